@@ -1,4 +1,4 @@
-# Two commands are all that is needed: `make demo` and `make test`. Both install what is missing first.
+# Start with `make demo` and `make test`. Both first install missing libraries.
 
 SWIFT ?= swift
 OBJECTS ?= 100000
@@ -16,8 +16,10 @@ COREDATA ?= 5000
 KILLS ?= 500
 LIMITS ?= 64
 DEMO_DIRECTORY ?= .build/demo
-# SwiftPM 6.3 writes the traits' flags in the order of a set, so half of all builds would recompile everything
-# (https://github.com/swiftlang/swift-package-manager/issues/10525). Tests run without it: it would hide mistakes that depend on order.
+# Deterministic hashing keeps the order of the traits' flags. Without it, SwiftPM 6.3 would
+# recompile everything in half of all builds
+# (https://github.com/swiftlang/swift-package-manager/issues/10525). Tests run without it, because
+# it would hide mistakes that depend on order.
 SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 SOURCES = Package.swift Sources Plugins Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
@@ -31,12 +33,13 @@ demo: setup
 	$(SWIFT_BUILD) --configuration release --product roost
 	.build/release/roost demo --objects $(OBJECTS) --seed $(SEED) --directory $(DEMO_DIRECTORY)
 
-# The same library on a PostgreSQL server of its own, which ends with the demonstration: converted there and back, queried, shown in psql.
+# The same library on a temporary PostgreSQL server: converted there and back, queried, and shown in
+# psql.
 demo-postgresql: setup
 	$(SWIFT_BUILD) --configuration release --product roost --traits SQLite,LMDB,PostgreSQL
 	OBJECTS=$(OBJECTS) SEED=$(SEED) DIRECTORY=$(DEMO_DIRECTORY) ./Scripts/with-postgres ./Scripts/demo-postgresql
 
-# The program for people's machines: the Swift runtime is a part of it where that is possible.
+# The program for installation, which includes the Swift runtime if possible.
 TOOL_TRAITS ?= --traits SQLite,LMDB,PostgreSQL,Interactive
 TOOL = .build/install/release/roost
 tool: setup
@@ -47,7 +50,7 @@ else
 	$(SWIFT_BUILD) --configuration release --product roost --scratch-path .build/install $(TOOL_TRAITS)
 endif
 
-# The program, its manual page and its completions below a directory: make install PREFIX=~/.local
+# Installs the program, its manual page and its completions: make install PREFIX=~/.local
 PREFIX ?= /usr/local
 install: tool
 	@./Scripts/install $(TOOL) "$(PREFIX)"
@@ -56,11 +59,13 @@ install: tool
 deb: tool
 	@./Scripts/deb $(TOOL) .build
 
-# The tests plant faults in contexts, to show that the suites of checks find them. Releases are built without this trait.
+# The trait PlantedFaults lets tests plant faults in contexts, which the checks must find. Releases
+# are built without it.
 TEST_TRAITS ?= --traits SQLite,LMDB,PostgreSQL,Macros,Interactive,PlantedFaults
 
-# Compares what each product shows with docs/api, which takes seconds, then runs all tests.
-# `make test ONLY=RoostQuery` builds and runs the tests of one module, with what they need, in a build folder of its own.
+# Compares the public declarations of each product with docs/api, which takes seconds, and then runs
+# all tests. `make test ONLY=RoostQuery` builds and runs only the tests of one module, in a separate
+# build folder.
 ifeq ($(ONLY),)
 test: setup
 	$(SWIFT_BUILD) --build-tests $(TEST_TRAITS)
@@ -72,28 +77,35 @@ test: setup
 	ROOST_ONLY=$(ONLY) ./Scripts/with-postgres $(SWIFT) test --skip-build --parallel $(TEST_TRAITS) --scratch-path .build/only-$(ONLY)
 endif
 
-# Clicks through each view of `roost browse` in headless Chromium, and compares the page with what the command answers.
-# SCREENSHOTS=directory keeps pictures. Needs python3 and chromium.
+# Clicks through each view of `roost browse` in headless Chromium, and compares the page with the
+# command's output. SCREENSHOTS=directory keeps pictures. Requires python3 and chromium.
 browse-test: setup
 	$(SWIFT_BUILD) --product roost $(TEST_TRAITS)
 	./Scripts/browse-test .build/debug/roost $(if $(SCREENSHOTS),--screenshots $(SCREENSHOTS))
 
-# Instructions per operation, counted by callgrind and compared with Tests/CostTests/instructions.json. `make costs WRITE=1` records new
-# limits. Needs valgrind.
+# Counts instructions per operation with callgrind, and compares them with
+# Tests/CostTests/instructions.json. `make costs WRITE=1` records new limits. Requires valgrind.
 costs: setup
 	@./Scripts/costs $(if $(WRITE),--write)
 
-# A package outside this tree with backends of its own, built and tested against this checkout.
+# Builds and tests a package outside this tree, with its own backends, that depends on this
+# checkout.
 strangers: setup
 	@./Tests/strangers
 
-# A long campaign: random operations and random queries on every type of store at once; every state that a power cut can leave of a
-# store that is replaced or migrated (some 50 000), a hundred kills, and each call of the system failing. ROOST_LOCKSTEP_SEED, ROOST_QUERY_SEED
-# and ROOST_CRASH_SEED repeat one; the run prints its seeds. STATES limits the states of each case, FAULTS the failing calls, and
-# ROOST_CRASH_CASES is a part of the names of the cases to be run. HISTORIES random histories of contexts for each kind and store,
-# REQUESTS fetches beside unsaved changes, and ROUNDS of ten contexts at once under ThreadSanitizer. Then campaigns: FILES damaged stores and COREDATA damaged ones of Core
-# Data, KILLS killed commands, LIMITS runs under limits of processes, memory and files. ROOST_CAMPAIGN_SEED repeats them;
-# `make campaigns` runs them alone.
+# A long run of random tests and faults, which prints its seeds:
+# - OPERATIONS random operations and QUERIES random queries on every type of store
+# - every state that a power cut can leave of a store that is replaced or migrated (about 50 000)
+# - a hundred kills, and each failing system call
+# - HISTORIES random histories of contexts for each kind and store
+# - REQUESTS fetches beside unsaved changes
+# - ROUNDS of ten concurrent contexts under ThreadSanitizer
+# - campaigns (`make campaigns` runs only these): FILES damaged stores, COREDATA damaged Core Data stores,
+#     KILLS killed commands, and LIMITS runs under limits of processes, memory and files
+#
+# ROOST_LOCKSTEP_SEED, ROOST_QUERY_SEED, ROOST_CRASH_SEED and ROOST_CAMPAIGN_SEED repeat a run.
+# STATES limits the states of each case, and FAULTS the failing calls. ROOST_CRASH_CASES selects
+# cases by a part of their names.
 faults: setup
 	$(SWIFT_BUILD) --build-tests --configuration release -Xswiftc -enable-testing
 	ROOST_LOCKSTEP_OPERATIONS=$(OPERATIONS) ROOST_QUERY_CASES=$(QUERIES) $(SWIFT) test --configuration release \
@@ -124,8 +136,9 @@ RUN_CAMPAIGNS = ROOST_CAMPAIGN_FILES=$(FILES) ROOST_CAMPAIGN_COREDATA=$(COREDATA
 fuzz: setup
 	@SECONDS_TO_RUN=$(SECONDS_TO_RUN) ./Scripts/fuzz $(ONLY)
 
-# Roost beside programs in C, about ten minutes; `make bench QUICK=1` takes two, `make bench ONLY="sqlite/scan lmdb"` has only
-# these. A whole run is kept in Benchmarks/Results, from where README.md has its numbers.
+# Compares Roost with programs in C, in about ten minutes. `make bench QUICK=1` takes two minutes,
+# and `make bench ONLY="sqlite/scan lmdb"` runs only these operations. A complete run is stored in
+# Benchmarks/Results, the source of the numbers in README.md.
 ifeq ($(QUICK)$(ONLY),)
 BENCH_RESULTS = --json=Results/latest.json --markdown=Results/latest.md --svg=Results/latest.svg
 endif
@@ -134,13 +147,16 @@ BENCH = cd Benchmarks && .build/release/RoostBenchmarks
 bench: bench-build
 	$(BENCH) $(if $(QUICK),--quick) $(BENCH_RESULTS) $(ONLY)
 
-# Time per object and private memory, from few objects to LARGEST.
+# Measures time per object and private memory, from few objects to LARGEST.
 bench-scaling: bench-build
 	$(BENCH) --scaling --largest=$(or $(LARGEST),1000000)
 	$(BENCH) --memory --largest=$(or $(LARGEST),1000000)
 
-# The PostgreSQL backend beside a program in C with libpq, on the server that ROOST_POSTGRES has the parameters of:
-# ROOST_POSTGRES="$(Scripts/postgres start)" make bench-postgresql. Skipped visibly without a server.
+# Compares the PostgreSQL backend with a C program that uses libpq, on the server in ROOST_POSTGRES:
+#
+#     ROOST_POSTGRES="$(Scripts/postgres start)" make bench-postgresql
+#
+# Without a server, it is skipped with a message.
 POSTGRESQL_BUILD = Benchmarks/.build/postgresql
 bench-postgresql: setup
 	@./Scripts/setup-benchmarks
@@ -148,23 +164,26 @@ bench-postgresql: setup
 		--traits PostgreSQL --product RoostBenchmarks
 	cd Benchmarks && .build/postgresql/release/RoostBenchmarks $(if $(QUICK),--quick) $(or $(ONLY),postgresql)
 
-# Commits of 1 to 8 threads side by side, beside C, on that server or a throw-away one; ends with 1 below the limit.
+# Compares commits of 1 to 8 concurrent threads with C, on that server or a temporary one. Exits
+# with 1 below the limit.
 bench-writers: setup
 	@./Scripts/setup-benchmarks
 	$(SWIFT_BUILD) --package-path Benchmarks --scratch-path $(POSTGRESQL_BUILD) --configuration release \
 		--traits PostgreSQL --product WriterBenchmarks
 	./Scripts/with-postgres sh -c 'cd Benchmarks && .build/postgresql/release/WriterBenchmarks'
 
-# Objects in contexts: nanoseconds for each operation, beside its limit. `make bench-objects ONLY="memory sqlite"` has these stores.
+# Measures objects in contexts: nanoseconds for each operation, with its limit. `make bench-objects
+# ONLY="memory sqlite"` uses only these stores.
 bench-objects: bench-build
 	cd Benchmarks && .build/release/ObjectBenchmarks $(ONLY)
 
-# Durable commits with and without a history, taken in turn; ends with 1 above the limit.
+# Compares durable commits with and without a history. Exits with 1 above the limit.
 bench-history: setup
 	$(SWIFT_BUILD) --package-path Benchmarks --configuration release --product HistoryBenchmarks
 	cd Benchmarks && .build/release/HistoryBenchmarks
 
-# `roost import` beside the import of the sqlite3 shell; `make bench-import ROWS=1000000` is a small file.
+# Compares `roost import` with the import of the sqlite3 shell. `make bench-import ROWS=1000000`
+# uses a small file.
 bench-import: tool
 	@./Scripts/bench-import $(TOOL) $(ROWS)
 
@@ -176,7 +195,8 @@ lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
 	@./Scripts/lint
 
-# What each product shows, compared with the lists in docs/api; `Scripts/api --write` writes them. Needs a build with tests.
+# Compares the public declarations of each product with the lists in docs/api. `Scripts/api --write`
+# writes them. Requires a build with tests.
 api:
 	@SWIFT=$(SWIFT) ./Scripts/api
 

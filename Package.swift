@@ -507,7 +507,7 @@ let package = Package(
             dependencies: [
                 "Roost", "RoostConformance", "RoostCore", "RoostGraph", "SortedFile",
             ], swiftSettings: strict),
-        // The process that counts what operations cost, with functions of its own in the place of the C library's.
+        // The process that counts what operations cost. Its functions replace those of the C library.
         .target(name: "CallCounter", path: "Tests/CallCounter"),
         .executableTarget(
             name: "CostChild",
@@ -527,8 +527,8 @@ let package = Package(
                 "Roost", "RoostConformance", "RoostCore", "RoostMigration", "RoostStores",
             ],
             path: "Tests/CrashChild", swiftSettings: strict),
-        // The process whose changes of files they record, with functions of its own in the place of the C library's. No dependency of
-        // CrashTests, whose process would get these functions too: it is built with everything else and found beside the tests.
+        // The process whose changes of files CrashTests record. Its functions replace those of the C library. It is not a dependency
+        // of CrashTests, whose process would get these functions too. It is built with everything else and found beside the tests.
         .target(name: "CrashRecorder", path: "Tests/CrashRecorder"),
         .executableTarget(
             name: "CrashLabChild",

@@ -13,7 +13,7 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
-    // Without this trait nothing needs libpq: `swift build --traits PostgreSQL` measures the PostgreSQL backend too.
+    // The PostgreSQL backend requires libpq: `swift build --traits PostgreSQL` measures it too.
     traits: [.trait(name: "PostgreSQL", description: "The PostgreSQL backend and its baseline; needs libpq.")],
     dependencies: [
         .package(
@@ -21,11 +21,11 @@ let package = Package(
             traits: [.defaults, .trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"]))])
     ],
     targets: [
-        // What both sides keep: the objects, made from their numbers, and the checksum that proves they read the same.
+        // The objects of both sides, computed from their numbers, and the checksum of reads.
         .target(name: "CTracks"),
-        // A module map, for the trait only.
+        // A module map, which only the trait uses.
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
-        // What a C programmer would write with the same libraries (C++ where the library asks for it).
+        // Programs in C with the same libraries, or in C++ if a library requires it.
         .target(
             name: "CBaselines",
             dependencies: ["CTracks", .target(name: "CLibPQ", condition: .when(traits: ["PostgreSQL"]))],
@@ -38,14 +38,14 @@ let package = Package(
                 .product(name: "RoostCore", package: "Roost"), .product(name: "RoostQuery", package: "Roost"),
             ],
             swiftSettings: strict),
-        // Commits to stores that record their changes, beside others.
+        // Commits to stores with and without a history.
         .executableTarget(
             name: "HistoryBenchmarks",
             dependencies: [
                 .product(name: "Roost", package: "Roost"), .product(name: "RoostCore", package: "Roost"),
             ],
             swiftSettings: strict),
-        // Commits side by side to a PostgreSQL server, in C and in Swift.
+        // Concurrent commits to a PostgreSQL server, in C and in Swift.
         .target(
             name: "CWriters", dependencies: [.target(name: "CLibPQ", condition: .when(traits: ["PostgreSQL"]))],
             cSettings: [.define("BASELINES_POSTGRESQL", .when(traits: ["PostgreSQL"]))]),
@@ -55,7 +55,7 @@ let package = Package(
                 "CWriters", .product(name: "Roost", package: "Roost"), .product(name: "RoostCore", package: "Roost"),
             ],
             swiftSettings: strict),
-        // Objects in contexts; others can be put beside them by hand.
+        // Objects in contexts. Other libraries can be added by hand.
         .executableTarget(
             name: "ObjectBenchmarks", dependencies: [.product(name: "Roost", package: "Roost")],
             swiftSettings: strict, plugins: [.plugin(name: "RoostModelPlugin", package: "Roost")]),

@@ -1,15 +1,17 @@
-// Writes or compares the lists of public declarations; Scripts/api calls it.
+// Writes or compares the lists of public declarations, for Scripts/api.
 //
-// A list has one line for each declaration of a module, sorted. Lists of types that `Roost` exports from other modules
-// have only the types' names; their members are in the list of their own module.
+// A list has one line for each declaration of a module, sorted. Lists of types that `Roost` exports
+// from other modules have only the types' names; their members are in the list of their own module.
 //
-// A declaration counts that has a line of its own: not the cases of an enumeration and the requirements of a
-// protocol, which belong to their type, and not what a type has because of a protocol that it conforms to.
+// Each declaration with its own line counts. Cases of enumerations and requirements of protocols
+// belong to their type and do not count, nor do members that a type has from a protocol.
 import Foundation
 
-/// The most public declarations over all modules; the number may only get smaller, except for new
-/// modules. RoostGraph added 285, the opening of containers 3, undo, children and observation 29,
-/// results that follow 44, histories 57, notices 7, and RoostModels 54 for expansions of `@Model`.
+/// The maximum number of public declarations in all modules.
+///
+/// The number may only decrease, except for new modules. RoostGraph added 285, the opening of
+/// containers 3, undo, children and observation 29, results that follow 44, histories 57, notices
+/// 7, and RoostModels 54 for expansions of `@Model`.
 let mostDeclarations = 1694
 
 struct Problem: Error, CustomStringConvertible { let description: String }
@@ -23,7 +25,7 @@ func declarations(of module: String, in directory: String) throws -> Declaration
     var result = Declarations()
     var (symbols, conforming): ([String: [String: Any]], Set<String>) = ([:], [])
     let names = try FileManager.default.contentsOfDirectory(atPath: directory)
-    // Extensions of other modules' types are in files of their own, `Module@Other.symbols.json`.
+    // Extensions of other modules' types are in separate files, `Module@Other.symbols.json`.
     for name in names where name == "\(module).symbols.json" || name.hasPrefix("\(module)@") {
         let data = try Data(contentsOf: URL(fileURLWithPath: "\(directory)/\(name)"))
         guard let graph = try JSONSerialization.jsonObject(with: data) as? [String: Any],
@@ -90,7 +92,7 @@ func main() throws -> Int32 {
         for line in known.subtracting(found.lines).sorted() { print("- \(module) \(line)") }
         for line in found.lines.subtracting(known).sorted() { print("+ \(module) \(line)") }
         if known != found.lines {
-            print("\(path) is another list; say the change in CHANGELOG.md, then run Scripts/api --write.")
+            print("\(path) differs; describe the change in CHANGELOG.md, then run Scripts/api --write.")
             status = 1
         }
     }

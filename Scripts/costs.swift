@@ -1,16 +1,17 @@
-// Compares counted instructions with recorded limits, or records new limits; Scripts/costs calls it.
+// Compares counted instructions with recorded limits, or records new limits, for Scripts/costs.
 //
-// The counts are lines of subject, operation, number of objects and instructions, separated by tabs.
+// The counts are lines of subject, operation, number of objects and instructions, separated by
+// tabs.
 import Foundation
 
-/// The limits of instructions, with the versions of the programs that they depend on.
+/// The limits of instructions, with the versions of the programs that determine them.
 struct Limits: Codable {
     var recordedWith: [String] = []
     /// Instructions by subject and operation.
     var instructions: [String: [String: Double]] = [:]
 }
 
-/// The part of a count by which it may grow without a failure.
+/// The fraction by which a count may grow without a failure.
 let tolerance = 0.03
 
 func output(_ program: String, _ arguments: [String]) -> String {
@@ -87,7 +88,7 @@ for (subject, operations) in counted.sorted(by: { $0.key < $1.key }) {
         problems.append("\(subject), \(operation): was not counted.")
     }
 }
-// A store's door may take a twentieth more than the contract below it.
+// A `Store` may take a twentieth more than the contract below it.
 for (subject, operations) in counted.sorted(by: { $0.key < $1.key }) {
     for (door, contract) in [
         ("Store.forEach, per object", "contract: fetch with a copy of each record, per object"),

@@ -2,11 +2,11 @@ internal import RoostCore
 import RoostStores
 
 extension ConformanceCheck {
-    /// Batch requests that delete.
+    /// Batch deletes.
     static let batchDeletes: [ConformanceCheck] = [
         ConformanceCheck(
             "batch.delete.selection",
-            "A batch delete takes what its request would fetch, limit, offset and order included, or the objects it names."
+            "A batch delete removes the objects that its request would fetch, with limit, offset and order, or the objects it names."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             try store.change { changes in
@@ -22,11 +22,12 @@ extension ConformanceCheck {
             try expectEqual(result.objectIDs?.map(\.key), expected, "the IDs")
             try expectEqual(result.count, 3, "the count")
             let rest = (Int64(1)...10).filter { !expected.contains($0) }
-            try expectEqual(try store.view { try $0.objects(of: "Passport") }.map(\.id.key), rest, "what is left")
+            try expectEqual(
+                try store.view { try $0.objects(of: "Passport") }.map(\.id.key), rest, "the remaining objects")
             let ids = [rest[2], expected[0], rest[0], rest[2]].map { ObjectID("Passport", key: $0) }
             let second = try store.run(BatchDeleteRequest(objectIDs: ids, result: .objectIDs))
-            try expectEqual(second.objectIDs, [ids[0], ids[2]], "the IDs of those that existed")
-            try expectLater(second.generation, than: result.generation, on: bench, "the generation")
+            try expectEqual(second.objectIDs, [ids[0], ids[2]], "the IDs of the existing objects")
+            try expectLater(second.generation, than: result.generation, on: bench, what: "the generation")
             let nothing = try store.run(BatchDeleteRequest(objectIDs: ids))
             try expectEqual(nothing.generation, second.generation, "the generation when there is nothing to delete")
             try expectEqual(nothing.count, nil, "no count, which was not asked for")
@@ -34,7 +35,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.program-model",
-            "Batch requests follow the defaults and delete rules of the program's model, where it is passed, and not those of the store."
+            "If a batch request is given the program's model, it follows the defaults and delete rules of that model, not of the store's."
         ) { bench in
             let own = try BatchModel.make(for: bench.fixture)
             let later = try BatchModel.laterProgram(for: bench.fixture)
@@ -47,7 +48,7 @@ extension ConformanceCheck {
                 try changes.insert(
                     ObjectID("File", key: 2), values: ["title": "u", "author": .objectID(ObjectID("Person", key: 1))])
             }
-            // The store's own rules would take the file along, and refuse to delete the author.
+            // The store's own rules would delete the file too, and deny deleting the author.
             let folder = BatchDeleteRequest(objectIDs: [ObjectID("Folder", key: 1)])
             _ = try store.run(folder, model: later)
             try expectEqual(try store.view { try $0.keys(FetchRequest("File")) }, [1, 2], "the files after nullify")
@@ -75,7 +76,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.delete.one-sided",
-            "Nothing refers to what is deleted, also where only the other end of a one-to-one relationship said so."
+            "No reference to a deleted object remains, even if only the other end of a one-to-one relationship held it."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key: key)) }
@@ -93,12 +94,12 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.delete.rules",
-            "A batch delete follows cascade to the end, round circles and into subentities, and nullify; order and links of the rest stay."
+            "A batch delete follows cascade and nullify rules, through cycles and subentities. Order and links of the other objects stay."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             func folder(_ key: Int64) -> Value { .objectID(ObjectID("Folder", key: key)) }
             try store.change { changes in
-                // 1 → 2 → 3 → 1 is a circle; 4 is apart.
+                // 1 → 2 → 3 → 1 is a cycle, and 4 is separate.
                 for (key, parent) in [(1, 3), (2, 1), (3, 2), (4, 0)] as [(Int64, Int64)] {
                     try changes.insert(
                         ObjectID("Folder", key: key),
@@ -138,10 +139,10 @@ extension ConformanceCheck {
                 try expectEqual(
                     try snapshot.targets(
                         of: RelationshipName("Label", name: "tagged"), from: ObjectID("Label", key: 1)), [3],
-                    "what is tagged")
+                    "the tagged objects")
             }
             try expectEqual(result.count, 3 + 6 + 8, "the count")
-            // Nullify: the children of a folder are its to delete, its parent is not.
+            // The children of a folder are deleted with it, and its parent is not.
             try store.change { changes in
                 try changes.insert(ObjectID("Folder", key: 10), values: ["name": "child", "parent": folder(4)])
                 try changes.insert(
@@ -162,7 +163,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.delete.deny",
-            "A batch delete that a rule denies, or that a mandatory relationship needs, names every pair and deletes nothing; when both sides go it succeeds."
+            "A batch delete that a deny rule or a mandatory relationship forbids names every pair and deletes nothing. It succeeds if both sides are deleted."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key: key)) }
@@ -180,18 +181,18 @@ extension ConformanceCheck {
                 _ = try store.run(persons)
             }
             let works = RelationshipName("Person", name: "works")
-            func denial(_ name: RelationshipName, _ deleted: ObjectID, _ stays: ObjectID, _ reason: DeleteDenial.Reason)
+            func denial(_ name: RelationshipName, deleted: ObjectID, stays: ObjectID, reason: DeleteDenial.Reason)
                 -> DeleteDenial
             { DeleteDenial(relationship: name, deleted: deleted, remaining: stays, reason: reason) }
             try expectEqual(
                 Set(error.denials),
                 [
-                    denial(works, ObjectID("Person", key: 1), ObjectID("Image", key: 1), .rule),
-                    denial(works, ObjectID("Person", key: 2), ObjectID("Image", key: 2), .rule),
-                    denial(works, ObjectID("Person", key: 2), ObjectID("Image", key: 3), .rule),
+                    denial(works, deleted: ObjectID("Person", key: 1), stays: ObjectID("Image", key: 1), reason: .rule),
+                    denial(works, deleted: ObjectID("Person", key: 2), stays: ObjectID("Image", key: 2), reason: .rule),
+                    denial(works, deleted: ObjectID("Person", key: 2), stays: ObjectID("Image", key: 3), reason: .rule),
                     denial(
-                        RelationshipName("Loan", name: "borrower"), ObjectID("Person", key: 3),
-                        ObjectID("Loan", key: 1), .mandatory),
+                        RelationshipName("Loan", name: "borrower"), deleted: ObjectID("Person", key: 3),
+                        stays: ObjectID("Loan", key: 1), reason: .mandatory),
                 ], "the denials")
             try expectEqual(try store.contents(), before, "the contents")
             let stamped = try expectError(.deleteDenied, in: "deleting a file that a mandatory reference needs") {
@@ -201,18 +202,19 @@ extension ConformanceCheck {
                 stamped.denials,
                 [
                     denial(
-                        RelationshipName("Stamp", name: "file"), ObjectID("Image", key: 3), ObjectID("Stamp", key: 1),
-                        .mandatory)
+                        RelationshipName("Stamp", name: "file"), deleted: ObjectID("Image", key: 3),
+                        stays: ObjectID("Stamp", key: 1),
+                        reason: .mandatory)
                 ],
                 "the denials of the files")
             try expectEqual(try store.contents(), before, "the contents")
             let all = ["Person", "Image", "Loan", "Stamp"] as [EntityName]
             let ids = try store.view { snapshot in try all.flatMap { try snapshot.objects(of: $0).map(\.id) } }
             try expectEqual(try store.run(BatchDeleteRequest(objectIDs: ids, result: .count)).count, 9, "the count")
-            try expectEqual(try store.view { try $0.computeTally() }.digest.objectCount, 0, "what is left")
+            try expectEqual(try store.view { try $0.computeTally() }.digest.objectCount, 0, "the remaining objects")
         },
         ConformanceCheck(
-            "batch.delete.no-action", "With delete rule noAction, to-one references stay and lead nowhere."
+            "batch.delete.no-action", "With delete rule noAction, to-one references stay and are dangling."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             try store.change { changes in
@@ -228,7 +230,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.delete.without-inverse",
-            "References by to-one relationships without inverse are cleared, however many objects go."
+            "References by to-one relationships without inverse are cleared, however many objects are deleted."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             let count: Int64 = 2500
@@ -248,10 +250,10 @@ extension ConformanceCheck {
             try expectEqual(
                 Set(few.relatedObjectIDs ?? []),
                 [ObjectID("Comment", key: 2), ObjectID("Comment", key: 5), ObjectID("Folder", key: 1)],
-                "what loses a reference")
+                "the objects that lose a reference")
             let many = try store.run(BatchDeleteRequest(FetchRequest("File"), result: .objectIDs))
             try expectEqual(many.count, Int(count) - 2, "the number of the others")
-            try expectEqual(many.relatedObjectIDs?.count, Int(count) - 2, "how many lose a reference then")
+            try expectEqual(many.relatedObjectIDs?.count, Int(count) - 2, "the number of objects that lose a reference")
             try store.view { snapshot in
                 try expectEqual(try snapshot.count(FetchRequest("Comment", where: .isNotNull("file"))), 0, "references")
                 try expectEqual(try snapshot.count(FetchRequest("Comment")), Int(count), "the comments")

@@ -3,11 +3,11 @@ internal import RoostCore
 internal import RoostStores
 
 extension ConformanceCheck {
-    /// Batch requests that insert.
+    /// Batch inserts.
     static let batchInserts: [ConformanceCheck] = [
         ConformanceCheck(
             "batch.insert.rows",
-            "A batch insert makes an object of each row, with the model's defaults for what a row does not name."
+            "A batch insert creates an object for each row, with the model's defaults for properties that the row lacks."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             let file = try store.change { try $0.insert(ObjectID("Folder", key: 1), values: ["name": "here"]) }
@@ -23,7 +23,7 @@ extension ConformanceCheck {
                             "place": .composite(["number": 4]), "place.street": "Lane", "content": .data(Data([0, 1])),
                         ],
                     ], result: .objectIDs))
-            try expectLater(result.generation, than: file.generation, on: bench, "the generation")
+            try expectLater(result.generation, than: file.generation, on: bench, what: "the generation")
             try expectEqual(result.count, 3, "the count")
             try expectEqual(result.relatedObjectIDs, [], "the related objects")
             let objects = try bench.reopen(store).view { try $0.objects(of: "File") }
@@ -46,12 +46,13 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.insert.ordered-places",
-            "Two batch inserts at once never give equal places in an ordered relationship: the later one comes after the other."
+            "Two concurrent batch inserts never give equal places in an ordered relationship: the later one comes last."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             let folder = ObjectID("Folder", key: 1)
             try store.change { try $0.insert(folder, values: [:]) }
-            // More rows than are looked at together: the first ones have their places when the other batch is committed.
+            // More rows than a part of the batch: the first rows have places when the other batch
+            // is committed.
             var number = 0
             let rows = AnyIterator<BatchInsertRequest.Row> {
                 number += 1
@@ -84,7 +85,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.insert.handler",
-            "A handler fills one row after the other; the row of the call that ends it is not inserted, and an error inserts none."
+            "A handler fills one row after the other. The row of its last call is not inserted, and an error inserts none."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             func insert(
@@ -96,7 +97,7 @@ extension ConformanceCheck {
                         number += 1
                         guard row.isEmpty else { throw StoreError(.internalInconsistency, "The row is not empty.") }
                         row["number"] = .int(number)
-                        if failing, number > count { throw StoreError(.cancelled, "There is no more.") }
+                        if failing, number > count { throw StoreError(.cancelled, "no more rows") }
                         return number > count
                     })
             }
@@ -114,7 +115,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.insert.large",
-            "A batch insert of more than fits into a change set is one commit all the same, or none."
+            "A batch insert that is larger than a change set is still one commit, or none."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             let first = try store.change { try $0.insert(ObjectID("Folder", key: 1), values: ["name": "here"]) }
@@ -134,7 +135,7 @@ extension ConformanceCheck {
             }
             try expectEqual(try store.contents(), before, "the contents after a row that was refused")
             let result = try store.run(BatchInsertRequest("File", rows: rows(), result: .objectIDs))
-            try expectLater(result.generation, than: first.generation, on: bench, "the generation")
+            try expectLater(result.generation, than: first.generation, on: bench, what: "the generation")
             let reopened = try bench.reopen(store)
             try reopened.view { snapshot in
                 let objects = try snapshot.objects(of: "File")
@@ -151,7 +152,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.insert.relationships",
-            "Objects that join an ordered relationship come last in it; of a pair of to-one relationships both sides change."
+            "Objects that join an ordered relationship come last in it. Both sides of a pair of to-one relationships change."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             try store.change { changes in
@@ -220,7 +221,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.insert.refused",
-            "A batch insert that one row makes impossible fails with the error that names the property, and writes nothing."
+            "If one row is invalid, a batch insert fails with an error that names the property, and writes nothing."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             try store.change { changes in
@@ -263,7 +264,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.insert.constraints",
-            "A batch insert that claims taken values fails with `constraintViolation`, naming both sides, and writes nothing.",
+            "A batch insert of unique values in use fails with `constraintViolation`, which names both sides, and writes nothing.",
             needs: [.uniquenessConstraints]
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))

@@ -3,11 +3,11 @@ internal import RoostCore
 import RoostStores
 
 extension ConformanceCheck {
-    /// Batch requests that update.
+    /// Batch updates.
     static let batchUpdates: [ConformanceCheck] = [
         ConformanceCheck(
             "batch.update.constants",
-            "A batch update sets properties of the objects that meet its predicate, subentities included or not, and gives each a new version."
+            "A batch update sets properties of the objects that match its predicate, with or without subentities, and gives each a new version."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             let first = try store.change { changes in
@@ -28,7 +28,7 @@ extension ConformanceCheck {
                         "rating": .constant(.decimal(Decimal(5) / 4)), "score": .constant(2),
                         "place.street": .constant("lane"), "rank": .constant(.double(-3)),
                     ], result: .objectIDs))
-            try expectLater(result.generation, than: first.generation, on: bench, "the generation")
+            try expectLater(result.generation, than: first.generation, on: bench, what: "the generation")
             try expectEqual(result.count, 4, "the count")
             try expectEqual(result.objectIDs?.map(\.key), [3, 4, 5, 6], "the IDs")
             try expectEqual(result.relatedObjectIDs, [], "the related objects")
@@ -57,7 +57,7 @@ extension ConformanceCheck {
             try reopened.view { snapshot in
                 try expectEqual(
                     try snapshot.objects(of: "File").map { $0.values["place"] == nil },
-                    [true, false, true, false, true, false], "which places are gone")
+                    [true, false, true, false, true, false], "the cleared places")
             }
             let nothing = try reopened.run(
                 BatchUpdateRequest("Image", where: .constant(false), set: ["width": .constant(1)], result: .count))
@@ -66,7 +66,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.update.expressions",
-            "A batch update sets properties to what expressions give for each object as it was before, in the property's own type."
+            "A batch update evaluates expressions on each object as it was before, and converts results to the property's type."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             try store.change { changes in
@@ -86,7 +86,7 @@ extension ConformanceCheck {
                 BatchUpdateRequest(
                     "File",
                     set: [
-                        // They exchange their values.
+                        // The two properties exchange their values.
                         "size": key("rank"), "rank": key("size"),
                         "score": .function(.divide, [key("size"), .constant(2)]),
                         "rating": .function(.add, [key("size"), .constant(.decimal(Decimal(1) / 10))]),
@@ -110,7 +110,7 @@ extension ConformanceCheck {
                     try expectEqual(object.version, 2, "the version of \(object.id)")
                 }
             }
-            // Exactly, or not at all: half of an odd number is not a whole number.
+            // A conversion must be exact: half of an odd number is not an integer.
             let before = try store.contents()
             let error = try expectError(.invalidValue, in: "a result that the property cannot hold") {
                 _ = try store.run(
@@ -134,11 +134,11 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.update.relationships",
-            "A batch update sets to-one relationships: who joins an ordered one comes last, who stays keeps its place, and other sides follow."
+            "A batch update sets to-one relationships and their inverses. Objects that join an ordered one come last; others keep their place."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             func folder(_ key: Int64) -> Value { .objectID(ObjectID("Folder", key: key)) }
-            func pair(_ person: Int64, _ changes: inout ChangeSet) throws {
+            func pair(_ person: Int64, changes: inout ChangeSet) throws {
                 try changes.insert(
                     ObjectID("Person", key: person), values: ["passport": .objectID(ObjectID("Passport", key: person))])
                 try changes.insert(
@@ -153,7 +153,7 @@ extension ConformanceCheck {
                             "title": "t", "folder": folder(key % 2 + 1), "folder#order": .int(100 - key),
                         ])
                 }
-                for person in Int64(1)...3 { try pair(person, &changes) }
+                for person in Int64(1)...3 { try pair(person, changes: &changes) }
                 try changes.insert(ObjectID("Person", key: 4), values: [:])
                 try changes.insert(ObjectID("Folder", key: 3), values: ["name": "shortcut"])
             }
@@ -192,7 +192,8 @@ extension ConformanceCheck {
                     .objectID(ObjectID("Image", key: 4)),
                     "the shortcut")
             }
-            // Person 1 takes the passport of person 2, who then has none; the former passport of person 1 has no holder either.
+            // Person 1 takes the passport of person 2, who then has none; the former passport of
+            // person 1 has no holder either.
             let result = try store.run(
                 BatchUpdateRequest(
                     "Person", where: .compare("passport", using: .equal, with: .objectID(ObjectID("Passport", key: 1))),
@@ -221,7 +222,7 @@ extension ConformanceCheck {
             try expectEqual(
                 try store.view { try $0.count(FetchRequest("Person", where: .isNotNull("passport"))) }, 0,
                 "the persons with a passport, once no passport has a holder")
-            try expectError(.invalidRequest, in: "one passport for everybody") {
+            try expectError(.invalidRequest, in: "one passport for all persons") {
                 _ = try store.run(
                     BatchUpdateRequest("Person", set: ["passport": .constant(.objectID(ObjectID("Passport", key: 1)))]))
             }
@@ -252,12 +253,12 @@ extension ConformanceCheck {
             try expectError(.invalidRequest, in: "spouses that contradict each other") { try marry([1: 3, 3: 2]) }
             try expectEqual(try spouses(), [person(3), nil, person(1), nil], "the spouses after a contradiction")
             _ = try store.run(BatchDeleteRequest(objectIDs: [ObjectID("Person", key: 1)]))
-            try expectEqual(try spouses(), [nil, nil, nil], "the spouses of those who are left")
+            try expectEqual(try spouses(), [nil, nil, nil], "the spouses of the remaining persons")
             try expectEqual(try checkStore(store).map(\.message), [], "the findings afterwards")
         },
         ConformanceCheck(
             "batch.update.refused",
-            "A batch update that is impossible for one object fails with the error that names it and the property, and writes nothing."
+            "If an update is invalid for one object, the batch update fails with an error that names object and property, and writes nothing."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             try store.change { changes in
@@ -305,7 +306,7 @@ extension ConformanceCheck {
             try expectError(.unknownEntity, in: "an unknown entity") {
                 _ = try store.run(BatchUpdateRequest("Fool", set: ["title": .constant("x")]))
             }
-            // A property of a subentity is none of the entity's.
+            // A property of a subentity is unknown to the entity.
             try expectError(.unknownProperty, in: "a subentity's property") {
                 _ = try store.run(BatchUpdateRequest("File", set: ["width": .constant(1)]))
             }
@@ -313,7 +314,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.update.constraints",
-            "A batch update may move unique values from one object to another; one that gives two the same fails with `constraintViolation`, naming both.",
+            "A batch update may exchange unique values between objects. If two get the same value, it fails with `constraintViolation`, which names both.",
             needs: [.uniquenessConstraints]
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))

@@ -2,11 +2,11 @@ internal import RoostCore
 internal import RoostMigration
 
 extension ConformanceCheck {
-    /// Making a store small while it is open.
+    /// Compaction of open stores.
     static let compaction: [ConformanceCheck] = [
         ConformanceCheck(
             "compact.while-open",
-            "Compacting an open store changes nothing that anybody reads, or is refused with `busy`.",
+            "Compacting an open store changes nothing that can be read, or is refused with `busy`.",
             needs: [.persistence, .file]
         ) { bench in
             let store = try mostlyEmptiedStore(bench)
@@ -16,17 +16,19 @@ extension ConformanceCheck {
             defer { snapshot.close() }
             let shown = try StoreContents(of: snapshot)
             do {
-                // While the snapshot is open, the space of what it shows may have to stay.
+                // While the snapshot is open, the space of its content may have to stay.
                 if try bench.type.compactOpenStore(
                     bench.location(), options: bench.fixture.options, isCancelled: { false })
                 {
-                    try expect(try store.byteCount() <= size, "a compacted store is no larger than before")
+                    try expect(try store.byteCount() <= size, "a compacted store is at most as large as before")
                 }
             } catch let error as StoreError {
-                try expect(error.code == .busy, "a type that cannot do it says busy", otherwise: "\(error)")
+                try expect(
+                    error.code == .busy, "a type that cannot compact an open store fails with busy",
+                    otherwise: "\(error)")
             }
             try expectEqual(try store.contents(), before, "the contents afterwards")
-            try expectEqual(try StoreContents(of: snapshot), shown, "what an open snapshot shows afterwards")
+            try expectEqual(try StoreContents(of: snapshot), shown, "the content of an open snapshot afterwards")
             try expectEqual(try store.metadata().storeUUID, identity, "the identity afterwards")
             try expectEqual(try store.view { try $0.computeTally() }.digest, digest, "the digest afterwards")
             try store.change { try $0.insert(ObjectID("Track", key: 5000), values: ["title": "later"]) }
@@ -36,7 +38,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "compact.cancelled",
-            "Compacting that is cancelled fails with `cancelled` and leaves the store as it was, unless it is refused with `busy`.",
+            "A cancelled compaction of an open store fails with `cancelled` or `busy`, and leaves the store as it was.",
             needs: [.persistence, .file]
         ) { bench in
             let store = try mostlyEmptiedStore(bench)

@@ -4,7 +4,8 @@ internal import RoostCore
 extension ConformanceCheck {
     /// Uniqueness constraints.
     static let constraints: [ConformanceCheck] = [
-        unique("single", "Two objects cannot have the same value of a unique attribute; both are named.") { store in
+        unique("single", behavior: "Two objects cannot have the same value of a unique attribute; both are named.") {
+            store in
             try store.change { try $0.insert(ObjectID("Account", key: 1), values: ["email": "a@b"]) }
             try expectViolations([
                 .init(
@@ -18,7 +19,7 @@ extension ConformanceCheck {
             }
             try expectEqual(try store.view { try $0.objects(of: "Account").map(\.id.key) }, [1], "the accounts")
         },
-        unique("update", "An update into a value that is taken is refused like an insert.") { store in
+        unique("update", behavior: "An update to a unique value in use is refused like an insert.") { store in
             try store.change { changes in
                 try changes.insert(ObjectID("Account", key: 1), values: ["number": 1])
                 try changes.insert(ObjectID("Account", key: 2), values: ["number": 2])
@@ -36,7 +37,7 @@ extension ConformanceCheck {
         },
         unique(
             "every-pair",
-            "Every rejected object is listed, under every constraint, beside the one that holds the values."
+            behavior: "Every rejected object is listed under every constraint, beside the object that has the values."
         ) { store in
             try store.change { changes in
                 try changes.insert(ObjectID("Account", key: 1), values: ["email": "a", "number": 1])
@@ -62,7 +63,8 @@ extension ConformanceCheck {
         },
         unique(
             "three-of-one",
-            "Several objects that claim one value are each listed once, beside the object that keeps it, or the first to claim it."
+            behavior:
+                "If several objects claim one value, each is listed once, beside the object that keeps it or claimed it first."
         ) { store in
             try store.change { changes in
                 try changes.insert(ObjectID("Account", key: 1), values: ["email": "a"])
@@ -100,7 +102,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        unique("nulls", "Nulls never collide, not even in one attribute of a compound constraint.") { store in
+        unique("nulls", behavior: "Nulls never collide, not even in one attribute of a compound constraint.") { store in
             try store.change { changes in
                 for key in 1...3 { try changes.insert(ObjectID("Account", key: Int64(key)), values: [:]) }
                 for key in 4...6 { try changes.insert(ObjectID("Account", key: Int64(key)), values: ["first": "x"]) }
@@ -108,7 +110,10 @@ extension ConformanceCheck {
             }
             try expectEqual(try store.view { try $0.count(FetchRequest("Account")) }, 9, "the number of accounts")
         },
-        unique("compound", "A compound constraint compares all its attributes, each by its own boundary.") { store in
+        unique(
+            "compound", behavior: "A compound constraint compares each of its attributes, and not their concatenation."
+        ) {
+            store in
             try store.change { changes in
                 try changes.insert(ObjectID("Account", key: 1), values: ["first": "a", "last": "bc"])
                 try changes.insert(ObjectID("Account", key: 2), values: ["first": "ab", "last": "c"])
@@ -127,7 +132,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        unique("in-one-change-set", "Two objects of one change set collide with each other.") { store in
+        unique("in-one-change-set", behavior: "Two objects of one change set collide with each other.") { store in
             let error = try expectError(.constraintViolation, in: "two equal inserts") {
                 try store.change { changes in
                     try changes.insert(ObjectID("Account", key: 1), values: ["email": "same"])
@@ -140,7 +145,8 @@ extension ConformanceCheck {
                 [[ObjectID("Account", key: 1), ObjectID("Account", key: 2)]], "the pair")
             try expectEqual(try store.view { try $0.count(FetchRequest("Account")) }, 0, "the number of accounts")
         },
-        unique("freed-by-delete", "A value that a delete of the same change set frees can be taken at once.") { store in
+        unique("freed-by-delete", behavior: "A unique value that a delete frees can be used in the same change set.") {
+            store in
             try store.change { try $0.insert(ObjectID("Account", key: 1), values: ["email": "a", "number": 1]) }
             try store.change { changes in
                 try changes.insert(ObjectID("Account", key: 2), values: ["email": "a", "number": 1])
@@ -148,7 +154,7 @@ extension ConformanceCheck {
             }
             try expectEqual(try store.view { try $0.objects(of: "Account").map(\.id.key) }, [2], "the accounts")
         },
-        unique("freed-by-update", "A value that an update of the same change set frees can be taken at once.") {
+        unique("freed-by-update", behavior: "A unique value that an update frees can be used in the same change set.") {
             store in
             try store.change { try $0.insert(ObjectID("Account", key: 1), values: ["email": "a"]) }
             try store.change { changes in
@@ -158,7 +164,8 @@ extension ConformanceCheck {
             try expectEqual(
                 try store.view { try $0.objects(of: "Account").map { $0.values["email"] } }, ["b", "a"], "the emails")
         },
-        unique("swap", "Two objects can swap their unique values in one change set; three can rotate theirs.") {
+        unique("swap", behavior: "Two objects can swap their unique values in one change set; three can rotate theirs.")
+        {
             store in
             try store.change { changes in
                 for key in 1...3 {
@@ -181,7 +188,8 @@ extension ConformanceCheck {
                 try store.view { try $0.objects(of: "Account").map { $0.values["email"] } }, ["1", "3", "2"],
                 "the emails, rotated")
         },
-        unique("freed-later", "A value is free again after its object was deleted or changed.") { store in
+        unique("freed-later", behavior: "A unique value can be used again after its object was deleted or changed.") {
+            store in
             try store.change { changes in
                 try changes.insert(ObjectID("Account", key: 1), values: ["email": "a"])
                 try changes.insert(ObjectID("Account", key: 2), values: ["email": "b"])
@@ -195,8 +203,10 @@ extension ConformanceCheck {
                 try changes.insert(ObjectID("Account", key: 4), values: ["email": "b"])
             }
         },
-        unique("inherited", "A constraint binds objects of the subentities too, together with those of its own entity.")
-        { store in
+        unique(
+            "inherited",
+            behavior: "A constraint binds objects of the subentities too, together with those of its own entity."
+        ) { store in
             try store.change { try $0.insert(ObjectID("Admin", key: 1), values: ["email": "a", "badge": 7]) }
             try expectViolations([
                 .init(
@@ -214,7 +224,8 @@ extension ConformanceCheck {
             }
             try store.change { try $0.insert(ObjectID("Account", key: 2), values: ["email": "b"]) }
         },
-        unique("unchanged-values", "An update that keeps its own unique values does not collide with itself.") {
+        unique("unchanged-values", behavior: "An update that keeps its own unique values does not collide with itself.")
+        {
             store in
             try store.change {
                 try $0.insert(ObjectID("Account", key: 1), values: ["email": "a", "first": "x", "last": "y"])
@@ -226,7 +237,7 @@ extension ConformanceCheck {
             }
             try expectEqual(try store.view { try $0.objects(of: "Account").map(\.version) }, [2], "the version")
         },
-        unique("by-code-point", "Unique strings compare by code point and whole: case, composition and length matter.")
+        unique("by-code-point", behavior: "Unique strings compare by code point: case, composition and length matter.")
         { store in
             let emails = [
                 "a", "A", "a ", "\u{E9}", "e\u{301}", "", "a\u{0}", String(repeating: "x", count: 3000),
@@ -247,7 +258,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        unique("uuid", "Unique UUIDs collide when all their bytes agree.") { store in
+        unique("uuid", behavior: "Unique UUIDs collide if all their bytes are equal.") { store in
             let uuid = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
             let near = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16))
             try store.change { changes in
@@ -265,7 +276,7 @@ extension ConformanceCheck {
     ]
 
     private static func unique(
-        _ name: String, _ behavior: String, _ body: @escaping @Sendable (any PersistentStore) throws -> Void
+        _ name: String, behavior: String, _ body: @escaping @Sendable (any PersistentStore) throws -> Void
     ) -> ConformanceCheck {
         ConformanceCheck("constraints.\(name)", behavior, needs: [.uniquenessConstraints]) { bench in
             try body(try bench.create())

@@ -3,15 +3,15 @@ internal import RoostCore
 internal import RoostMigration
 
 extension ConformanceCheck {
-    /// The handling of files that were damaged, exchanged or mixed up.
+    /// The handling of files that were damaged, replaced or mixed.
     static let damage: [ConformanceCheck] = [
         ConformanceCheck(
             "damage.flipped-bytes",
-            "A byte that changed anywhere in a closed store's file is noticed, changes nothing that can be read, or undoes the last commit of a file that commits append to.",
+            "A changed byte anywhere in a closed store's file is detected, has no visible effect, or undoes the last commit of an append-only file.",
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
-            // Every region of the file, ends included; the same places in every run.
+            // Positions in every region of the file, ends included, the same in every run.
             var random = SeededGenerator(seed: 4)
             var places = [0, 1, whole.bytes.count / 2, whole.bytes.count - 1]
             for part in 0..<120 {
@@ -20,19 +20,20 @@ extension ConformanceCheck {
             for place in places where place < whole.bytes.count {
                 var bytes = whole.bytes
                 bytes[place] ^= UInt8(1 << random.below(8))
-                try expectNoticed(bench, bytes, whole, "byte \(place) of \(whole.bytes.count) changed")
+                try expectNoticed(
+                    bench, bytes: bytes, whole: whole, damage: "byte \(place) of \(whole.bytes.count) changed")
             }
         },
         ConformanceCheck(
             "damage.records-verified",
-            "Each record that comes out of a damaged file, by a scan or by its ID, is one that was written; for any other an error names the object.",
+            "Each record that is read from a damaged file is a record that was written. For any other, an error names the object.",
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
             for (bytes, damage) in flippedBits(whole.bytes) {
-                // A store that appends its commits may lack the last one.
+                // An append-only store may lack the last commit.
                 let states = [whole.contents, whole.history.state(allowedFor: bytes)?.contents].compactMap { $0 }
-                try openDamaged(bench, bytes, damage) { store in
+                try openDamaged(bench, bytes: bytes, damage: damage) { store in
                     let snapshot = try store.snapshot()
                     defer { snapshot.close() }
                     var ids: [ObjectID] = []
@@ -59,7 +60,7 @@ extension ConformanceCheck {
             let whole = try filledStore(bench)
             for (bytes, damage) in flippedBits(whole.bytes) {
                 var damaged: Set<ObjectID> = []
-                try openDamaged(bench, bytes, damage) { store in
+                try openDamaged(bench, bytes: bytes, damage: damage) { store in
                     let snapshot = try store.snapshot()
                     defer { snapshot.close() }
                     for root in store.model.roots {
@@ -69,7 +70,7 @@ extension ConformanceCheck {
                 }
                 let objects = whole.contents.objects.values.joined().filter { damaged.contains($0.id) }
                 guard !objects.isEmpty else { continue }
-                try openDamaged(bench, bytes, damage, isReadOnly: false) { store in
+                try openDamaged(bench, bytes: bytes, damage: damage, isReadOnly: false) { store in
                     let before = try store.view { try $0.recordedTally() }
                     for object in objects {
                         for deletes in [false, true] {
@@ -85,13 +86,13 @@ extension ConformanceCheck {
                             try expectEqual(error.damagedObject, object.id, "the object that the error names")
                         }
                     }
-                    try expectEqual(try store.view { try $0.recordedTally() }, before, "what is recorded")
+                    try expectEqual(try store.view { try $0.recordedTally() }, before, "the recorded tally")
                 }
             }
         },
         ConformanceCheck(
             "damage.zeroed-blocks",
-            "A block of a closed store's file that reads as zeros is noticed, changes nothing that can be read, or undoes the last commit of a file that commits append to.",
+            "A zeroed block in a closed store's file is detected, has no visible effect, or undoes the last commit of an append-only file.",
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
@@ -99,35 +100,37 @@ extension ConformanceCheck {
             for block in stride(from: 0, to: blocks, by: max(1, blocks / 40)) {
                 var bytes = whole.bytes
                 for place in (block * 4096)..<min(bytes.count, (block + 1) * 4096) { bytes[place] = 0 }
-                try expectNoticed(bench, bytes, whole, "block \(block) of \(blocks) is zeros")
+                try expectNoticed(bench, bytes: bytes, whole: whole, damage: "block \(block) of \(blocks) is zeros")
             }
         },
         ConformanceCheck(
             "damage.cut-anywhere",
-            "A closed store's file that was cut off anywhere is noticed, lost nothing that can be read, or holds what the last whole commit left.",
+            "A closed store's file that was cut off anywhere is detected, has lost nothing, or holds the content of the last whole commit.",
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
             for part in 0..<24 {
                 let count = whole.bytes.count * part / 24 + part
                 try expectNoticed(
-                    bench, Array(whole.bytes.prefix(count)), whole, "\(count) of \(whole.bytes.count) bytes")
+                    bench, bytes: Array(whole.bytes.prefix(count)), whole: whole,
+                    damage: "\(count) of \(whole.bytes.count) bytes")
             }
-            try expectNoticed(bench, Array(whole.bytes.dropLast()), whole, "the last byte is missing")
+            try expectNoticed(
+                bench, bytes: Array(whole.bytes.dropLast()), whole: whole, damage: "the last byte is missing")
         },
         ConformanceCheck(
             "damage.grown",
-            "Bytes behind the end of a closed store's file are noticed, or change nothing that can be read.",
+            "Bytes after the end of a closed store's file are detected, or have no visible effect.",
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
             for tail in [[0], [UInt8](repeating: 0, count: 4096), [UInt8](repeating: 0xA5, count: 70_000)] {
-                try expectNoticed(bench, whole.bytes + tail, whole, "\(tail.count) bytes more")
+                try expectNoticed(bench, bytes: whole.bytes + tail, whole: whole, damage: "\(tail.count) bytes more")
             }
         },
         ConformanceCheck(
             "damage.two-stores-mixed",
-            "A file of which one half is another store's is noticed, or changes nothing that can be read.",
+            "A file whose second half comes from another store is detected, or has no visible effect.",
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
@@ -137,12 +140,12 @@ extension ConformanceCheck {
             let theirs = try require(bench.bytes(of: bench.location("other").path), "the other store's bytes")
             let middle = min(whole.bytes.count, theirs.count) / 8192 * 4096
             try expectNoticed(
-                bench, Array(whole.bytes.prefix(middle)) + theirs.dropFirst(middle), whole,
-                "the second half is another store's")
+                bench, bytes: Array(whole.bytes.prefix(middle)) + theirs.dropFirst(middle), whole: whole,
+                damage: "the second half is another store's")
         },
         ConformanceCheck(
             "damage.replaced-while-open",
-            "A store whose file was exchanged while it is open writes nothing into the new one: `storeReplaced`.",
+            "An open store whose file was replaced fails with `storeReplaced` and writes nothing into the new file.",
             needs: [.persistence, .file]
         ) { bench in
             let other = try bench.create(name: "other")
@@ -154,7 +157,7 @@ extension ConformanceCheck {
             let snapshot = try store.snapshot()
             try FileManager.default.removeItem(atPath: bench.location().path)
             try FileManager.default.moveItem(atPath: bench.location("other").path, toPath: bench.location().path)
-            try expectEqual(try snapshot.keys(FetchRequest("Tag")), [1], "what an open snapshot shows")
+            try expectEqual(try snapshot.keys(FetchRequest("Tag")), [1], "the content of an open snapshot")
             snapshot.close()
             try expectError(.storeReplaced, in: "a commit after the file was exchanged") {
                 try store.change { try $0.insert(ObjectID("Tag", key: 2), values: [:]) }
@@ -164,7 +167,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "damage.removed-while-open",
-            "A store whose file was removed while it is open refuses to write, and makes no new file.",
+            "An open store whose file was removed refuses to write, and creates no new file.",
             needs: [.persistence, .file]
         ) { bench in
             let store = try bench.create()
@@ -174,7 +177,7 @@ extension ConformanceCheck {
                 try store.change { try $0.insert(ObjectID("Tag", key: 2), values: [:]) }
             }
             try closeTelling(store)
-            try expect(bench.bytes(of: bench.location().path) == nil, "there is no new file")
+            try expect(bench.bytes(of: bench.location().path) == nil, "no new file exists")
         },
     ]
 }
@@ -185,7 +188,7 @@ private struct FilledStore {
     let contents: StoreContents
     /// The answers to requests that use its indexes.
     let answers: [[Int64]]
-    /// Its file.
+    /// The bytes of its file.
     let bytes: [UInt8]
     /// Its file and content after each commit.
     let history: FileHistory
@@ -227,11 +230,12 @@ private func indexedAnswers(_ snapshot: any StoreSnapshot) throws -> [[Int64]] {
     return answers
 }
 
-/// Copies of a file with one changed bit each, in every region, and what was done to them; the same
-/// in every run.
+/// Returns copies of a file with one changed bit each, and their damage.
+///
+/// The bits are in every region, and the same in every run.
 private func flippedBits(_ whole: [UInt8]) -> [(bytes: [UInt8], damage: String)] {
     var random = SeededGenerator(seed: 11)
-    // Bytes that are zero are mostly ones that nothing uses.
+    // Zero bytes are mostly unused.
     let places = whole.indices.filter { whole[$0] != 0 }
     return (0..<80).compactMap { part in
         guard !places.isEmpty else { return nil }
@@ -242,9 +246,9 @@ private func flippedBits(_ whole: [UInt8]) -> [(bytes: [UInt8], damage: String)]
     }
 }
 
-/// Runs `body` with a store of these bytes; an error that speaks of damage ends it.
+/// Runs `body` with a store of these bytes; a store error must report damage, and ends it.
 private func openDamaged(
-    _ bench: Workbench, _ bytes: [UInt8], _ damage: String, isReadOnly: Bool = true,
+    _ bench: Workbench, bytes: [UInt8], damage: String, isReadOnly: Bool = true,
     _ body: (any PersistentStore) throws -> Void
 ) throws {
     let name = "damaged"
@@ -258,7 +262,7 @@ private func openDamaged(
         try expect(
             [.corrupted, .notAStore, .unsupportedVersion, .limitExceeded, .modelMismatch, .invalidModel].contains(
                 error.code),
-            "\(damage): an error that speaks of damage", otherwise: "\(error)")
+            "\(damage): an error that reports damage", otherwise: "\(error)")
     }
 }
 
@@ -281,13 +285,14 @@ private func readPastDamage(
     }
 }
 
-private func wrongAnswer(of store: any PersistentStore, _ expected: [[Int64]]) throws -> String? {
+private func wrongAnswer(of store: any PersistentStore, expected: [[Int64]]) throws -> String? {
     let answers = try store.view(indexedAnswers)
-    return zip(answers, expected).first { $0 != $1 }.map { "objects \($0) are found in place of \($1)" }
+    return zip(answers, expected).first { $0 != $1 }.map { "objects \($0) are found instead of \($1)" }
 }
 
-/// Closes a store whose file was removed; a store that still has something to write may throw
-/// `storeReplaced`.
+/// Closes a store whose file was removed.
+///
+/// A store with pending writes may throw `storeReplaced`.
 private func closeTelling(_ store: any PersistentStore) throws {
     do throws(StoreError) {
         try store.close()
@@ -296,25 +301,25 @@ private func closeTelling(_ store: any PersistentStore) throws {
     }
 }
 
-/// Fails when a store of these bytes opens, reads and examines as if sound, and yet holds something
-/// else.
-private func expectNoticed(_ bench: Workbench, _ bytes: [UInt8], _ whole: FilledStore, _ damage: String) throws {
+/// Fails if a store of these bytes opens, reads and checks as sound, but has other content.
+private func expectNoticed(_ bench: Workbench, bytes: [UInt8], whole: FilledStore, damage: String) throws {
     let name = "damaged"
     _ = try bench.write(bytes, as: name)
     defer { try? FileManager.default.removeItem(atPath: bench.location(name).path) }
     do {
-        // Read-only, so that what is beside the file does not outlive the round.
+        // Read-only, so that no other files remain after the round.
         let store = try bench.openApart(name: name) { $0.isReadOnly = true }
         defer { try? store.close() }
         let found = try store.contents()
-        func difference(from contents: StoreContents, _ answers: [[Int64]]) throws -> String? {
-            try found.difference(from: contents) ?? wrongAnswer(of: store, answers)
+        func difference(from contents: StoreContents, answers: [[Int64]]) throws -> String? {
+            try found.difference(from: contents) ?? wrongAnswer(of: store, expected: answers)
         }
         func isState(_ state: FileHistory.State) throws -> Bool {
-            try difference(from: state.contents, state.answers) == nil
+            try difference(from: state.contents, answers: state.answers) == nil
         }
-        guard let difference = try difference(from: whole.contents, whole.answers) else { return }
-        // A commit that a crash interrupted looks the same, so a store that appends may be as it was before.
+        guard let difference = try difference(from: whole.contents, answers: whole.answers) else { return }
+        // The damage looks like a commit that a crash interrupted, so an append-only store may have
+        // the state before.
         if let state = whole.history.state(allowedFor: bytes), try isState(state) { return }
         if try store.integrityFindings().contains(where: { $0.severity == .damage }) { return }
         let isTold = try store.view { try $0.recordedTally() != $0.computeTally() }
@@ -323,6 +328,6 @@ private func expectNoticed(_ bench: Workbench, _ bytes: [UInt8], _ whole: Filled
         try expect(
             [.corrupted, .notAStore, .unsupportedVersion, .limitExceeded, .modelMismatch, .invalidModel].contains(
                 error.code),
-            "\(damage): an error that speaks of damage", otherwise: "\(error)")
+            "\(damage): an error that reports damage", otherwise: "\(error)")
     }
 }

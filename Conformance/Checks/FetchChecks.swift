@@ -7,9 +7,9 @@ extension ConformanceCheck {
     static let fetching: [ConformanceCheck] = [
         fetch(
             "two-valued-logic",
-            "Null follows two-valued logic: a comparison with it is false, only != and NOT let it through."
+            behavior: "Null follows two-valued logic: a comparison with it is false, and only != and NOT match it."
         ) { snapshot, entity in
-            // Objects 1 to 4 have str = "x", "y", "" and null. The table of the reference, written out by hand.
+            // Objects 1 to 4 have str = "x", "y", "" and null. The table was written by hand.
             let table: [(FetchRequest.Predicate, [Int64])] = [
                 (.isNull("str"), [4]), (.isNotNull("str"), [1, 2, 3]), (.equal("str", to: "x"), [1]),
                 (.notEqual("str", to: "x"), [2, 3, 4]),
@@ -39,7 +39,10 @@ extension ConformanceCheck {
                 )
             }
         },
-        fetch("logic", "AND, OR and NOT nest; of nothing, AND is true and OR is false; constants are what they say.") {
+        fetch(
+            "logic",
+            behavior: "AND, OR and NOT nest. Without operands, AND is true and OR is false. Constants have their value."
+        ) {
             snapshot, entity in
             let (x, y, low): (FetchRequest.Predicate, FetchRequest.Predicate, FetchRequest.Predicate) = (
                 .equal("str", to: "x"), .equal("str", to: "y"), .less("i64", than: 3)
@@ -61,7 +64,7 @@ extension ConformanceCheck {
                     "the objects with \(predicate as Any)")
             }
         },
-        fetch("self", "The object itself compares with IDs.") { snapshot, entity in
+        fetch("self", behavior: "The object itself compares with IDs.") { snapshot, entity in
             let mine = FetchRequest.Expression.evaluatedObject
             func id(_ key: Int64) -> FetchRequest.Expression { .constant(.objectID(ObjectID(entity, key: key))) }
             let table: [(FetchRequest.Comparison, [Int64])] = [
@@ -79,7 +82,8 @@ extension ConformanceCheck {
                     "the objects with \(comparison)")
             }
         },
-        fetch("property-with-property", "Two properties of one object compare with each other.") { snapshot, entity in
+        fetch("property-with-property", behavior: "Two properties of one object compare with each other.") {
+            snapshot, entity in
             let table: [(FetchRequest.Comparison, [Int64])] = [
                 (.init(left: .keyPath(["i64"]), operator: .equal, right: .keyPath(["i32"])), [1, 3]),
                 (.init(left: .keyPath(["i64"]), operator: .notEqual, right: .keyPath(["i32"])), [2, 4]),
@@ -93,7 +97,7 @@ extension ConformanceCheck {
                     "the objects with \(comparison)")
             }
         },
-        fetch("nan", "NaN equals nothing, itself included, and has no order; it differs from everything.") {
+        fetch("nan", behavior: "NaN equals nothing, itself included, and has no order; it differs from everything.") {
             snapshot, entity in
             // Objects 1 to 4 have dbl = 1, NaN, -0.0 and null.
             let table: [(FetchRequest.Predicate, [Int64])] = [
@@ -114,7 +118,7 @@ extension ConformanceCheck {
         },
         fetch(
             "sort-nulls-and-nan",
-            "Nulls sort before everything and NaN after every number, the other way round descending."
+            behavior: "Nulls sort before everything and NaN after every number. A descending order is the reverse."
         ) { snapshot, entity in
             try expectEqual(
                 try snapshot.keys(FetchRequest(entity, sortedBy: [.init("dbl")])), [4, 3, 1, 2], "ascending")
@@ -124,7 +128,7 @@ extension ConformanceCheck {
         },
         fetch(
             "unknown-names",
-            "Unknown properties in a predicate or an order throw `unknownProperty`, before the first record."
+            behavior: "Unknown properties in a predicate or an order throw `unknownProperty`, before the first record."
         ) { snapshot, entity in
             let requests = [
                 FetchRequest(entity, where: .equal("nothing", to: 1)),
@@ -142,8 +146,10 @@ extension ConformanceCheck {
             }
             try expect(error.message.contains("fleg"), "the message names the property", otherwise: error.message)
         },
-        fetch("bad-requests", "A negative limit or offset, and comparisons that make no sense, throw `invalidRequest`.")
-        { snapshot, entity in
+        fetch(
+            "bad-requests",
+            behavior: "A negative limit or offset, and comparisons that make no sense, throw `invalidRequest`."
+        ) { snapshot, entity in
             let requests = [
                 FetchRequest(entity, limit: -1), FetchRequest(entity, offset: -1),
                 FetchRequest(entity, where: .equal("str", to: 1)),
@@ -158,7 +164,8 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "fetch.limit-and-offset", "Limit and offset cut the ordered result; beyond its end there is nothing."
+            "fetch.limit-and-offset",
+            "Limit and offset select a part of the ordered result. Past its end the part is empty."
         ) { bench in
             let store = try filled(30, on: bench)
             try store.view { snapshot in
@@ -185,7 +192,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        fetch("sort.repeated-keys", "A sort key that is given again, in whatever direction, changes nothing.") {
+        fetch("sort.repeated-keys", behavior: "A repeated sort key, in either direction, changes nothing.") {
             (snapshot, entity) in
             let keys = ["dbl", "i64", "str", "i32"]
             let repeated = (0..<5000).map {
@@ -197,7 +204,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "fetch.sort.several-keys",
-            "Several sort keys apply in turn, each in its direction; ties go by ascending key."
+            "Several sort keys apply one after the other, each in its direction. Ties are ordered by ascending key."
         ) { bench in
             let store = try bench.create()
             var objects: [(id: ObjectID, values: [String: Value])] = []
@@ -237,7 +244,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "fetch.random",
-            "Random predicates, orders and pages give what a plain evaluation gives, with and without indexes."
+            "Random predicates, orders and pages give the same result as a plain evaluation, with and without indexes."
         ) { bench in
             var random = SeededGenerator(seed: 20_260_101)
             let store = try bench.create()
@@ -246,7 +253,7 @@ extension ConformanceCheck {
                 for key in Int64(1)...120 {
                     var values: [String: Value] = [:]
                     for name in ["i16", "i64", "dbl", "str", "flag", "day"] where !random.oneIn(5) {
-                        values[name] = smallValue(name, &random)
+                        values[name] = smallValue(name, random: &random)
                     }
                     for entity in ["Everything", "Indexed"] as [EntityName] {
                         try changes.insert(ObjectID(entity, key: key), values: values)
@@ -258,7 +265,7 @@ extension ConformanceCheck {
                 for round in 0..<250 {
                     for entity in ["Everything", "Indexed"] as [EntityName] {
                         var copy = random
-                        let request = randomRequest(entity, &copy)
+                        let request = randomRequest(entity, random: &copy)
                         let expected = try PlainPredicate.keys(request, among: objects, in: store.model)
                         try expectEqual(try snapshot.keys(request), expected, "round \(round), \(request)")
                         try expectEqual(
@@ -278,8 +285,8 @@ extension ConformanceCheck {
                     for _ in 0..<8 {
                         let key = Int64(random.below(40) + 1)
                         let values: [String: Value] = [
-                            "i64": smallValue("i64", &random), "str": smallValue("str", &random),
-                            "dbl": smallValue("dbl", &random),
+                            "i64": smallValue("i64", random: &random), "str": smallValue("str", random: &random),
+                            "dbl": smallValue("dbl", random: &random),
                         ]
                         let touched = (changes.inserts.ids + changes.updates.ids + changes.deletes.map(\.id)).contains(
                             ObjectID("Indexed", key: key))
@@ -309,7 +316,7 @@ extension ConformanceCheck {
                             "Indexed",
                             where: .compare(
                                 name, using: random.pick([.equal, .less, .greaterOrEqual]),
-                                with: smallValue(name, &random)),
+                                with: smallValue(name, random: &random)),
                             sortedBy: [.init(random.pick(["i64", "str", "dbl"]), ascending: random.oneIn(2))])
                         try expectEqual(
                             try snapshot.keys(request),
@@ -321,10 +328,9 @@ extension ConformanceCheck {
         },
     ]
 
-    /// A check on four objects of `Everything` and again of `Indexed`; what they hold is written in
-    /// the first lines.
+    /// Creates a check on four objects of `Everything`, and again of `Indexed`.
     private static func fetch(
-        _ name: String, _ behavior: String, _ body: @escaping @Sendable (any StoreSnapshot, EntityName) throws -> Void
+        _ name: String, behavior: String, _ body: @escaping @Sendable (any StoreSnapshot, EntityName) throws -> Void
     ) -> ConformanceCheck {
         ConformanceCheck("fetch.\(name)", behavior) { bench in
             let store = try bench.create()
@@ -343,8 +349,8 @@ extension ConformanceCheck {
         }
     }
 
-    /// One of few values, so that predicates meet some of them.
-    private static func smallValue(_ name: String, _ random: inout SeededGenerator) -> Value {
+    /// Returns one of a few values, so that predicates match some objects.
+    private static func smallValue(_ name: String, random: inout SeededGenerator) -> Value {
         switch name {
         case "i16", "i64": .int(Int64(random.below(7)) - 3)
         case "dbl": .double(random.pick([-.infinity, -1.5, -0.0, 0, 1, 2.5, .nan]))
@@ -368,18 +374,19 @@ extension ConformanceCheck {
         case 0: return random.oneIn(2) ? .isNull(name) : .isNotNull(name)
         case 1:
             return .isIn(
-                name, values: (0..<random.below(4)).map { _ in random.oneIn(6) ? .null : smallValue(name, &random) })
+                name,
+                values: (0..<random.below(4)).map { _ in random.oneIn(6) ? .null : smallValue(name, random: &random) })
         case 2: return .beginsWith("str", prefix: random.pick(["", "a", "e", "é"]))
         default:
             let operators: [FetchRequest.Comparison.Operator] = [
                 .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
             ]
             return .compare(
-                name, using: random.pick(operators), with: random.oneIn(12) ? .null : smallValue(name, &random))
+                name, using: random.pick(operators), with: random.oneIn(12) ? .null : smallValue(name, random: &random))
         }
     }
 
-    private static func randomRequest(_ entity: EntityName, _ random: inout SeededGenerator) -> FetchRequest {
+    private static func randomRequest(_ entity: EntityName, random: inout SeededGenerator) -> FetchRequest {
         var request = FetchRequest(entity, where: random.oneIn(10) ? nil : randomPredicate(&random, depth: 3))
         for _ in 0..<random.below(3) {
             request.sortDescriptors.append(
@@ -392,7 +399,7 @@ extension ConformanceCheck {
 }
 
 extension ClosedRange<Int64> {
-    /// The numbers in another order, the same each time.
+    /// The numbers in another order, which is the same each time.
     var shuffledForChecks: [Int64] { Array(self).shuffledForChecks }
 }
 

@@ -5,7 +5,7 @@ internal import RoostStores
 private let tags = RelationshipName("Team", name: "tags")
 
 extension ConformanceCheck {
-    /// Histories: what a transaction records.
+    /// Histories: the content of transactions.
     static let history: [ConformanceCheck] = [
         ConformanceCheck("history.off", "A new store records no history, and says so.", needs: [.history]) { bench in
             let store = try bench.create(try HistoryModel.model.get())
@@ -57,7 +57,8 @@ extension ConformanceCheck {
                 try store.transactions().last?.changes.map(brief), ["~Person/p1 "], "the changes of the update")
         },
         ConformanceCheck(
-            "history.update.reference", "A changed reference, or place of one, is recorded by the relationship's name.",
+            "history.update.reference",
+            "A changed reference, or a changed place of one, is recorded with the relationship's name.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
@@ -79,7 +80,7 @@ extension ConformanceCheck {
                 [["~Person/p1 team"], ["~Person/p1 team"]], "the changes")
         },
         ConformanceCheck(
-            "history.update.composite", "A changed element of a composite is recorded by the composite's name.",
+            "history.update.composite", "A changed element of a composite is recorded with the composite's name.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
@@ -137,7 +138,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "history.inheritance",
-            "Objects of subentities are recorded by their own entity, with all their properties.",
+            "Objects of subentities are recorded with their own entity and all their properties.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
@@ -202,7 +203,7 @@ extension ConformanceCheck {
                 "the links")
         },
         ConformanceCheck(
-            "history.links.no-effect", "Links that were as the commit wants them are not recorded.", needs: [.history]
+            "history.links.no-effect", "Links that a commit does not change are not recorded.", needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
             try store.change { changes in
@@ -346,7 +347,7 @@ extension ConformanceCheck {
             try expectEqual(transactions.element(0).linkChanges.count, 1, "the number of links")
         },
         ConformanceCheck(
-            "history.load.abandoned", "An abandoned load, and one of nothing, record nothing.", needs: [.history]
+            "history.load.abandoned", "An abandoned load and an empty load record nothing.", needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
             try store.addPeople(1...1)
@@ -364,7 +365,7 @@ extension ConformanceCheck {
             try expectEqual(try store.transactions().count, 2, "the number of transactions")
         },
         ConformanceCheck(
-            "history.large", "A transaction of many changes is read in several values, and none is lost.",
+            "history.large", "A transaction of many changes is read in several parts, and no change is lost.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
@@ -397,7 +398,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "history.replay", "Applying a history to what was there before gives what is there now.", needs: [.history]
+            "history.replay", "Applying a history to the earlier content gives the current content.", needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
             var random = SeededGenerator(seed: 91)

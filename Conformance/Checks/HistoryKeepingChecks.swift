@@ -2,10 +2,11 @@ internal import Foundation
 internal import RoostCore
 
 extension ConformanceCheck {
-    /// Histories: turning them on and off, and removing what is old.
+    /// Histories: turning them on and off, and removing old transactions.
     static let historyKeeping: [ConformanceCheck] = [
         ConformanceCheck(
-            "history.turned-on", "A store that exists begins to record when it is opened so, and keeps the setting.",
+            "history.turned-on",
+            "An existing store begins to record when it is opened with a history, and keeps the setting.",
             needs: [.history, .persistence]
         ) { bench in
             let store = try bench.create(try HistoryModel.model.get())
@@ -20,7 +21,8 @@ extension ConformanceCheck {
             try expectEqual(try again.transactions().map(\.author), ["a", "b"], "the authors")
         },
         ConformanceCheck(
-            "history.turned-off", "Turning a history off removes it; on again, it begins anew and older tokens expire.",
+            "history.turned-off",
+            "Turning a history off removes it. Turned on again, it starts empty and older tokens expire.",
             needs: [.history, .persistence]
         ) { bench in
             let store = try bench.createRecording()
@@ -44,7 +46,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "history.off-leaves-nothing",
-            "A store whose history was turned off has the version of one that never had it.",
+            "A store whose history was turned off has the format version of a store that never had a history.",
             needs: [.history, .persistence]
         ) { bench in
             let plain = try bench.create(try HistoryModel.model.get(), name: "plain")
@@ -57,7 +59,7 @@ extension ConformanceCheck {
             try expectEqual(try off.metadata().formatVersion, before, "the version of the format")
         },
         ConformanceCheck(
-            "history.read-only", "A store that is opened read-only keeps its history, and cannot begin or end one.",
+            "history.read-only", "A store that is opened read-only keeps its history, and cannot turn it on or off.",
             needs: [.history, .persistence]
         ) { bench in
             let (store, plain) = (
@@ -91,7 +93,7 @@ extension ConformanceCheck {
             try expectEqual(try bench.open().transactions().map(\.author), ["a"], "the authors afterwards")
         },
         ConformanceCheck(
-            "history.options.refused", "Limits without a history, and limits that cannot be, are refused.",
+            "history.options.refused", "Limits without a history, and impossible limits, are refused.",
             needs: [.history]
         ) { bench in
             try expectError(.invalidRequest, in: "a limit of a history that is not recorded") {
@@ -127,7 +129,7 @@ extension ConformanceCheck {
                 }
                 try expect(error.message.contains("again"), "a message with the remedy", otherwise: error.message)
             }
-            // Once more does nothing, and so does an older one.
+            // Repeating the removal does nothing, and so does an older token.
             try reopened.removeHistory(.token(tokens.element(2)))
             try reopened.removeHistory(.token(tokens.element(0)))
             try expectEqual(try reopened.transactions().count, 3, "the number of transactions")
@@ -139,7 +141,7 @@ extension ConformanceCheck {
             "history.purge.date", "Transactions before a date are removed.", needs: [.history]
         ) { bench in
             let clock = CheckClock()
-            let store = try bench.createRecording(clock)
+            let store = try bench.createRecording(clock: clock)
             for key in 1...5 {
                 clock.set(Int64(key) * 100)
                 try store.addPeople(Int64(key)...Int64(key), by: "\(key)")
@@ -152,7 +154,8 @@ extension ConformanceCheck {
             try expectEqual(try store.transactions().count, 0, "the number of transactions")
         },
         ConformanceCheck(
-            "history.purge.all", "After everything was removed, the current token stays good and new changes follow.",
+            "history.purge.all",
+            "After the whole history was removed, the current token stays valid and new changes follow it.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
@@ -166,7 +169,7 @@ extension ConformanceCheck {
                 try bench.reopen(store).transactions(after: token).map(\.author), ["new"], "the authors")
         },
         ConformanceCheck(
-            "history.purge.large", "Transactions of many parts are removed whole.", needs: [.history]
+            "history.purge.large", "Transactions of many parts are removed as a whole.", needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
             for round in 0..<3 as Range<Int64> {
@@ -183,7 +186,8 @@ extension ConformanceCheck {
             try expectEqual(try store.transactions().count, 0, "the number of transactions")
         },
         ConformanceCheck(
-            "history.purge.read-meanwhile", "A snapshot keeps the history that it began with.", needs: [.history]
+            "history.purge.read-meanwhile",
+            "A snapshot keeps the history of its state while older transactions are removed.", needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
             try store.addPeople(1...1, by: "a")
@@ -210,10 +214,10 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "history.retention.days", "A store keeps the days of history that its limit says.", needs: [.history]
+            "history.retention.days", "A store keeps the days of history that its limit sets.", needs: [.history]
         ) { bench in
             let clock = CheckClock(0)
-            let store = try bench.createRecording(clock) { $0.historyRetention = HistoryRetention(days: 2) }
+            let store = try bench.createRecording(clock: clock) { $0.historyRetention = HistoryRetention(days: 2) }
             for hour in 0..<100 as Range<Int64> {
                 clock.set(hour * 3600)
                 try store.addPeople(hour + 1...hour + 1)
@@ -225,7 +229,7 @@ extension ConformanceCheck {
             try expectEqual(hours, Array(first...99), "the hours")
         },
         ConformanceCheck(
-            "history.retention.kept", "The limit of a history is kept in the store, and can be changed.",
+            "history.retention.kept", "The limit of a history is stored in the store, and can be changed.",
             needs: [.history, .persistence]
         ) { bench in
             try bench.createRecording { $0.historyRetention = HistoryRetention(byteCount: 2000) }.close()

@@ -41,7 +41,8 @@ extension ConformanceCheck {
             try expectEqual(try store.transactions().count, 3, "the number of transactions")
         },
         ConformanceCheck(
-            "history.token.coding", "A token survives as text and as code, and names one position.", needs: [.history]
+            "history.token.coding", "A token keeps its position when it is converted to text or encoded, and back.",
+            needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
             try store.addPeople(1...1)
@@ -73,7 +74,8 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "history.token.future", "A token of a later state than the store's has expired.", needs: [.history]
+            "history.token.future", "A token of a later state than the store's is refused as expired.",
+            needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
             try store.addPeople(1...1)
@@ -81,7 +83,7 @@ extension ConformanceCheck {
             for wrong in [
                 HistoryToken(storeUUID: token.storeUUID, position: token.position + 1, mark: token.mark),
                 HistoryToken(storeUUID: token.storeUUID, position: .max, mark: token.mark),
-                // The same position of a store that took another way.
+                // The same position of a store with other commits.
                 HistoryToken(storeUUID: token.storeUUID, position: token.position, mark: token.mark &+ 1),
             ] {
                 try expectError(.historyExpired, in: "a token that the store never gave") {
@@ -139,11 +141,11 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "history.time.monotonic", "Times never go back, whatever the clock does, and survive reopening.",
+            "history.time.monotonic", "Times never decrease, even if the clock does, and after reopening.",
             needs: [.history]
         ) { bench in
             let clock = CheckClock(1000)
-            let store = try bench.createRecording(clock)
+            let store = try bench.createRecording(clock: clock)
             for (key, seconds) in [(1, 1000), (2, 1005), (3, 20), (4, -50), (5, 1006)] as [(Int64, Int64)] {
                 clock.set(seconds)
                 try store.addPeople(key...key)
@@ -155,11 +157,11 @@ extension ConformanceCheck {
                 "the times after reopening")
         },
         ConformanceCheck(
-            "history.time.after-purge", "Times do not go back after older transactions were removed.",
+            "history.time.after-purge", "Times do not decrease after older transactions were removed.",
             needs: [.history]
         ) { bench in
             let clock = CheckClock(5000)
-            let store = try bench.createRecording(clock)
+            let store = try bench.createRecording(clock: clock)
             try store.addPeople(1...1)
             try store.removeHistory(.everything)
             clock.set(10)
@@ -229,25 +231,25 @@ extension ConformanceCheck {
             "history.filter.dates", "A request selects a span of time, its end excluded.", needs: [.history]
         ) { bench in
             let clock = CheckClock()
-            let store = try bench.createRecording(clock)
+            let store = try bench.createRecording(clock: clock)
             for key in 1...9 {
                 clock.set(Int64(key) * 100)
                 try store.addPeople(Int64(key)...Int64(key), by: "\(key)")
             }
-            func authors(_ start: Double?, _ end: Double?) throws -> [String?] {
+            func authors(_ start: Double?, end: Double?) throws -> [String?] {
                 var request = HistoryRequest()
                 request.startDate = start.map { Date(timeIntervalSinceReferenceDate: $0) }
                 request.endDate = end.map { Date(timeIntervalSinceReferenceDate: $0) }
                 return try store.transactions(request).map(\.author)
             }
-            try expectEqual(try authors(300, 500), ["3", "4"], "the authors from 300 to 500")
-            try expectEqual(try authors(850, nil), ["9"], "the authors from 850 on")
-            try expectEqual(try authors(nil, 150), ["1"], "the authors before 150")
-            try expectEqual(try authors(901, nil), [], "the authors after the last")
-            try expectEqual(try authors(-5, 2000).count, 9, "the number of all")
+            try expectEqual(try authors(300, end: 500), ["3", "4"], "the authors from 300 to 500")
+            try expectEqual(try authors(850, end: nil), ["9"], "the authors from 850 on")
+            try expectEqual(try authors(nil, end: 150), ["1"], "the authors before 150")
+            try expectEqual(try authors(901, end: nil), [], "the authors after the last")
+            try expectEqual(try authors(-5, end: 2000).count, 9, "the number of all")
         },
         ConformanceCheck(
-            "history.filter.whole-load", "A load of a whole store passes every filter of objects.", needs: [.history]
+            "history.filter.whole-load", "A load of a whole store matches every filter of objects.", needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
             let loader = try store.bulkLoader(BulkLoadOptions())

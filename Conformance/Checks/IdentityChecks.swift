@@ -5,7 +5,7 @@ extension ConformanceCheck {
     /// Keys and IDs.
     static let identity: [ConformanceCheck] = [
         ConformanceCheck(
-            "identity.reserve.disjoint", "Reserved keys are positive, as many as asked for, and never given out twice."
+            "identity.reserve.disjoint", "Reserved keys are positive, as many as requested, and never returned twice."
         ) { bench in
             let store = try bench.create()
             var seen: Set<Int64> = []
@@ -28,7 +28,8 @@ extension ConformanceCheck {
                 !dog.overlaps(robot) && !robot.overlaps(being) && !dog.overlaps(being),
                 "no key is given out twice in the hierarchy")
             try store.view { snapshot in
-                // A store may set more keys aside than it was asked for, so the mark may be higher, never lower.
+                // A store may reserve more keys than requested, so the last key may be higher, but
+                // never lower.
                 try expect(
                     try snapshot.lastKey(of: "Animal") >= being.upperBound - 1,
                     "the last key of the hierarchy is none below the reserved ones")
@@ -37,7 +38,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "identity.reserve.bad-requests",
-            "Reserving for an unknown entity, or fewer than one key, fails and uses no key."
+            "Reserving keys for an unknown entity, or fewer than one key, fails and uses no key."
         ) {
             bench in
             let store = try bench.create()
@@ -75,7 +76,7 @@ extension ConformanceCheck {
                 second.lowerBound >= first.upperBound, "later keys are higher", otherwise: "\(second) after \(first)")
         },
         ConformanceCheck(
-            "identity.deleted-keys", "The key of a deleted object is never given out again, nor after reopening."
+            "identity.deleted-keys", "The key of a deleted object is never reserved again, even after reopening."
         ) { bench in
             var store = try bench.create()
             let key = try store.reserveKeys(1, for: "Tag").lowerBound
@@ -90,7 +91,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "identity.explicit-among-reserved",
-            "Keys that a program chose itself, in a commit or a load, and those below `lastKeys` are not given out afterwards."
+            "Keys that a program chose itself in a commit or a load, and keys up to `lastKeys`, are not reserved afterwards."
         ) { bench in
             let store = try bench.create()
             func reserve(above mark: Int64) throws {
@@ -113,7 +114,7 @@ extension ConformanceCheck {
             try reserve(above: mark + 10_000)
         },
         ConformanceCheck(
-            "identity.explicit-keys", "An insert with a key of its own raises the mark: later keys are higher."
+            "identity.explicit-keys", "After an insert with a key that was not reserved, reserved keys are higher."
         ) { bench in
             let store = try bench.create()
             try store.change { try $0.insert(ObjectID("Dog", key: 1_000_000), values: [:]) }
@@ -123,7 +124,8 @@ extension ConformanceCheck {
             try expect(try store.view { try $0.lastKey(of: "Being") } > 1_000_000, "a low key does not lower the mark")
         },
         ConformanceCheck(
-            "identity.extreme-keys", "Keys from 1 to the greatest 64-bit integer can be used, and order as numbers."
+            "identity.extreme-keys",
+            "Keys from 1 to the greatest 64-bit integer can be used, and are ordered as numbers."
         ) { bench in
             let keys: [Int64] = [
                 1, 2, 127, 128, 255, 256, 65_535, 65_536, 1 << 31, 1 << 32, 1 << 53 + 1, .max - 1, .max,
@@ -137,15 +139,15 @@ extension ConformanceCheck {
                 try expectEqual(
                     try snapshot.objects(of: "Tag", after: ObjectID("Tag", key: 65_535)).map(\.id.key),
                     Array(keys.drop { $0 <= 65_535 }),
-                    "the keys behind 65535")
+                    "the keys after 65535")
                 try expectEqual(
                     try snapshot.objects(of: "Tag", after: ObjectID("Tag", key: .max)).count, 0,
-                    "objects behind the last key")
+                    "objects after the last key")
             }
         },
         ConformanceCheck(
             "identity.insert.version",
-            "An insert that carries a version above 1 fails with `invalidRequest`, writing nothing."
+            "An insert with a version above 1 fails with `invalidRequest` and writes nothing."
         ) { bench in
             let store = try bench.create()
             for version in [2, 17, .max] as [UInt32] {
@@ -162,7 +164,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "identity.read.after",
-            "Records are read on behind an ID of the same hierarchy; behind another one's with `invalidRequest`, or `unknownEntity`."
+            "Reading continues after an ID of the same hierarchy. An ID of another one fails with `invalidRequest`, of no entity with `unknownEntity`."
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
@@ -177,19 +179,19 @@ extension ConformanceCheck {
                     (ObjectID("Animal", key: .min), [2, 4]), (ObjectID("Dog", key: .max), []),
                 ] as [(ObjectID, [Int64])] {
                     try expectEqual(
-                        try snapshot.objects(of: "Dog", after: after).map(\.id.key), keys, "the dogs behind \(after)")
+                        try snapshot.objects(of: "Dog", after: after).map(\.id.key), keys, "the dogs after \(after)")
                 }
-                try expectError(.invalidRequest, in: "reading behind an ID of another hierarchy") {
+                try expectError(.invalidRequest, in: "reading after an ID of another hierarchy") {
                     _ = try snapshot.records(of: "Dog", after: ObjectID("Tag", key: 1))
                 }
-                try expectError(.unknownEntity, in: "reading behind an ID of no entity") {
+                try expectError(.unknownEntity, in: "reading after an ID of no entity") {
                     _ = try snapshot.records(of: "Dog", after: ObjectID("Nothing", key: 1))
                 }
             }
         },
         ConformanceCheck(
             "identity.insert.duplicate",
-            "Inserting a key that is taken in its hierarchy fails with `duplicateObject`, writing nothing."
+            "Inserting a key that is in use in its hierarchy fails with `duplicateObject` and writes nothing."
         ) {
             bench in
             let store = try bench.create()
@@ -220,7 +222,7 @@ extension ConformanceCheck {
             try expectEqual(try store.view { try $0.objects(of: "Being").count }, 0, "the number of objects")
         },
         ConformanceCheck(
-            "identity.read.order", "Records are read by ID in the order asked for; missing ones are left out."
+            "identity.read.order", "Records are read by ID in the requested order, without missing ones."
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
@@ -253,17 +255,19 @@ extension ConformanceCheck {
                 for entity in ["Dog", "Animal", "Being"] as [EntityName] {
                     try expectEqual(
                         try snapshot.objects(with: [ObjectID(entity, key: 1)]).map(\.id), [ObjectID("Dog", key: 1)],
-                        "what \(entity)/p1 finds")
+                        "the objects that \(entity)/p1 finds")
                 }
                 try expectEqual(
-                    try snapshot.objects(with: [ObjectID("Robot", key: 1)]).map(\.id), [], "what Robot/p1 finds")
+                    try snapshot.objects(with: [ObjectID("Robot", key: 1)]).map(\.id), [],
+                    "the objects that Robot/p1 finds")
                 try expectEqual(
-                    try snapshot.objects(with: [ObjectID("Tag", key: 1)]).map(\.id), [], "what Tag/p1 finds")
+                    try snapshot.objects(with: [ObjectID("Tag", key: 1)]).map(\.id), [], "the objects that Tag/p1 finds"
+                )
             }
             try store.change { try $0.insert(ObjectID("Animal", key: 2), values: [:]) }
             try expectEqual(
                 try store.view { try $0.objects(with: [ObjectID("Dog", key: 2)]).count }, 0,
-                "what Dog/p2 finds, an animal but no dog")
+                "the objects that Dog/p2 finds, which is an animal and not a dog")
         },
         ConformanceCheck("identity.read.many", "Reading thousands of records by ID gives each one, in order.") {
             bench in
@@ -299,7 +303,7 @@ extension ConformanceCheck {
 }
 
 extension Array {
-    /// The elements in another order, the same each time.
+    /// The elements in another order, which is the same each time.
     var shuffledForChecks: [Element] {
         var random = SeededGenerator(seed: 42)
         return shuffled(using: &random)

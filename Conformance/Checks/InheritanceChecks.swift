@@ -18,7 +18,7 @@ extension ConformanceCheck {
                     try snapshot.objects(of: "Robot").map(\.id), beings.filter { $0.entity == "Robot" }, "all robots")
             }
         },
-        ConformanceCheck("inheritance.scan-after", "A scan of a subentity goes on behind any key of its hierarchy.") {
+        ConformanceCheck("inheritance.scan-after", "A scan of a subentity continues after any key of its hierarchy.") {
             bench in
             let store = try animals(on: bench)
             try store.view { snapshot in
@@ -27,11 +27,13 @@ extension ConformanceCheck {
                     try expectEqual(
                         try snapshot.objects(of: "Animal", after: after).map(\.id),
                         beings.filter { $0.entity != "Robot" && $0.key > after.key },
-                        "the animals behind key \(after.key)")
+                        "the animals after key \(after.key)")
                 }
             }
         },
-        ConformanceCheck("inheritance.fetch", "A fetch counts subentities in or leaves them out, as it says.") {
+        ConformanceCheck(
+            "inheritance.fetch", "A fetch includes or excludes objects of subentities, as its request says."
+        ) {
             bench in
             let store = try animals(on: bench)
             try store.view { snapshot in
@@ -54,7 +56,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "inheritance.abstract", "An abstract entity has no objects of its own: records of it cannot be made."
+            "inheritance.abstract", "An abstract entity has no objects of its own, and records of it cannot be made."
         ) { bench in
             let store = try bench.create()
             try expectError(.invalidRequest, in: "an object of an abstract entity") {
@@ -84,7 +86,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "inheritance.tally", "An object counts for its own entity only, in the tally.", needs: [.digest]
+            "inheritance.tally", "The tally counts an object only for its own entity.", needs: [.digest]
         ) { bench in
             let store = try animals(on: bench)
             let tally = try store.recordedTally()

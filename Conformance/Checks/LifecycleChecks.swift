@@ -6,21 +6,23 @@ extension ConformanceCheck {
     /// Destroying and replacing stores.
     static let replacing: [ConformanceCheck] = [
         ConformanceCheck(
-            "destroy.removes", "Destroying removes a store and everything beside it; afterwards a new one can be made."
+            "destroy.removes",
+            "Destroying removes a store and all its files. A new store can then be created under the name."
         ) { bench in
             let store = try filled(20, on: bench)
             try store.close()
             try bench.type.destroy(bench.location())
-            try expectEqual(try bench.files(), [], "what is left in the directory")
+            try expectEqual(try bench.files(), [], "the files in the directory")
             try expectError(.notFound, in: "opening what was destroyed") { _ = try bench.open() }
             let again = try bench.create()
             try expectEqual(try again.view { try $0.count(FetchRequest("Track")) }, 0, "the count in the new store")
         },
-        ConformanceCheck("destroy.absent", "Destroying a store that does not exist is no error.") { bench in
+        ConformanceCheck("destroy.absent", "Destroying a store that does not exist does nothing.") { bench in
             try bench.type.destroy(bench.location())
-            try expectEqual(try bench.files(), [], "what is in the directory")
+            try expectEqual(try bench.files(), [], "the files in the directory")
         },
-        ConformanceCheck("destroy.busy", "An open store cannot be destroyed: `busy`, and it goes on.") { bench in
+        ConformanceCheck("destroy.busy", "Destroying an open store fails with `busy`, and the store stays usable.") {
+            bench in
             let store = try filled(5, on: bench)
             try expectError(.busy, in: "destroying an open store") { try bench.type.destroy(bench.location()) }
             try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 5, "the count")
@@ -29,7 +31,8 @@ extension ConformanceCheck {
                 try bench.reopen(store).view { try $0.count(FetchRequest("Track")) }, 6, "the count after reopening")
         },
         ConformanceCheck(
-            "destroy.foreign", "A file that is no store of the type is not destroyed: `notAStore`.", needs: [.file]
+            "destroy.foreign", "Destroying a file that is not a store of the type fails with `notAStore` and keeps it.",
+            needs: [.file]
         ) { bench in
             let path = try bench.write(Array("precious".utf8), as: "store")
             try expectError(.notAStore, in: "destroying a foreign file") { try bench.type.destroy(bench.location()) }
@@ -50,7 +53,7 @@ extension ConformanceCheck {
             try expectError(.notFound, in: "opening the old name") { _ = try bench.open(name: "new") }
         },
         ConformanceCheck(
-            "replace.overwrites", "With `overwriting` the old store is gone and nothing of it is left.",
+            "replace.overwrites", "With `overwriting`, replacing removes the old store completely.",
             needs: [.persistence]
         ) { bench in
             let old = try bench.create(name: "place")
@@ -67,7 +70,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "replace.already-exists",
-            "Without `overwriting` an existing store is kept: `alreadyExists`, and both stay as they are.",
+            "Without `overwriting`, replacing an existing store fails with `alreadyExists` and changes neither.",
             needs: [.persistence]
         ) { bench in
             var contents: [StoreContents] = []
@@ -120,7 +123,8 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "replace.foreign",
-            "A file that is no store of the type is not replaced, even with `overwriting`: `notAStore`.", needs: [.file]
+            "Replacing a file that is not a store of the type fails with `notAStore`, even with `overwriting`.",
+            needs: [.file]
         ) { bench in
             try bench.create(name: "new").close()
             let path = try bench.write(Array("precious".utf8), as: "place")
@@ -146,7 +150,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Closing.
+    /// Closing stores.
     static let closing: [ConformanceCheck] = [
         ConformanceCheck(
             "close.every-call", "After `close()` every call throws `closed`, except closing again, which does nothing."
@@ -176,11 +180,11 @@ extension ConformanceCheck {
             let records = try snapshot.records(of: "Track", after: nil)
             let links = try snapshot.links(of: RelationshipName("Tag", name: "tagged"), after: nil)
             try store.close()
-            try expectClosed(snapshot, records, links)
+            try expectClosed(snapshot, records: records, links: links)
             snapshot.close()
         },
         ConformanceCheck(
-            "close.releases", "A closed store can be opened again at once, by anybody, with everything in it.",
+            "close.releases", "A closed store can be opened again at once, with all its content.",
             needs: [.persistence]
         ) { bench in
             var expected: [Int64] = []
@@ -195,7 +199,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "close.while-reading",
-            "Closing while another thread reads ends its reads with `closed`, never with a crash."
+            "Closing a store ends the reads of other threads with `closed`, never with a crash."
         ) { bench in
             let store = try filled(4000, on: bench)
             let reads = Signal()
@@ -215,7 +219,7 @@ extension ConformanceCheck {
             }
             for _ in 0..<6 { try reads.wait() }
             try store.close()
-            for reader in readers { try expectEqual(try reader.value(), .closed, "how the reads end") }
+            for reader in readers { try expectEqual(try reader.value(), .closed, "the end of the reads") }
         },
     ]
 

@@ -67,7 +67,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.invisible",
-            "Nothing of a load shows before `finish()`, not even in snapshots taken meanwhile and read afterwards."
+            "Nothing of a load is visible before `finish()`, nor later in snapshots that were taken before it."
         ) { bench in
             let store = try bench.create()
             try store.change { try $0.insert(ObjectID("Track", key: 1), values: ["title": "before"]) }
@@ -83,7 +83,7 @@ extension ConformanceCheck {
             try expectEqual(try StoreContents(of: meanwhile), before, "the same snapshot after the load")
             try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 3000, "the count afterwards")
         },
-        ConformanceCheck("bulk.abandon", "An abandoned load leaves no trace, and neither does one that is let go.") {
+        ConformanceCheck("bulk.abandon", "A load that is abandoned or deallocated leaves no trace.") {
             bench in
             let store = try filled(10, on: bench)
             let before = try store.contents()
@@ -109,7 +109,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.abandon-many",
-            "Nothing remains of an abandoned load of 24 MiB, which is more than a page cache holds, whether or not the store has its name yet."
+            "Nothing remains of an abandoned load that is larger than a page cache, in a published or an unpublished store."
         ) { bench in
             for isUnpublished in bench.type.capabilities.contains(.file) ? [false, true] : [false] {
                 let store = try bench.create(name: "store-\(isUnpublished)") { $0.isUnpublished = isUnpublished }
@@ -130,7 +130,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "bulk.last-keys", "Keys that count as used in the source are never given out in the destination."
+            "bulk.last-keys", "Keys that count as used in the source are never reserved in the destination."
         ) { bench in
             let store = try bench.create()
             let loader = try store.bulkLoader(BulkLoadOptions(lastKeys: ["Tag": 500, "Being": 3]))
@@ -149,7 +149,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.duplicates",
-            "Loading a key that is taken, in the store or in the load, fails with `duplicateObject` and leaves no trace."
+            "Loading a key that the store or the load has already fails with `duplicateObject` and leaves no trace."
         ) { bench in
             let store = try bench.create()
             try store.change { try $0.insert(ObjectID("Dog", key: 5), values: [:]) }
@@ -168,7 +168,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.duplicate-links",
-            "Loading a link that is there, in the store or in the load, fails with `duplicateObject` and leaves no trace."
+            "Loading a link that the store or the load has already fails with `duplicateObject` and leaves no trace."
         ) { bench in
             for (source, relationship) in [("Node", "friends"), ("Playlist", "tracks"), ("Queue", "members")]
                 as [(EntityName, String)]
@@ -215,7 +215,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.failed-frees",
-            "A load that failed holds the writer's place no longer, takes nothing more (`closed`) and leaves no trace."
+            "A failed load releases the write lock, takes no more records (`closed`) and leaves no trace."
         ) { bench in
             for isUnpublished in bench.type.capabilities.contains(.file) ? [false, true] : [false] {
                 for failsLate in [false, true] {
@@ -246,7 +246,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.other-model",
-            "A load that is given records of another model fails with `modelMismatch`, and is over as after any error."
+            "A load that is given records of another model fails with `modelMismatch` and ends."
         ) { bench in
             let store = try bench.create { $0.timeoutSeconds = 0.2 }
             for isConcurrent in [false, true] {
@@ -263,7 +263,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.closed-store",
-            "A load whose store is closed ends with `closed`, at the latest when it is finished: the store can be opened and written again.",
+            "A load whose store is closed fails with `closed`, at the latest in `finish()`. The store can be opened and written again.",
             needs: [.persistence]
         ) { bench in
             for finishes in [false, true] {
@@ -287,7 +287,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.constraints",
-            "Loading equal unique values fails with `constraintViolation`, naming the pair, and leaves no trace.",
+            "Loading equal unique values fails with `constraintViolation`, which names the pair, and leaves no trace.",
             needs: [.uniquenessConstraints]
         ) {
             bench in
@@ -310,8 +310,9 @@ extension ConformanceCheck {
                 try expectEqual(try store.view { try $0.count(FetchRequest("Account")) }, 1, "the count")
             }
         },
-        ConformanceCheck("bulk.into-filled", "A load adds to what a store holds; its tally is that of the whole store.")
-        { bench in
+        ConformanceCheck(
+            "bulk.into-filled", "A load adds to the content of a store. Its tally is that of the whole store."
+        ) { bench in
             let store = try filled(20, on: bench)
             let tally = try load(store) { loader in
                 var batch = RecordBatch(model: bench.model)
@@ -358,7 +359,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "bulk.unpublished", "A store that is not published yet loads, closes and moves to its name.", needs: [.file]
+            "bulk.unpublished", "An unpublished store can be loaded, closed and moved to its name.", needs: [.file]
         ) { bench in
             let graph = try bench.sampleGraph(seed: 5, objectCount: 300)
             let model = graph.model
@@ -376,7 +377,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.unpublished-writers-wait",
-            "Who writes to a store that is not published yet waits for a load of many parts, and writes behind it.",
+            "A commit to an unpublished store waits for a load of many parts, and is applied after it.",
             needs: [.file]
         ) { bench in
             let store = try bench.create {
@@ -385,7 +386,7 @@ extension ConformanceCheck {
             }
             let loader = try store.bulkLoader(BulkLoadOptions())
             let writer = Background { try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) } }
-            // More than any store writes at a time.
+            // More data than any store writes at once.
             let text = Value.string(String(repeating: "long ", count: 20_000))
             for key in Int64(1)...400 {
                 var batch = RecordBatch(model: bench.model)
@@ -396,16 +397,16 @@ extension ConformanceCheck {
             _ = try writer.value()
             try store.view { snapshot in
                 try expectEqual(try snapshot.count(FetchRequest("Track")), 400, "the tracks")
-                try expectEqual(try snapshot.count(FetchRequest("Tag")), 1, "what the other thread wrote")
+                try expectEqual(try snapshot.count(FetchRequest("Tag")), 1, "the objects of the other thread")
                 if let recorded = try snapshot.recordedTally() {
-                    try expectLater(recorded.generation, than: tally.generation, on: bench, "the generation")
+                    try expectLater(recorded.generation, than: tally.generation, on: bench, what: "the generation")
                 }
             }
             try expectEqual(try checkStore(store).map(\.message), [], "the findings")
         },
         ConformanceCheck(
             "bulk.finished",
-            "After `finish()` or `abandon()` a loader takes nothing more: `closed`. Abandoning again does nothing."
+            "After `finish()` or `abandon()`, every call of a loader fails with `closed`. Abandoning it again does nothing."
         ) { bench in
             let store = try bench.create()
             for abandoned in [false, true] {
@@ -419,7 +420,7 @@ extension ConformanceCheck {
             }
             try expectEqual(try store.view { try $0.count(FetchRequest("Tag")) }, 0, "the count")
         },
-        ConformanceCheck("bulk.writers-wait", "A commit waits for a load under way and then happens.") { bench in
+        ConformanceCheck("bulk.writers-wait", "A commit waits for a running load and then succeeds.") { bench in
             let store = try bench.create()
             let loader = try store.bulkLoader(BulkLoadOptions())
             let (started, isFinishing) = (Signal(), Mutex(false))
@@ -429,7 +430,7 @@ extension ConformanceCheck {
                 return isFinishing.withLock { $0 }
             }
             try started.wait()
-            // Long enough that a writer who is let through has been there.
+            // Long enough for a writer that does not wait to finish.
             for first in stride(from: Int64(2), to: 20_000, by: 1000) {
                 var batch = RecordBatch(model: bench.model)
                 for key in first..<first + 1000 { try batch.append(ObjectID("Track", key: key), values: [:]) }
@@ -443,7 +444,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.writers-time-out",
-            "A commit that waits longer than the timeout fails with `busy`, which can be retried, and writes nothing."
+            "A commit that waits longer than the timeout fails with `busy` and writes nothing. It can be retried."
         ) { bench in
             let store = try bench.create { $0.timeoutSeconds = 0.2 }
             let loader = try store.bulkLoader(BulkLoadOptions())
@@ -461,7 +462,7 @@ extension ConformanceCheck {
             let (error, waited) = try writer.value()
             loader.abandon()
             try expectEqual(error?.code, .busy, "the code")
-            // Clocks of different grain may be in it.
+            // The clocks may have different resolutions.
             try expect(waited >= .milliseconds(180), "it waits as long as the timeout", otherwise: "\(waited)")
             try expect(error?.isRetryable == true, "the error says that a retry can succeed")
             try store.change { try $0.insert(ObjectID("Track", key: 2), values: [:]) }
@@ -469,7 +470,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.concurrent",
-            "A load on a thread of its own takes batches of any size and gives the store that the plain one gives."
+            "A load on its own thread takes batches of any size and gives the same store as a plain load."
         ) { bench in
             let owner = try bench.model.requireLinkRelationship(RelationshipName("Playlist", name: "tracks")).owner
             func load(_ loader: any BulkLoader) throws -> StoreTally {
@@ -497,7 +498,7 @@ extension ConformanceCheck {
                 try load(try concurrent.concurrentBulkLoader(BulkLoadOptions())).digest, digest, "the digest")
             try expectEqual(try concurrent.contents(), try plain.contents(), "the contents")
         },
-        ConformanceCheck("bulk.empty", "A load of nothing is fine, and leaves the generation as it is.") { bench in
+        ConformanceCheck("bulk.empty", "An empty load succeeds and leaves the generation as it is.") { bench in
             let store = try filled(3, on: bench)
             let generation = try store.change { $0.userMetadata["last"] = .bool(true) }.generation
             let before = try store.contents()
@@ -512,7 +513,7 @@ extension ConformanceCheck {
             try expectEqual(tally.digest, try store.view { try $0.computeTally() }.digest, "the digest")
             let next = try store.change { $0.userMetadata["last"] = .bool(false) }
             try expectEqual(next.previousGeneration, generation, "the generation before the next commit")
-            try expectLater(next.generation, than: generation, on: bench, "the generation of the next commit")
+            try expectLater(next.generation, than: generation, on: bench, what: "the generation of the next commit")
         },
     ]
 
@@ -528,174 +529,4 @@ extension ConformanceCheck {
             throw error
         }
     }
-
-    /// Tallies and digests.
-    static let digests: [ConformanceCheck] = [
-        ConformanceCheck(
-            "digest.recorded-is-computed",
-            "After every kind of change the recorded tally is the one computed from the contents.", needs: [.digest]
-        ) { bench in
-            var store = try bench.create()
-            func compare(_ what: String) throws {
-                try store.view { snapshot in
-                    let (recorded, computed) = (
-                        try require(try snapshot.recordedTally(), "a recorded tally"), try snapshot.computeTally()
-                    )
-                    try expect(
-                        recorded == computed, "after \(what): \(describe(computed))", otherwise: describe(recorded))
-                }
-            }
-            try compare("nothing")
-            try store.change { changes in
-                for key in Int64(1)...5 {
-                    try changes.insert(ObjectID("Track", key: key), values: ["title": .string("\(key)")])
-                    try changes.insert(ObjectID(key % 2 == 0 ? "Dog" : "Robot", key: key), values: ["age": .int(key)])
-                    try changes.insert(ObjectID("Node", key: key), values: [:])
-                    try changes.insert(ObjectID("Playlist", key: key), values: [:])
-                }
-            }
-            try compare("inserts")
-            try store.change { try $0.update(ObjectID("Track", key: 1), version: 1, values: ["title": "changed"]) }
-            try compare("an update")
-            try store.change { try $0.update(ObjectID("Track", key: 1), version: 2, values: ["title": "changed"]) }
-            try compare("an update to the same values")
-            try store.change { changes in
-                for link in [Link(1, 2), Link(3, 1), Link(2, 2)] {
-                    try changes.add(link, to: RelationshipName("Node", name: "friends"))
-                }
-                for link in [Link(1, 1, order: 5), Link(1, 2, order: 3), Link(2, 2)] {
-                    try changes.add(link, to: RelationshipName("Playlist", name: "tracks"))
-                }
-            }
-            try compare("links")
-            try store.change { changes in
-                try changes.add(Link(1, 1, order: 6), to: RelationshipName("Playlist", name: "tracks"))
-                try changes.add(Link(2, 1), to: RelationshipName("Node", name: "friends"))
-                try changes.remove(Link(1, 3), from: RelationshipName("Node", name: "friends"))
-                try changes.remove(Link(4, 4), from: RelationshipName("Node", name: "friends"))
-            }
-            try compare("replaced, repeated and removed links")
-            try store.change { changes in
-                changes.delete(ObjectID("Node", key: 2), version: 1)
-                changes.delete(ObjectID("Track", key: 2), version: 1)
-                changes.delete(ObjectID("Robot", key: 1), version: 1)
-            }
-            try compare("deletes with links")
-            try expectError(.conflict, in: "a stale update") {
-                try store.change { try $0.update(ObjectID("Track", key: 1), version: 1, values: [:]) }
-            }
-            try compare("a failed commit")
-            store = try bench.reopen(store)
-            try compare("reopening")
-            let loader = try store.bulkLoader(BulkLoadOptions())
-            var batch = RecordBatch(model: bench.model)
-            try batch.append(ObjectID("Track", key: 70), values: [:])
-            try loader.append(batch)
-            _ = try loader.finish()
-            try compare("a bulk load")
-        },
-        ConformanceCheck(
-            "digest.content-not-history", "Stores with equal contents and different histories have equal digests."
-        ) { bench in
-            let (a, b) = (try bench.create(name: "a"), try bench.create(name: "b"))
-            try a.change { changes in
-                for key in Int64(1)...20 {
-                    try changes.insert(ObjectID("Track", key: key), values: ["title": .string("t\(key)")])
-                }
-                try changes.insert(ObjectID("Tag", key: 1), values: [:])
-                try changes.add(Link(1, 3), to: RelationshipName("Tag", name: "tagged"))
-            }
-            try b.change { changes in
-                try changes.insert(ObjectID("Tag", key: 1), values: [:])
-                for key in (Int64(1)...40).reversed() {
-                    try changes.insert(ObjectID("Track", key: key), values: ["title": "other"])
-                }
-            }
-            try b.change { try $0.add(Link(1, 5), to: RelationshipName("Tag", name: "tagged")) }
-            for key in Int64(1)...40 {
-                try b.change { changes in
-                    if key > 20 {
-                        changes.delete(ObjectID("Track", key: key), version: 1)
-                    } else {
-                        try changes.update(
-                            ObjectID("Track", key: key), version: 1, values: ["title": .string("t\(key)")])
-                    }
-                }
-            }
-            try b.change { changes in
-                try changes.remove(Link(1, 5), from: RelationshipName("Tag", name: "tagged"))
-                try changes.add(Link(1, 3), to: RelationshipName("Tag", name: "tagged"))
-            }
-            let (first, second) = (
-                try a.view { try $0.computeTally().digest }, try b.view { try $0.computeTally().digest }
-            )
-            try expectEqual(second, first, "the digest")
-            if let recorded = try b.view({ try $0.recordedTally() }) {
-                try expectEqual(recorded.digest, first, "the recorded digest")
-            }
-        },
-        ConformanceCheck(
-            "digest.sees-everything",
-            "Any difference of a value, a key, an entity, a link or a place changes the digest."
-        ) { bench in
-            let base: (inout ChangeSet) throws -> Void = { changes in
-                try changes.insert(ObjectID("Track", key: 1), values: ["title": "a"])
-                try changes.insert(ObjectID("Playlist", key: 1), values: [:])
-                try changes.insert(ObjectID("Playlist", key: 2), values: [:])
-                try changes.add(Link(1, 1, order: 1), to: RelationshipName("Playlist", name: "tracks"))
-            }
-            let variants: [(String, (inout ChangeSet) throws -> Void)] = [
-                ("nothing", { _ in }), ("a value", { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }),
-                ("a key", { try $0.insert(ObjectID("Tag", key: 2), values: [:]) }),
-                ("an entity", { try $0.insert(ObjectID("Dog", key: 1), values: [:]) }),
-                ("a sibling entity", { try $0.insert(ObjectID("Animal", key: 1), values: [:]) }),
-                ("a null", { try $0.insert(ObjectID("Album", key: 1), values: [:]) }),
-                ("an empty string", { try $0.insert(ObjectID("Album", key: 1), values: ["title": ""]) }),
-                ("another string", { try $0.insert(ObjectID("Album", key: 1), values: ["title": "b"]) }),
-                ("a zero", { try $0.insert(ObjectID("Everything", key: 1), values: ["dbl": 0.0]) }),
-                ("a negative zero", { try $0.insert(ObjectID("Everything", key: 1), values: ["dbl": .double(-0.0)]) }),
-                ("a link", { try $0.add(Link(2, 1, order: 1), to: RelationshipName("Playlist", name: "tracks")) }),
-                ("a place", { try $0.add(Link(1, 1, order: 2), to: RelationshipName("Playlist", name: "tracks")) }),
-            ]
-            var seen: [StoreDigest: String] = [:]
-            for (index, (name, variant)) in variants.enumerated() {
-                let store = try bench.create(name: "store\(index)")
-                try store.change(base)
-                try store.change(variant)
-                let digest = try store.view { try $0.computeTally().digest }
-                if let recorded = try store.view({ try $0.recordedTally() }) {
-                    try expectEqual(recorded.digest, digest, "the recorded digest with \(name)")
-                }
-                try expect(
-                    seen[digest] == nil, "\(name) makes a digest of its own",
-                    otherwise: "the same as with \(seen[digest] ?? "")")
-                seen[digest] = name
-            }
-        },
-        ConformanceCheck("digest.emptied", "A store that was filled and emptied has the digest of an empty one.") {
-            bench in
-            let store = try filled(50, on: bench)
-            try store.change { changes in
-                for key in Int64(1)...50 { changes.delete(ObjectID("Track", key: key), version: 1) }
-                changes.delete(ObjectID("Tag", key: 1), version: 1)
-                changes.delete(ObjectID("Album", key: 1), version: 1)
-            }
-            try expectEqual(
-                try store.view { try $0.computeTally().digest }, StoreTally(model: bench.model).digest,
-                "the computed digest")
-            if let recorded = try store.view({ try $0.recordedTally() }) {
-                try expectEqual(recorded.digest, StoreTally(model: bench.model).digest, "the recorded digest")
-            }
-        },
-        ConformanceCheck(
-            "digest.reference", "The digest is the one that the record and link hashes of RoostCore make.",
-            needs: [.digest]
-        ) { bench in
-            let graph = try bench.sampleGraph(seed: 77, objectCount: 200)
-            let model = graph.model
-            let store = try bench.create(model)
-            try graph.commit(into: store, objectsPerCommit: 50)
-            try expectEqual(try bench.reopen(store).recordedTally().digest, graph.digest, "the digest")
-        },
-    ]
 }

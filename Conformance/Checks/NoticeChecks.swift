@@ -10,7 +10,7 @@ extension ConformanceCheck {
         ConformanceCheck("notices.kinds", "A notice names what a commit inserted, updated, linked and deleted.") {
             bench in
             let store = try bench.create()
-            let log = try NoticeLog(store, bench)
+            let log = try NoticeLog(store, bench: bench)
             guard log.isExact else { return }
             let (first, second) = (ObjectID("Track", key: 1), ObjectID("Track", key: 2))
             let tag = ObjectID("Tag", key: 1)
@@ -42,12 +42,12 @@ extension ConformanceCheck {
             try expectEqual(counts, [3, 1, 2, 1], "the objects of each notice")
         },
         ConformanceCheck(
-            "notices.nothing", "A commit that fails or changes nothing gives no notice, and the next one does."
+            "notices.nothing", "A commit that fails or changes nothing gives no notice. The next commit gives one."
         ) { bench in
             let store = try bench.create()
             let id = ObjectID("Track", key: 1)
             try store.change { try $0.insert(id, values: ["title": "one"]) }
-            let log = try NoticeLog(store, bench)
+            let log = try NoticeLog(store, bench: bench)
             // A store that neither reports commits nor records generations gives no notices.
             guard try log.isExact || store.currentGeneration() != nil else { return }
             try expectError(.conflict, in: "an update of a stale version") {
@@ -59,10 +59,12 @@ extension ConformanceCheck {
             try expectEqual(notices.count, 1, "the number of notices")
             try expect(!log.isExact || notices[0].updated == [id], "the notice is of the commit")
         },
-        ConformanceCheck("notices.batches", "Batch requests are named object by object, a bulk load is not.") {
+        ConformanceCheck(
+            "notices.batches", "The notice of a batch request names each object, and that of a bulk load none."
+        ) {
             bench in
             let store = try bench.create()
-            let log = try NoticeLog(store, bench)
+            let log = try NoticeLog(store, bench: bench)
             guard log.isExact else { return }
             let inserted = try store.execute(
                 BatchInsertRequest(
@@ -78,16 +80,16 @@ extension ConformanceCheck {
             try loader.append(batch)
             _ = try loader.finish()
             let notices = try log.wait { $0.count == 4 }
-            try expectEqual(notices[0].inserted, ids, "what the batch insert inserted")
-            try expectEqual(notices[1].updated, [ids[1]], "what the batch update updated")
-            try expectEqual(notices[2].deleted, [ids[0]], "what the batch delete deleted")
+            try expectEqual(notices[0].inserted, ids, "the objects that the batch insert inserted")
+            try expectEqual(notices[1].updated, [ids[1]], "the objects that the batch update updated")
+            try expectEqual(notices[2].deleted, [ids[0]], "the objects that the batch delete deleted")
             try expectEqual(notices.map(\.isComplete), [true, true, true, false], "which notices are complete")
         },
         ConformanceCheck(
             "notices.many-writers", "Notices of several writers come in the order of the commits, without a gap."
         ) { bench in
             let store = try bench.create()
-            let log = try NoticeLog(store, bench)
+            let log = try NoticeLog(store, bench: bench)
             let start = try store.currentGeneration()
             let writers = (0..<4).map { writer in
                 Background {
@@ -110,18 +112,19 @@ extension ConformanceCheck {
             try expectEqual(Set(notices.flatMap(\.inserted)).count, 32, "the objects that they name")
         },
         ConformanceCheck(
-            "notices.two-openings", "Who listens to one opening of a store hears of commits of another.",
+            "notices.two-openings",
+            "A listener to one opening of a store receives notices of commits of another opening.",
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create()
             let other = try bench.open()
-            let log = try NoticeLog(other, bench)
+            let log = try NoticeLog(other, bench: bench)
             for key in Int64(1)...5 {
                 try store.change { try $0.insert(ObjectID("Track", key: key), values: ["title": "t"]) }
             }
             let end = try store.currentGeneration()
             let notices = try log.wait { $0.last?.generation == end }
-            // Otherwise one opening finds the commits of the other by the generation.
+            // Otherwise one opening detects commits of the other by the generation.
             let signals = [store, other].compactMap { ($0 as? any CommitReportingStore)?.commitSignal?.id }
             guard signals.count == 2, signals[0] == signals[1] else { return }
             try expectEqual(notices.flatMap(\.inserted).map(\.key), [1, 2, 3, 4, 5], "the objects that notices name")
@@ -133,7 +136,7 @@ extension ConformanceCheck {
             guard let signal = (store as? any CommitReportingStore)?.commitSignal, let watch = FileWatch(),
                 watch.add(signal.path) != nil
             else { return }
-            try expect(try NoticeLog(store, bench).isWatched, "a listener watches the signal")
+            try expect(try NoticeLog(store, bench: bench).isWatched, "a listener watches the signal")
             try store.change { try $0.insert(ObjectID("Track", key: 1), values: ["title": "one"]) }
             guard case .files? = watch.wait(milliseconds: 60_000) else {
                 throw Mismatch(expected: "the signal of a commit", actual: "none for a minute")
@@ -145,7 +148,7 @@ extension ConformanceCheck {
                 throw Mismatch(expected: "no signal of a failed commit", actual: "one")
             }
         },
-        ConformanceCheck("notices.end", "Closing the store ends listening, and listening to a closed store fails.") {
+        ConformanceCheck("notices.end", "Closing a store ends its listeners, and listening to a closed store fails.") {
             bench in
             let base = try bench.create()
             let store = try Store(base, registry: StoreRegistry([bench.type]))
@@ -163,22 +166,22 @@ extension ConformanceCheck {
     /// Notices of commits of other processes.
     static let noticesOfProcesses: [ConformanceCheck] = [
         ConformanceCheck(
-            "processes.notices", "Who listens to a store hears of commits of another process, and of the last one.",
+            "processes.notices", "A listener receives notices of another process's commits, including the last one.",
             needs: [.persistence]
         ) { bench in
             try withPeer(bench) { (peer, store, log) in
                 for number in 2...6 { try peer.ask("commit \(number)") }
                 let end = try store.currentGeneration()
                 let notices = try log.wait { $0.last?.generation == end }
-                // What a notice says is there to be read.
-                try expectEqual(try store.view { try CrashWorkload.number(in: $0) }, 6, "what the store shows then")
+                // The changes in a notice are already readable.
+                try expectEqual(try store.view { try CrashWorkload.number(in: $0) }, 6, "the state of the store")
                 try expect(notices.allSatisfy { !$0.isEmpty }, "each notice says that something changed")
                 try expect(notices.count <= 5, "each notice is of a commit", otherwise: "\(notices.count)")
             }
         },
         ConformanceCheck(
             "processes.notices.killed",
-            "After another process was killed while it committed, listeners know the last commit.",
+            "After another process was killed during commits, listeners have a notice of the last commit.",
             needs: [.persistence]
         ) { bench in
             try withPeer(bench) { (peer, store, log) in
@@ -190,12 +193,13 @@ extension ConformanceCheck {
                 let end = try store.currentGeneration()
                 _ = try log.wait { $0.last?.generation == end }
                 try expect(
-                    try store.view { try CrashWorkload.number(in: $0) ?? 0 } >= last, "what was acknowledged is there")
+                    try store.view { try CrashWorkload.number(in: $0) ?? 0 } >= last, "acknowledged commits are present"
+                )
             }
         },
         ConformanceCheck(
             "processes.notices.history",
-            "With a history, notices of commits of another process name every object that these changed.",
+            "With a history, a notice of another process's commits names every object that they changed.",
             needs: [.persistence, .history]
         ) { bench in
             try withPeer(bench, options: " history") { (peer, store, log) in
@@ -220,8 +224,9 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Runs `body` with a peer that has made a store and one commit, the store, opened beside it,
-    /// and a listener; does nothing for a type whose stores are open in one process only.
+    /// Runs `body` with a peer that has committed once, the store opened beside it, and a listener.
+    ///
+    /// Does nothing for a type whose stores are open in only one process.
     private static func withPeer(
         _ bench: Workbench, options: String = "", _ body: (Peer, any PersistentStore, NoticeLog) throws -> Void
     ) throws {
@@ -229,19 +234,19 @@ extension ConformanceCheck {
         try peer.ask(bench.command("create") + options)
         try peer.ask("commit 1")
         guard let store = try bench.openBesidePeer() else { return }
-        try body(peer, store, try NoticeLog(store, bench))
+        try body(peer, store, try NoticeLog(store, bench: bench))
     }
 }
 
-/// The notices that a listener got.
+/// The notices that a listener received.
 private final class NoticeLog: Sendable {
-    /// Whether the store reports its commits; otherwise they are found by its generation.
+    /// Whether the store reports its commits; otherwise they are detected by its generation.
     let isExact: Bool
     private let list = Mutex<[SaveNotice]>([])
     private let more = DispatchSemaphore(value: 0)
     private let source = Mutex<CommitSubscription?>(nil)
 
-    init(_ store: any PersistentStore, _ bench: Workbench) throws {
+    init(_ store: any PersistentStore, bench: Workbench) throws {
         isExact = store is any CommitReportingStore
         let door = try Store(store, registry: StoreRegistry([bench.type]))
         let (list, more) = (list, more)
@@ -254,10 +259,10 @@ private final class NoticeLog: Sendable {
         source.withLock { $0 = subscription }
     }
 
-    /// Whether commits of other processes are found without waiting.
+    /// Whether commits of other processes are detected without polling.
     var isWatched: Bool { source.withLock { $0?.isWatched ?? false } }
 
-    /// Waits until the notices are what is wanted, for a minute at most.
+    /// Waits until the notices meet a condition, for at most a minute.
     func wait(until isWanted: ([SaveNotice]) -> Bool) throws -> [SaveNotice] {
         let end = DispatchTime.now() + 60
         while true {

@@ -6,7 +6,7 @@ extension ConformanceCheck {
     /// Creating, finding and opening stores.
     static let opening: [ConformanceCheck] = [
         ConformanceCheck(
-            "opening.create.empty", "A new store is empty: no objects, no links, no keys used, an empty digest."
+            "opening.create.empty", "A new store is empty: no objects, no links, no used keys and an empty digest."
         ) {
             bench in
             let store = try bench.create()
@@ -24,7 +24,8 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "opening.create.describes-itself", "A store names its type, its URL, its model, and that it can be written."
+            "opening.create.describes-itself",
+            "A new store reports its type, its URL, its model and that it can be written."
         ) {
             bench in
             let store = try bench.create()
@@ -36,14 +37,14 @@ extension ConformanceCheck {
             try expectEqual(try store.view { $0.model }, bench.model, "the snapshot's model")
             try expect(try store.byteCount() >= 0, "the byte count is not negative")
         },
-        ConformanceCheck("opening.type.name", "A type's name can stand before the colon of a store URL.", on: .none) {
+        ConformanceCheck("opening.type.name", "The name of a type is a valid prefix of a store URL.", on: .none) {
             bench in
             let location = StoreLocation(type: bench.type.name, path: "/x")
             try expectEqual(StoreLocation(text: location.description), location, "the URL read back from its text")
         },
         ConformanceCheck(
             "opening.create.already-exists",
-            "Creating where a store is fails with `alreadyExists` and leaves that store alone.",
+            "Creating a store where one exists fails with `alreadyExists` and leaves that store unchanged.",
             needs: [.persistence]
         ) { bench in
             let store = try bench.create()
@@ -55,7 +56,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.create.foreign-file",
-            "Creating where another file is fails with `alreadyExists` and leaves the file alone.",
+            "Creating a store where another file exists fails with `alreadyExists` and leaves the file unchanged.",
             needs: [.file]
         ) { bench in
             let path = try bench.write([1, 2, 3], as: "store")
@@ -64,22 +65,23 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.create.missing-directory",
-            "Creating in a directory that does not exist fails with `missingDirectory`.",
+            "Creating a store in a directory that does not exist fails with `missingDirectory`.",
             needs: [.file]
         ) { bench in
             try expectError(.missingDirectory, in: "creating in no directory") {
                 _ = try bench.create(name: "no/such/store")
             }
-            try expectEqual(try bench.files(), [], "nothing was made")
+            try expectEqual(try bench.files(), [], "no file was created")
         },
         ConformanceCheck(
-            "opening.open.not-found", "Opening what does not exist fails with `notFound` and makes nothing.", on: .none
+            "opening.open.not-found", "Opening a store that does not exist fails with `notFound` and creates nothing.",
+            on: .none
         ) { bench in
             try expectRefused(.notFound, opening: "nothing", on: bench)
         },
         ConformanceCheck(
             "opening.open.empty-file",
-            "An empty file is not a store: `notAStore`, it stays empty, and nothing comes to stand beside it.",
+            "Opening an empty file fails with `notAStore`. The file stays empty and no other file is created.",
             on: .none, needs: [.file]
         ) { bench in
             let path = try bench.write([], as: "store")
@@ -88,10 +90,10 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.open.foreign-file",
-            "A file of another format is not a store: `notAStore`, no byte of it changes, and nothing comes to stand beside it.",
+            "Opening a file of another format fails with `notAStore`. The file does not change and no other file is created.",
             on: .none, needs: [.file]
         ) { bench in
-            let letter = [UInt8]("This is a letter to somebody and no store at all.\n".utf8)
+            let letter = [UInt8]("This is a letter and not a store.\n".utf8)
             for bytes in [letter, letter + [UInt8](repeating: 7, count: 9000)] {
                 let path = try bench.write(bytes, as: "store")
                 try expectRefused(.notAStore, opening: "a letter of \(bytes.count) bytes", on: bench)
@@ -100,7 +102,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.open.directory",
-            "A directory is not a store: `notAStore`, and nothing comes to stand in it or beside it.",
+            "Opening a directory fails with `notAStore` and creates no file in it or beside it.",
             on: .none, needs: [.file]
         ) {
             bench in
@@ -112,7 +114,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.open.truncated",
-            "A store cut off anywhere is refused, or opens as it was after the last commit that is whole.",
+            "A store that was cut off anywhere is refused, or opens as it was after the last whole commit.",
             needs: [.file]
         ) { bench in
             let store = try bench.create()
@@ -137,19 +139,19 @@ extension ConformanceCheck {
             try store.close()
             let whole = try require(bench.bytes(of: bench.location().path), "the store's bytes")
             history.finish(whole)
-            // Around the ends of commits too, for a store that appends them.
+            // For an append-only store, lengths around the ends of commits are included.
             let counts =
                 [whole.count / 2, 4096, 100, 17, 1, whole.count - 1] + history.ends.flatMap { [$0 - 1, $0, $0 + 9] }
             for (number, count) in counts.enumerated() where (1..<whole.count).contains(count) {
                 let bytes = Array(whole.prefix(count))
                 _ = try bench.write(bytes, as: "cut\(number)")
-                // What matters is that the process survives and that an error is one of ours.
+                // The process must survive, and an error must be a store error.
                 do {
                     let cut = try bench.open(name: "cut\(number)")
                     defer { try? cut.close() }
                     let found = try cut.contents()
                     let allowed = history.state(allowedFor: bytes)?.contents
-                    try expectWholeCommits(cut, found, on: bench, final: final, allowed: allowed)
+                    try expectWholeCommits(cut, found: found, on: bench, final: final, allowed: allowed)
                 } catch let error as StoreError {
                     try expect(
                         [.corrupted, .notAStore, .unsupportedVersion].contains(error.code),
@@ -185,7 +187,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.open.model-mismatch",
-            "Opening with a model of other version hashes fails with `modelMismatch` and changes nothing.",
+            "Opening with a model that has other version hashes fails with `modelMismatch` and changes nothing.",
             needs: [.persistence]
         ) { bench in
             let store = try bench.create()
@@ -200,7 +202,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.open.model-match",
-            "Opening with an equal model, or with none, takes the model that the store embeds.",
+            "Opening with an equal model, or without a model, uses the model that the store embeds.",
             needs: [.persistence]
         ) { bench in
             try bench.create().close()
@@ -214,7 +216,7 @@ extension ConformanceCheck {
             try expectError(.invalidRequest, in: "creating with an unknown option") {
                 _ = try bench.create { $0.typeOptions["no-such-option"] = "1" }
             }
-            try expectEqual(try bench.files(), [], "nothing was made")
+            try expectEqual(try bench.files(), [], "no file was created")
             guard bench.fixture.keepsClosedStores else { return }
             try bench.create().close()
             try expectError(.invalidRequest, in: "opening with an unknown option") {
@@ -234,7 +236,7 @@ extension ConformanceCheck {
                     _ = try bench.create { $0.timeoutSeconds = seconds }
                 }
             }
-            try expectEqual(try bench.files(), [], "nothing was made")
+            try expectEqual(try bench.files(), [], "no file was created")
             guard bench.fixture.keepsClosedStores else { return }
             try bench.create().close()
             for seconds in [-1, -.infinity, .nan] as [Double] {
@@ -245,7 +247,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.options.create-read-only",
-            "Creating a store that is to be read-only is refused with `readOnly`, and makes nothing."
+            "Creating a store with the read-only option fails with `readOnly` and creates nothing."
         ) { bench in
             for isUnpublished in [false, true] {
                 try expectError(.readOnly, in: "creating a read-only store") {
@@ -255,12 +257,12 @@ extension ConformanceCheck {
                     }
                 }
             }
-            try expectEqual(try bench.files(), [], "nothing was made")
+            try expectEqual(try bench.files(), [], "no file was created")
             try bench.create().close()
         },
         ConformanceCheck(
             "opening.read-only.refuses",
-            "A store opened read-only reads, says so, and refuses every change with `readOnly`.",
+            "A store that is opened read-only can be read, reports that it is read-only, and refuses every change with `readOnly`.",
             needs: [.persistence]
         ) { bench in
             let store = try bench.create()
@@ -296,20 +298,23 @@ extension ConformanceCheck {
                 otherwise: "they changed")
         },
         ConformanceCheck(
-            "opening.twice.shared", "A store may be open more than once; each sees what the other commits.",
+            "opening.twice.shared",
+            "A store may be opened more than once, and each opening shows the commits of the others.",
             needs: [.multipleProcesses]
         ) { bench in
             let first = try bench.create()
             let second = try bench.open()
             try first.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
-            try expectEqual(try second.view { try $0.keys(FetchRequest("Tag")) }, [1], "what the second sees")
+            try expectEqual(
+                try second.view { try $0.keys(FetchRequest("Tag")) }, [1], "the content of the second opening")
             try second.change { try $0.insert(ObjectID("Tag", key: 2), values: [:]) }
-            try expectEqual(try first.view { try $0.keys(FetchRequest("Tag")) }, [1, 2], "what the first sees")
+            try expectEqual(
+                try first.view { try $0.keys(FetchRequest("Tag")) }, [1, 2], "the content of the first opening")
             try second.close()
             try expectEqual(try first.view { try $0.keys(FetchRequest("Tag")) }, [1, 2], "after the other was closed")
         },
         ConformanceCheck(
-            "opening.twice.keys", "Keys reserved through one opening are never given out by another.",
+            "opening.twice.keys", "Keys reserved through one opening are never reserved by another.",
             needs: [.multipleProcesses]
         ) { bench in
             let (first, second) = (try bench.create(), try bench.open())
@@ -325,8 +330,9 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Fails unless opening, also read-only, reading metadata and recognizing refuse the item at
-    /// the store's location and create no file.
+    /// Fails unless the item at the store's location is refused and no file is created.
+    ///
+    /// Opening, opening read-only, reading metadata and recognizing must refuse it.
     private static func expectRefused(_ code: StoreError.Code, opening what: String, on bench: Workbench) throws {
         let before = try bench.files()
         func expectNothingMade(by how: String) throws {
@@ -348,7 +354,8 @@ extension ConformanceCheck {
     /// The metadata of stores.
     static let metadata: [ConformanceCheck] = [
         ConformanceCheck(
-            "metadata.embedded-model", "The embedded model equals the one the store was created with, in everything."
+            "metadata.embedded-model",
+            "The embedded model equals the model that the store was created with, in every part."
         ) {
             bench in
             let store = try bench.reopen(try bench.create())
@@ -360,7 +367,8 @@ extension ConformanceCheck {
             let other = try ConformanceModel.changed(for: bench.fixture)
             try expect(!other.isCompatible(with: metadata), "another model is not compatible with the store")
         },
-        ConformanceCheck("metadata.uuid.given", "A store gets the UUID it is created with, and keeps it.") { bench in
+        ConformanceCheck("metadata.uuid.given", "A store has the UUID that it was created with, and keeps it.") {
+            bench in
             let uuid = StoreUUID()
             let store = try bench.create { $0.storeUUID = uuid }
             try expectEqual(try store.metadata().storeUUID, uuid, "the UUID")
@@ -370,7 +378,8 @@ extension ConformanceCheck {
             let (a, b) = (try bench.create(name: "a"), try bench.create(name: "b"))
             try expect(try a.metadata().storeUUID != b.metadata().storeUUID, "the UUIDs differ")
         },
-        ConformanceCheck("metadata.user.every-kind", "User metadata of every kind, nested, come back exactly.") {
+        ConformanceCheck("metadata.user.every-kind", "User metadata of every kind, nested ones too, come back exactly.")
+        {
             bench in
             let all = everyMetadataValue
             let store = try bench.create { $0.userMetadata = all }
@@ -378,11 +387,12 @@ extension ConformanceCheck {
             try expectEqual(try bench.reopen(store).metadata().userMetadata, all, "the metadata after reopening")
         },
         ConformanceCheck(
-            "metadata.user.commit", "A commit sets, replaces and removes user metadata, and leaves other keys alone."
+            "metadata.user.commit",
+            "A commit sets, replaces and removes user metadata, and leaves other keys unchanged."
         ) {
             bench in
             let store = try bench.create { $0.userMetadata = ["keep": .int(1), "go": .int(2), "change": .int(3)] }
-            // Asked before and after each commit: an answer that is kept would be stale.
+            // Read before and after each commit, because a cached answer would be stale.
             try expectEqual(
                 try store.metadata().userMetadata, ["keep": .int(1), "go": .int(2), "change": .int(3)],
                 "the metadata before the first commit")
@@ -395,7 +405,7 @@ extension ConformanceCheck {
             let merged = expected.merging(everyMetadataValue) { $1 }
             try expectEqual(try bench.reopen(store).metadata().userMetadata, merged, "the metadata after reopening")
         },
-        ConformanceCheck("metadata.user.atomic", "Metadata in a change set that is refused are not set.") { bench in
+        ConformanceCheck("metadata.user.atomic", "Metadata in a refused change set are not set.") { bench in
             let store = try bench.create { $0.userMetadata = ["a": .int(1)] }
             try expectError(.conflict, in: "updating what does not exist") {
                 try store.change { changes in
@@ -405,7 +415,8 @@ extension ConformanceCheck {
             }
             try expectEqual(try store.metadata().userMetadata, ["a": .int(1)], "the metadata")
         },
-        ConformanceCheck("metadata.user.not-in-digest", "User metadata do not enter the digest.", needs: [.digest]) {
+        ConformanceCheck("metadata.user.not-in-digest", "User metadata are not a part of the digest.", needs: [.digest])
+        {
             bench in
             let store = try bench.create()
             let before = try store.recordedTally().digest
@@ -419,7 +430,7 @@ extension ConformanceCheck {
             bench in
             let store = try bench.create { $0.userMetadata = ["old": .int(1)] }
             let uuid = try store.metadata().storeUUID
-            // What a commit left counts, not what the store was created with.
+            // The metadata of the last commit count, not those of the creation.
             try store.change { changes in
                 changes.userMetadata = everyMetadataValue.mapValues { .some($0) }
                 changes.userMetadata["old"] = .some(nil)
@@ -453,19 +464,19 @@ extension ConformanceCheck {
     ]
 }
 
-/// Fails when a store whose file was cut off has anything but all that it held, or what its last
-/// whole commit left.
+/// Fails unless a store whose file was cut off has its whole content, or that of its last whole
+/// commit.
 ///
-/// What opens is a whole store: it takes a commit, which is there when it is opened again.
+/// A store that opens must take a commit, which is present after reopening.
 private func expectWholeCommits(
-    _ cut: any PersistentStore, _ found: StoreContents, on bench: Workbench, final: StoreContents,
+    _ cut: any PersistentStore, found: StoreContents, on bench: Workbench, final: StoreContents,
     allowed: StoreContents?
 ) throws {
     if found.difference(from: final) != nil {
         let allowed = try require(
             allowed, "a refusal of a store that was cut off, since no commit before the cut is whole")
         if let difference = found.difference(from: allowed) {
-            throw Mismatch(expected: "what the last whole commit left", actual: difference)
+            throw Mismatch(expected: "the content after the last whole commit", actual: difference)
         }
     }
     do {
@@ -482,7 +493,7 @@ private func expectWholeCommits(
             throw Mismatch(expected: "a store that was cut off keeps what is committed afterwards", actual: difference)
         }
     } catch let error as StoreError {
-        // It opened, so it has no excuse any more.
+        // The store opened, so its content must be correct.
         throw Mismatch(
             expected: "a store that was cut off and opens takes a commit and opens again", actual: "\(error)")
     }

@@ -7,17 +7,17 @@ extension ConformanceCheck {
     static let processes: [ConformanceCheck] = [
         ConformanceCheck(
             "processes.durable.killed",
-            "What a process committed is there after it was killed, and its store can be opened and written at once.",
+            "After a process is killed, its commits are present, and the store can be opened and written at once.",
             needs: [.persistence]
         ) { bench in
             let peer = try bench.startPeer("create")
             for number in 1...12 { try peer.ask("commit \(number)") }
             try peer.kill()
-            try expectState(after: 12, try bench.open())
+            try expectState(after: 12, store: try bench.open())
         },
         ConformanceCheck(
             "processes.durable.mid-commit",
-            "A process that is killed while it commits leaves every commit that returned, and at most one more, whole.",
+            "A process that is killed during a commit leaves every commit that returned, and at most one more, whole.",
             needs: [.persistence]
         ) { bench in
             try bench.create().close()
@@ -25,7 +25,8 @@ extension ConformanceCheck {
             for round in 1...4 {
                 let peer = try bench.startPeer("open")
                 try peer.tell("commits \(last + 1)")
-                // Killed after another number of commits each time, wherever in the next one it is by then.
+                // The process is killed after a different number of commits each time, at any
+                // moment of the next.
                 for _ in 0..<(3 * round) {
                     last = try require(try peer.acknowledged(), "a commit of the other process")
                 }
@@ -36,27 +37,28 @@ extension ConformanceCheck {
                 try expect(
                     found == last || found == last + 1, "the state after commit \(last) or \(last + 1)",
                     otherwise: "the one after \(found)")
-                try expectState(after: found, store)
+                try expectState(after: found, store: store)
                 try store.close()
                 last = found
             }
         },
         ConformanceCheck(
-            "processes.durable.closed", "What one process wrote and closed, another reads whole and goes on from.",
+            "processes.durable.closed", "A store that one process wrote and closed can be read and changed by another.",
             needs: [.persistence]
         ) { bench in
             let peer = try bench.startPeer("create")
             for number in 1...3 { try peer.ask("commit \(number)") }
             try peer.ask("close")
             let store = try bench.open()
-            try expectState(after: 3, store)
+            try expectState(after: 3, store: store)
             for number in Int64(4)...6 { _ = try store.commit(try bench.transaction(number)) }
             try store.close()
             try peer.ask(bench.command("open"))
-            try expectEqual(try peer.askNumber("number"), 6, "what the other process sees")
+            try expectEqual(try peer.askNumber("number"), 6, "the state in the other process")
         },
         ConformanceCheck(
-            "processes.load.killed", "A process that is killed during a bulk load leaves nothing of it, and no lock.",
+            "processes.load.killed",
+            "A process that is killed during a bulk load leaves no part of the load, and no lock.",
             needs: [.persistence]
         ) { bench in
             let peer = try bench.startPeer("create")
@@ -64,13 +66,13 @@ extension ConformanceCheck {
             try peer.ask("load 500")
             try peer.kill()
             let store = try bench.open()
-            try expectState(after: 3, store)
+            try expectState(after: 3, store: store)
             _ = try store.commit(try bench.transaction(4))
-            try expectState(after: 4, store)
+            try expectState(after: 4, store: store)
         },
         ConformanceCheck(
             "processes.shared-or-busy",
-            "While one process has a store open, another shares it, or is refused with `busy` and harms nothing.",
+            "While one process has a store open, another process shares it, or is refused with `busy` and changes nothing.",
             needs: [.persistence]
         ) { bench in
             let peer = try bench.startPeer("create")
@@ -80,7 +82,7 @@ extension ConformanceCheck {
                 try expect(
                     bench.fixture.capabilities.contains(.multipleProcesses),
                     "a store of a type without capability 'multipleProcesses' is not opened twice")
-                try expectState(after: 1, store)
+                try expectState(after: 1, store: store)
                 try store.close()
             } catch let error as StoreError {
                 try expect(
@@ -89,23 +91,24 @@ extension ConformanceCheck {
             }
             try peer.ask("commit 2")
             try peer.ask("close")
-            try expectState(after: 2, try bench.open())
+            try expectState(after: 2, store: try bench.open())
         },
         ConformanceCheck(
-            "processes.commits.seen", "A snapshot shows every commit of another process that returned before it.",
+            "processes.commits.seen",
+            "A snapshot shows every commit of another process that returned before the snapshot was taken.",
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create()
             let peer = try bench.startPeer("open")
             for number in stride(from: Int64(1), to: 20, by: 2) {
                 _ = try store.commit(try bench.transaction(number))
-                try expectEqual(try peer.askNumber("number"), number, "what the other process sees")
+                try expectEqual(try peer.askNumber("number"), number, "the state in the other process")
                 try peer.ask("commit \(number + 1)")
-                try expectState(after: number + 1, store)
+                try expectState(after: number + 1, store: store)
             }
         },
         ConformanceCheck(
-            "processes.snapshots.stay", "A snapshot shows the same, whatever other processes commit.",
+            "processes.snapshots.stay", "A snapshot does not change when other processes commit.",
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create()
@@ -119,7 +122,7 @@ extension ConformanceCheck {
             for number in 9...16 { try peer.ask("commit \(number)") }
             try expectEqual(try StoreContents(of: mine), contents, "a snapshot while another process commits")
             try expectEqual(try peer.askNumber("held"), 1, "the snapshot of the other process afterwards")
-            try expectState(after: 16, store)
+            try expectState(after: 16, store: store)
         },
         ConformanceCheck(
             "processes.snapshots.reader-killed",
@@ -132,12 +135,12 @@ extension ConformanceCheck {
             try peer.ask("hold")
             try peer.kill()
             for number in Int64(2)...30 { _ = try store.commit(try bench.transaction(number)) }
-            try expectState(after: 30, store)
-            try expectState(after: 30, try bench.reopen(store))
+            try expectState(after: 30, store: store)
+            try expectState(after: 30, store: try bench.reopen(store))
         },
         ConformanceCheck(
             "processes.writers.wait",
-            "A writer waits for one in another process up to its timeout, then fails with `busy`; readers do not wait.",
+            "A writer waits for a writer in another process up to its timeout, then fails with `busy`. Readers do not wait.",
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create { $0.timeoutSeconds = 0.1 }
@@ -148,13 +151,14 @@ extension ConformanceCheck {
                 _ = try store.commit(try bench.transaction(2))
             }
             try expect(error.isRetryable, "a commit that was refused with busy is worth a retry")
-            try expectEqual(try store.view { try CrashWorkload.number(in: $0) }, 1, "what a reader sees meanwhile")
+            try expectEqual(
+                try store.view { try CrashWorkload.number(in: $0) }, 1, "the state that a reader sees meanwhile")
             try peer.ask("finish")
             _ = try store.commit(try bench.transaction(2))
-            try expectEqual(try store.view { try $0.count(FetchRequest("Dog")) }, 10, "what was loaded")
+            try expectEqual(try store.view { try $0.count(FetchRequest("Dog")) }, 10, "the loaded objects")
         },
         ConformanceCheck(
-            "processes.writers.killed", "A writer that is killed gives way to the next one without help.",
+            "processes.writers.killed", "After a writer is killed, the next writer succeeds without a repair.",
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create()
@@ -163,11 +167,11 @@ extension ConformanceCheck {
             try peer.ask("load 500")
             try peer.kill()
             _ = try store.commit(try bench.transaction(2))
-            try expectState(after: 2, store)
+            try expectState(after: 2, store: store)
         },
         ConformanceCheck(
             "processes.conflict",
-            "An update that another process overtook fails with `conflict` and shows what is there now.",
+            "An update of an object that another process changed fails with `conflict` and has the current record.",
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create()
@@ -188,7 +192,7 @@ extension ConformanceCheck {
                 "the version after three writes")
         },
         ConformanceCheck(
-            "processes.keys", "Keys that one process reserved are never given to another, also after it was killed.",
+            "processes.keys", "Keys that one process reserved are never reserved by another, even after it was killed.",
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create()
@@ -212,7 +216,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "processes.destroy-and-replace",
-            "A store that another process has open is neither destroyed nor replaced: `busy`, and nothing changes.",
+            "Destroying or replacing a store that another process has open fails with `busy` and changes nothing.",
             needs: [.persistence]
         ) { bench in
             let peer = try bench.startPeer("create")
@@ -228,64 +232,66 @@ extension ConformanceCheck {
             }
             try peer.ask("commit 2")
             try peer.ask("close")
-            try expectState(after: 2, try bench.open())
+            try expectState(after: 2, store: try bench.open())
             try expectEqual(
-                try bench.open(name: "other").view { try $0.count(FetchRequest("Track")) }, 0, "what the other holds")
+                try bench.open(name: "other").view { try $0.count(FetchRequest("Track")) }, 0,
+                "the content of the other store")
         },
         ConformanceCheck(
             "processes.quota",
-            "A commit that meets a limit of file size fails with `noSpace` and leaves what was there; so does creating.",
+            "A commit or a creation that reaches a limit of file size fails with `noSpace` and keeps the earlier content.",
             needs: [.persistence, .file]
         ) { bench in
             let peer = try bench.startPeer("create")
             for number in 1...3 { try peer.ask("commit \(number)") }
-            // As much as is there already, in whichever file; nothing can grow.
+            // The limit is the size of the largest file, so no file can grow.
             let largest = try bench.files().compactMap { bench.bytes(of: "\(bench.directory)/\($0)")?.count }.max() ?? 0
             try peer.ask("limit-file-size \(largest)")
             var number: Int64 = 4
-            // Some commits may fit into free space; a thousand of them do not.
+            // Some commits may fit into free space, but a thousand do not.
             try expectError(.noSpace, in: "committing on and on") {
                 while number < 1000 {
                     try peer.ask("commit \(number)")
                     number += 1
                 }
             }
-            try expectEqual(try peer.askNumber("number"), number - 1, "what the other process sees after the failure")
-            // A store that has something to write at its closing says that it cannot.
+            try expectEqual(
+                try peer.askNumber("number"), number - 1, "the state in the other process after the failure")
+            // A store with pending writes fails to close.
             do { try peer.ask("close") } catch let error as StoreError where error.code == .noSpace {}
             try peer.kill()
             let small = try bench.startPeer()
             try small.ask("limit-file-size 100")
             try expectError(.noSpace, in: "creating a store") { try small.ask(bench.command("create", name: "none")) }
-            try expect(bench.bytes(of: bench.location("none").path) == nil, "nothing was made under the name")
+            try expect(bench.bytes(of: bench.location("none").path) == nil, "no file was created under the name")
             let store = try bench.open()
-            try expectState(after: number - 1, store)
+            try expectState(after: number - 1, store: store)
             _ = try store.commit(try bench.transaction(number))
         },
         ConformanceCheck(
             "processes.open-files",
-            "Opening without a free file handle fails with `outOfResources`; an open store loses nothing by it.",
+            "Opening a store without a free file handle fails with `outOfResources`. An open store loses nothing.",
             needs: [.persistence, .file]
         ) { bench in
             let peer = try bench.startPeer("create")
             try peer.ask("commit 1")
             try peer.ask("limit-open-files")
-            // It may need no further file.
+            // The store may need no further file.
             var last: Int64 = 2
             do { try peer.ask("commit 2") } catch let error as StoreError where error.code == .outOfResources {
                 last = 1
             }
-            // A store that has something to write at its closing says that it cannot.
+            // A store with pending writes fails to close.
             do { try peer.ask("close") } catch let error as StoreError where error.code == .outOfResources {}
             try expectError(.outOfResources, in: "opening") { try peer.ask(bench.command("open")) }
             try expectError(.outOfResources, in: "creating") { try peer.ask(bench.command("create", name: "none")) }
-            try expect(bench.bytes(of: bench.location("none").path) == nil, "nothing was made under the name")
+            try expect(bench.bytes(of: bench.location("none").path) == nil, "no file was created under the name")
             try peer.kill()
-            try expectState(after: last, try bench.open())
+            try expectState(after: last, store: try bench.open())
         },
         ConformanceCheck(
             "processes.permissions",
-            "Opening and creating where the user may not fail with `permissionDenied` and change nothing.",
+            "Opening or creating a store without permission fails with `permissionDenied` and changes nothing.",
             needs: [.persistence, .file]
         ) { bench in
             let store = try bench.create()
@@ -299,7 +305,7 @@ extension ConformanceCheck {
             let files = try bench.files()
             let peer = try bench.startPeer()
             try peer.ask("drop-privileges")
-            // Were the directory itself out of reach, the refusals would say nothing about the store.
+            // The directory must be readable, or else the refusals would not be about the store.
             try expectError(.notFound, in: "opening what is not there") {
                 try peer.ask(bench.command("open", name: "missing"))
             }
@@ -314,13 +320,13 @@ extension ConformanceCheck {
             try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: bench.directory)
             try manager.setAttributes([.posixPermissions: 0o644], ofItemAtPath: bench.location().path)
             try expect(bench.bytes(of: bench.location().path) == before, "the file's bytes are the same")
-            try expectState(after: 1, try bench.open())
+            try expectState(after: 1, store: try bench.open())
         },
     ]
 }
 
-/// Fails unless the store holds exactly what the transactions up to `number` leave.
-private func expectState(after number: Int64, _ store: any PersistentStore) throws {
+/// Fails unless the store has exactly the content of the transactions up to `number`.
+private func expectState(after number: Int64, store: any PersistentStore) throws {
     var state = CrashWorkload.State(model: store.model)
     try state.advance(to: number)
     try expectEqual(try store.contents(), state.contents, "the state after transaction \(number)")

@@ -6,9 +6,9 @@ extension ConformanceCheck {
     /// The semantics of predicates: null, text, numbers, dates.
     static let queries: [ConformanceCheck] = [
         onRows(
-            "primer", "The examples that people learn the language by give what they should.",
-            ["Rob", "rob", "Röb", "Robert", "Albert"].map { ["str": .string($0)] },
-            [
+            "primer", behavior: "The examples of the predicate language give the documented results.",
+            rows: ["Rob", "rob", "Röb", "Robert", "Albert"].map { ["str": .string($0)] },
+            table: [
                 (#"str LIKE "Rob""#, [1]), (#"str LIKE[cd] "Rob""#, [1, 2, 3]), (#"str CONTAINS "Rob""#, [1, 4]),
                 (#"str BEGINSWITH "R""#, [1, 3, 4]), (#"str ENDSWITH "bert""#, [4, 5]),
                 (#"str LIKE "??bert*""#, [4, 5]), (#"str MATCHES ".*bert.*""#, [4, 5]),
@@ -18,12 +18,13 @@ extension ConformanceCheck {
             let none = FetchRequest(
                 entity, where: try .init(#"str LIKE "Zoe""#, for: entity, model: snapshot.model), limit: 1)
             try expectEqual(try snapshot.keys(none), [], "the first of no matches")
-            try expectRefused(#"str MATCHES "??bert*""#, .invalidRequest, entity, snapshot)
+            try expectRefused(#"str MATCHES "??bert*""#, code: .invalidRequest, entity: entity, snapshot: snapshot)
         },
         onRows(
-            "null", "Null equals null only; every other comparison with it is false, and NOT is the plain opposite.",
-            [["str": "x", "i64": 1], ["i64": 2], ["str": "y"], ["str": ""]],
-            [
+            "null",
+            behavior: "Null equals null only; every other comparison with it is false, and NOT is the plain opposite.",
+            rows: [["str": "x", "i64": 1], ["i64": 2], ["str": "y"], ["str": ""]],
+            table: [
                 ("str == nil", [2]), ("str != nil", [1, 3, 4]), ("nil == str", [2]), (#"str == "x""#, [1]),
                 (#"str != "x""#, [2, 3, 4]), (#"NOT str == "x""#, [2, 3, 4]), (#"NOT str != "x""#, [1]),
                 (#"str < "y""#, [1, 4]), (#"NOT str < "y""#, [2, 3]), (#"str <= "x""#, [1, 4]),
@@ -42,9 +43,9 @@ extension ConformanceCheck {
                 ("str == \"x\" OR i64 != 2", [1, 3, 4]), ("NOT (str == \"x\" AND i64 == 1)", [2, 3, 4]),
             ]),
         onRows(
-            "precedence", "NOT binds tightest, then AND, then OR; brackets change that.",
-            (0..<8).map { ["i64": .int($0 & 1), "i32": .int($0 >> 1 & 1), "i16": .int($0 >> 2)] },
-            [
+            "precedence", behavior: "NOT binds tightest, then AND, then OR. Parentheses change that.",
+            rows: (0..<8).map { ["i64": .int($0 & 1), "i32": .int($0 >> 1 & 1), "i16": .int($0 >> 2)] },
+            table: [
                 ("i64 == 1 OR i32 == 1 AND i16 == 1", [2, 4, 6, 7, 8]),
                 ("i16 == 1 AND i32 == 1 OR i64 == 1", [2, 4, 6, 7, 8]),
                 ("(i64 == 1 OR i32 == 1) AND i16 == 1", [6, 7, 8]),
@@ -54,21 +55,22 @@ extension ConformanceCheck {
                 ("FALSEPREDICATE OR i16 == 0 AND TRUEPREDICATE", [1, 2, 3, 4]),
             ]),
         onRows(
-            "between", "BETWEEN includes both ends; the wrong way round it is false.",
-            [1, 2, 3, 4].map { ["i64": .int($0), "dbl": .double(Double($0) / 2), "str": .string("\($0)")] },
-            [
+            "between", behavior: "BETWEEN includes both ends. With the greater end first it is false.",
+            rows: [1, 2, 3, 4].map { ["i64": .int($0), "dbl": .double(Double($0) / 2), "str": .string("\($0)")] },
+            table: [
                 ("i64 BETWEEN {2, 3}", [2, 3]), ("i64 BETWEEN {3, 2}", []), ("i64 BETWEEN {2, 2}", [2]),
                 ("NOT i64 BETWEEN {2, 3}", [1, 4]), ("i64 BETWEEN {1.5, 3.5}", [2, 3]), ("2 BETWEEN {i64, 3}", [1, 2]),
                 ("dbl BETWEEN {1, 1.5}", [2, 3]), (#"str BETWEEN {"2", "30"}"#, [2, 3]),
                 ("dbl BETWEEN {i64 / 2, i64}", [1, 2, 3, 4]), ("i64 BETWEEN {dbl + 1.5, 9}", [3, 4]),
             ]),
         onRows(
-            "strings.folding", "[c] folds case and [d] diacritics by Unicode, both sides, never in ASCII only.",
-            [
+            "strings.folding",
+            behavior: "[c] folds case and [d] folds diacritics on both sides, by the rules of Unicode.",
+            rows: [
                 "Straße", "STRASSE", "strasse", "İ", "I", "i", "ı", "é", "e\u{301}", "É", "e", "ſ", "S", "ﬁ", "FI", "Σ",
                 "σ", "ς", "Å", "\u{212B}", "a\u{30A}", "ñandú", "NANDU", "ё", "Е", "ẞ", "ss",
             ].map { ["str": .string($0)] },
-            [
+            table: [
                 (#"str ==[c] "STRASSE""#, [1, 2, 3]), (#"str ==[cd] "straße""#, [1, 2, 3]),
                 (#"str ==[d] "STRASSE""#, [2]),
                 (#"str ==[c] "i""#, [5, 6]), (#"str ==[cd] "i""#, [4, 5, 6]), (#"str ==[d] "I""#, [4, 5]),
@@ -85,12 +87,13 @@ extension ConformanceCheck {
                 (#"str ==[n] "é""#, [8]),
             ]),
         onRows(
-            "strings.code-points", "Text compares by code point: no normal form, no locale, nothing ends at U+0000.",
-            [
+            "strings.code-points",
+            behavior: "Text compares by code point, without normalization or locale, and does not end at U+0000.",
+            rows: [
                 "", "a", "a\u{0}", "a\u{0}b", "ab", "é", "e\u{301}", "z", "Z", "\u{FFFF}", "\u{10000}", "👍🏽", "👍",
                 "\u{202E}abc", "abc",
             ].map { ["str": .string($0)] },
-            [
+            table: [
                 (#"str == "a""#, [2]), (#"str BEGINSWITH "a""#, [2, 3, 4, 5, 15]), (#"str ENDSWITH "b""#, [4, 5]),
                 (#"str CONTAINS "\u0000""#, [3, 4]), (#"str > "a" AND str < "ab""#, [3, 4]),
                 (#"str CONTAINS "e""#, [7]),
@@ -106,11 +109,13 @@ extension ConformanceCheck {
                 [1, 9, 2, 3, 4, 5, 15, 7, 8, 6, 14, 10, 11, 13, 12], "the order by code point")
         },
         onRows(
-            "strings.like", "LIKE fits the whole text: * is any run, ? one code point, \\ takes the next literally.",
-            ["", "a", "ab", "aab", "a*b", "a?b", "a\\b", "%", "_", "a%b", "\n", "a\nb", "aXbXc", "\\"].map {
+            "strings.like",
+            behavior:
+                "LIKE matches the whole text: * matches any run, ? one code point, and \\ makes the next character literal.",
+            rows: ["", "a", "ab", "aab", "a*b", "a?b", "a\\b", "%", "_", "a%b", "\n", "a\nb", "aXbXc", "\\"].map {
                 ["str": .string($0)]
             },
-            [
+            table: [
                 (#"str LIKE """#, [1]), (#"str LIKE "*""#, Array(1...14)),
                 (#"str LIKE "a*b""#, [3, 4, 5, 6, 7, 10, 12]),
                 (#"str LIKE "a?b""#, [4, 5, 6, 7, 10, 12]), (#"str LIKE "a\\*b""#, [5]), (#"str LIKE "a\\?b""#, [6]),
@@ -121,9 +126,9 @@ extension ConformanceCheck {
                 (#"str LIKE "\\a""#, [2]), (#"str LIKE "b*""#, []), (#"str LIKE "*b""#, [3, 4, 5, 6, 7, 10, 12]),
             ]),
         onRows(
-            "strings.matches", "MATCHES takes a regular expression for the whole text.",
-            ["", "a", "ab", "abc", "AB", "a\nb", "ab\n", "röb", "rob"].map { ["str": .string($0)] },
-            [
+            "strings.matches", behavior: "MATCHES compares the whole text with a regular expression.",
+            rows: ["", "a", "ab", "abc", "AB", "a\nb", "ab\n", "röb", "rob"].map { ["str": .string($0)] },
+            table: [
                 (#"str MATCHES "a""#, [2]), (#"str MATCHES "a.*""#, [2, 3, 4]), (#"str MATCHES ".b""#, [3]),
                 (#"str MATCHES "a|ab""#, [2, 3]), (#"str MATCHES[c] "ab""#, [3, 5]),
                 (#"str MATCHES "(?s).*b""#, [3, 6, 8, 9]), (#"str MATCHES "ab\\s""#, [7]),
@@ -133,11 +138,11 @@ extension ConformanceCheck {
             ]),
         onRows(
             "strings.localized",
-            "[l] orders by the localized standard order: digits as numbers, case and diacritics last.",
-            ["file2", "file10", "File10", "file010", "é1", "e2", "E1", "e1", "z", "Ä", "a"].map {
+            behavior: "[l] uses the localized standard order: digits compare as numbers, case and diacritics last.",
+            rows: ["file2", "file10", "File10", "file010", "é1", "e2", "E1", "e1", "z", "Ä", "a"].map {
                 ["str": .string($0)]
             },
-            [
+            table: [
                 (#"str <[l] "file10""#, [1, 3, 4, 5, 6, 7, 8, 10, 11]), (#"str >=[l] "file10""#, [2, 9]),
                 (#"str <[l] "e2""#, [5, 7, 8, 10, 11]), (#"str BETWEEN[l] {"file2", "file9"}"#, [1]),
                 (#"str ==[l] "e1""#, [8]), (#"str !=[l] "e1" AND str <[l] "b""#, [10, 11]),
@@ -155,15 +160,16 @@ extension ConformanceCheck {
                 [9, 1, 2, 3, 4, 6, 5, 7, 8, 10, 11], "the folded order, falling; ties by key")
         },
         onRows(
-            "numbers", "Numbers compare by value across types, exactly; booleans are 0 and 1; NaN equals nothing.",
-            [
+            "numbers",
+            behavior: "Numbers compare exactly by value across types. Booleans are 0 and 1, and NaN equals nothing.",
+            rows: [
                 ["i64": 9_007_199_254_740_993, "dbl": 9_007_199_254_740_992, "dec": .decimal(1), "flag": true],
                 ["i64": 1, "dbl": 1, "dec": decimal("1.5"), "flag": false],
                 ["i64": 0, "dbl": .double(-0.0), "dec": decimal("0.1"), "flag": true],
                 ["i64": .int(.max), "dbl": .double(0x1p63), "dec": decimal("9223372036854775807")],
                 ["i64": 5, "dbl": .double(.nan), "dec": decimal("NaN"), "flag": true],
             ],
-            [
+            table: [
                 ("i64 == dbl", [2, 3]), ("i64 > dbl", [1]), ("i64 < dbl", [4]), ("i64 == 9007199254740992", []),
                 ("i64 == 9007199254740993.0", [1]), ("dbl == 9007199254740993", []), ("dbl == 0", [3]),
                 ("dbl >= 0", [1, 2, 3, 4]),
@@ -174,13 +180,15 @@ extension ConformanceCheck {
                 ("dbl IN {1, 0}", [2, 3]), ("NOT dbl >= 0", [5]),
             ]),
         onRows(
-            "arithmetic", "Whole numbers stay exact, division never cuts, and what has no result is null.",
-            [
+            "arithmetic",
+            behavior:
+                "Integer arithmetic is exact, division does not truncate, and an expression without a result is null.",
+            rows: [
                 ["i64": 7, "i32": 2, "dbl": 0.5, "dec": .decimal(2)],
                 ["i64": .int(.max), "i32": -3, "dbl": .double(.infinity), "dec": .decimal(0)],
                 ["i64": -7, "i32": 0, "dbl": -1.5, "dec": .decimal(-1)], ["i32": 1],
             ],
-            [
+            table: [
                 ("i64 / i32 == 3.5", [1]), ("7 / 2 == 3.5", [1, 2, 3, 4]), ("i64 + i32 == 9", [1]),
                 ("i64 - i32 == 5", [1]),
                 ("i64 * i32 == 14", [1]), ("i64 + 1 > i64", [1, 2, 3]), ("i64 + 1 == 9223372036854775808", [2]),
@@ -192,7 +200,7 @@ extension ConformanceCheck {
                 ("-i32 == 3", [2]), ("floor(dbl) == -2", [3]), ("ceiling(dbl) == -1", [3]), ("trunc(dbl) == -1", [3]),
                 ("sqrt(i32 + 7) == 3", [1]), ("dec + 1 == 3", [1]), ("dec * 0.5 == 1", [1]),
                 ("i64 + nil == nil", [1, 2, 3, 4]),
-                // Too small and too large for decimals: as floating-point numbers.
+                // Results that are too small or too large for decimals are floating-point numbers.
                 (#"CAST("1e-100", "NSDecimalNumber") * CAST("1e-100", "NSDecimalNumber") * dec > 0"#, [1]),
                 (#"CAST("1e100", "NSDecimalNumber") * CAST("1e100", "NSDecimalNumber") * dec < 0"#, [3]),
                 // 38 digits, rounded half away from zero.
@@ -217,9 +225,12 @@ extension ConformanceCheck {
                 ("exp(0) == i32", [4]),
             ]),
         onRows(
-            "dates", "Dates take seconds added and taken away; two of them give the seconds between.",
-            [0, 86400, -1].map { ["day": .date(Date(timeIntervalSinceReferenceDate: $0)), "dbl": 60] } + [["dbl": 60]],
-            [
+            "dates",
+            behavior: "Seconds can be added to and subtracted from dates. The difference of two dates is in seconds.",
+            rows: [0, 86400, -1].map { ["day": .date(Date(timeIntervalSinceReferenceDate: $0)), "dbl": 60] } + [
+                ["dbl": 60]
+            ],
+            table: [
                 (#"day == CAST("2001-01-01", "NSDate")"#, [1]), (#"day - CAST(0, "NSDate") == 86400"#, [2]),
                 (#"day + dbl == CAST(60, "NSDate")"#, [1]), (#"day - 86400 == CAST(0, "NSDate")"#, [2]),
                 ("day < now()", [1, 2, 3]),
@@ -227,18 +238,20 @@ extension ConformanceCheck {
                 (#"CAST(day, "NSString") BEGINSWITH "2001-01-02""#, [2]),
             ]),
         onRows(
-            "casts", "CAST turns values into others at run time; what does not fit becomes null.",
-            [
+            "casts", behavior: "CAST converts values at run time. A value that does not fit becomes null.",
+            rows: [
                 ["str": "12"], ["str": "1.5"], ["str": "x"], ["str": ""], [:], ["i64": 12],
                 ["ident": .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)))],
             ],
-            [
+            table: [
                 (#"CAST(str, "NSNumber") == 12"#, [1]), (#"CAST(str, "NSNumber") == 1.5"#, [2]),
                 (#"CAST(str, "NSNumber") == nil"#, [3, 4, 5, 6, 7]), (#"CAST(i64, "NSString") == "12""#, [6]),
                 (#"CAST(ident, "NSString") == "00000000-0000-0000-0000-000000000001""#, [7]),
                 (#"CAST(str, "NSDecimalNumber") > 1"#, [1, 2]),
             ]),
-        ConformanceCheck("queries.random", "Random requests get the plain answer, with indexes and without.") { bench in
+        ConformanceCheck(
+            "queries.random", "Random requests give the same answer as a plain evaluation, with and without indexes."
+        ) { bench in
             do {
                 _ = try QueryCampaign.run(on: [bench.fixture], seed: 20_260_601, caseCount: 200, casesPerWorld: 100)
             } catch let failure as QueryFailure {
@@ -251,10 +264,12 @@ extension ConformanceCheck {
         .decimal(DecimalNumber(utf8: text.utf8)?.decimal ?? .nan)
     }
 
-    /// A check on objects of `Everything`, and again of `Indexed`, numbered from 1, and the keys
-    /// that predicates choose.
+    /// Creates a check of the keys that predicates choose among objects of `Everything` and
+    /// `Indexed`.
+    ///
+    /// The objects are numbered from 1.
     private static func onRows(
-        _ name: String, _ behavior: String, _ rows: [[String: Value]], _ table: [(String, [Int64])],
+        _ name: String, behavior: String, rows: [[String: Value]], table: [(String, [Int64])],
         also: @escaping @Sendable (any StoreSnapshot, EntityName) throws -> Void = { _, _ in }
     ) -> ConformanceCheck {
         ConformanceCheck("queries.\(name)", behavior) { bench in
@@ -269,26 +284,26 @@ extension ConformanceCheck {
             }
             try store.view { snapshot in
                 for entity in entities {
-                    for (text, keys) in table { try expectKeys(text, keys, entity, snapshot) }
+                    for (text, keys) in table { try expectKeys(text, keys: keys, entity: entity, snapshot: snapshot) }
                     try also(snapshot, entity)
                 }
             }
         }
     }
 
-    /// Fails unless a predicate chooses these objects, its opposite the others, and the count
-    /// agrees.
+    /// Fails unless a predicate chooses these objects, its negation the others, and the counts
+    /// agree.
     static func expectKeys(
-        _ text: String, _ keys: [Int64], _ entity: EntityName, _ snapshot: any StoreSnapshot
+        _ text: String, keys: [Int64], entity: EntityName, snapshot: any StoreSnapshot
     ) throws {
         let predicate = try FetchRequest.Predicate(text, for: entity, model: snapshot.model)
-        try expectKeys(predicate, keys, entity, snapshot, named: text)
+        try expectKeys(predicate, keys: keys, entity: entity, snapshot: snapshot, named: text)
     }
 
-    /// Fails unless a predicate chooses these objects, its opposite the others, and the count
-    /// agrees.
+    /// Fails unless a predicate chooses these objects, its negation the others, and the counts
+    /// agree.
     static func expectKeys(
-        _ predicate: FetchRequest.Predicate, _ keys: [Int64], _ entity: EntityName, _ snapshot: any StoreSnapshot,
+        _ predicate: FetchRequest.Predicate, keys: [Int64], entity: EntityName, snapshot: any StoreSnapshot,
         named text: String
     ) throws {
         let request = FetchRequest(entity, where: predicate)
@@ -300,9 +315,9 @@ extension ConformanceCheck {
             "\(entity) where NOT (\(text))")
     }
 
-    /// Fails unless a predicate is refused with a code, by fetches and counts.
+    /// Fails unless fetches and counts refuse a predicate with a code.
     static func expectRefused(
-        _ text: String, _ code: StoreError.Code, _ entity: EntityName, _ snapshot: any StoreSnapshot
+        _ text: String, code: StoreError.Code, entity: EntityName, snapshot: any StoreSnapshot
     ) throws {
         try expectError(code, in: "\(entity) where \(text)") {
             let predicate = try FetchRequest.Predicate(format: text)

@@ -5,8 +5,8 @@ extension ConformanceCheck {
     /// The semantics of predicates and sort orders that follow relationships.
     static let queriesThroughRelationships: [ConformanceCheck] = [
         onGraph(
-            "to-one", "A path through to-one relationships that ends early is null.", "Node",
-            [
+            "to-one", behavior: "A path through to-one relationships that ends early is null.", entity: "Node",
+            table: [
                 (#"parent.name == "a""#, [2, 3]), ("parent.name == nil", [1, 5]), ("parent.name != nil", [2, 3, 4]),
                 (#"parent.name != "a""#, [1, 4, 5]), (#"parent.parent.name == "a""#, [4]),
                 ("parent.parent == nil", [1, 2, 3, 5]), ("parent == nil", [1, 5]), (#"parent.name < "b""#, [2, 3]),
@@ -16,9 +16,10 @@ extension ConformanceCheck {
             ]),
         onGraph(
             "quantifiers",
-            "ANY needs one, ALL every one and NONE no one of what there is; of nothing, ANY is false and ALL is true.",
-            "Node",
-            [
+            behavior:
+                "ANY requires one match, ALL every element and NONE no match. Without elements, ANY is false and ALL is true.",
+            entity: "Node",
+            table: [
                 (#"ANY friends.name == "b""#, [1, 4]), (#"SOME friends.name == "b""#, [1, 4]),
                 (#"ALL friends.name == "a""#, [3, 5]), (#"NONE friends.name == "b""#, [2, 3, 5]),
                 ("ANY friends.name == nil", [2]), (#"ANY friends.name != "a""#, [1, 2, 4]),
@@ -32,8 +33,10 @@ extension ConformanceCheck {
                 ("ANY friends.parent.name == nil", [2, 3]), (#"ANY friends.parent.name == "a""#, [1, 4]),
             ]),
         onGraph(
-            "correlation", "Two ANYs may be met by different objects; SUBQUERY asks both of the same one.", "Node",
-            [
+            "correlation",
+            behavior: "Two ANY conditions may match different objects. SUBQUERY requires that one object matches both.",
+            entity: "Node",
+            table: [
                 (#"ANY owned.name == "Rex" AND ANY owned.age == 10"#, [1]),
                 (#"SUBQUERY(owned, $b, $b.name == "Rex" AND $b.age == 10).@count > 0"#, []),
                 (#"SUBQUERY(owned, $b, $b.name == "Rex" AND $b.age == 3).@count == 1"#, [1]),
@@ -50,8 +53,10 @@ extension ConformanceCheck {
                 (#"SUBQUERY(friends, $f, $f.name == "b").@count IN {}"#, []),
             ]),
         onGraph(
-            "collection-operators", "@count counts nulls too, @sum of none is 0, the others of none are null.", "Node",
-            [
+            "collection-operators",
+            behavior: "@count includes nulls. Without values, @sum is 0 and the other operators are null.",
+            entity: "Node",
+            table: [
                 ("friends.@count == 2", [1, 2]), ("friends.@count == 0", [5]), ("owned.@sum.age == 13", [1]),
                 ("owned.@sum.age == 0", [3, 4, 5]), ("owned.@avg.age == 6.5", [1]),
                 ("owned.@avg.age == nil", [3, 4, 5]),
@@ -67,13 +72,15 @@ extension ConformanceCheck {
         ) { snapshot in
             let union = FetchRequest.Expression.keyPath(["owned", "@unionOfObjects", "age"])
             try expectKeys(
-                .comparison(.init(left: .element(of: union, .size), operator: .equal, right: .constant(0))), [3, 4, 5],
-                "Node", snapshot,
+                .comparison(.init(left: .element(of: union, .size), operator: .equal, right: .constant(0))),
+                keys: [3, 4, 5],
+                entity: "Node", snapshot: snapshot,
                 named: "owned.@unionOfObjects.age[SIZE] == 0")
         },
         onGraph(
-            "membership", "IN and CONTAINS look among the values and objects that a path leads to.", "Node",
-            [
+            "membership", behavior: "IN and CONTAINS search the values and objects at the end of a path.",
+            entity: "Node",
+            table: [
                 (#""a" IN friends.name"#, [2, 3]), ("nil IN friends.name", [2]),
                 (#"friends.name CONTAINS "a""#, [2, 3]),
                 (#"friends.name CONTAINS[c] "A""#, [2, 3]), ("friends CONTAINS parent", [2, 3, 4]),
@@ -81,7 +88,7 @@ extension ConformanceCheck {
                 ("name IN parent.children.name", [2, 3, 4]), ("NOT parent IN children", [1, 2, 3, 4, 5]),
             ]),
         onGraph(
-            "sets", "UNION, INTERSECT and MINUS give each object once.", "Node", []
+            "sets", behavior: "UNION, INTERSECT and MINUS give each object once.", entity: "Node", table: []
         ) { snapshot in
             let table: [(FetchRequest.SetOperation, Int64, [Int64])] = [
                 (.union, 2, [1, 2]), (.union, 1, [3, 4]), (.intersect, 2, [1]), (.intersect, 1, [2]),
@@ -92,17 +99,18 @@ extension ConformanceCheck {
                 let set = FetchRequest.Expression.setOperation(operation, .keyPath(["friends"]), .keyPath(["children"]))
                 for counted in [FetchRequest.Expression.path(of: set, ["@count"]), .element(of: set, .size)] {
                     try expectKeys(
-                        .comparison(.init(left: counted, operator: .equal, right: .constant(.int(count)))), keys,
-                        "Node", snapshot,
+                        .comparison(.init(left: counted, operator: .equal, right: .constant(.int(count)))), keys: keys,
+                        entity: "Node", snapshot: snapshot,
                         named: "friends \(operation) children has \(count)")
                 }
             }
         },
         onGraph(
             "elements",
-            "[FIRST], [LAST] and [n] follow the order of an ordered relationship; where nothing is, they are null.",
-            "Album",
-            [
+            behavior:
+                "[FIRST], [LAST] and [n] follow the order of an ordered relationship, and are null without an element.",
+            entity: "Album",
+            table: [
                 ("songs[FIRST].title == nil", [1, 2]), (#"songs[LAST].title == "two""#, [1]),
                 (#"songs[1].title == "one""#, [1]),
                 ("songs[9] == nil", [1, 2]), ("songs[SIZE] == 3", [1]), ("songs[FIRST] == nil", [2]),
@@ -110,49 +118,67 @@ extension ConformanceCheck {
                 ("songs[FIRST].playlists.@count == 1", [1]), ("songs[-1] == nil", [1, 2]),
             ]
         ) { snapshot in
-            try expectKeys(#"tracks[FIRST].title == "two""#, [1], "Playlist", snapshot)
-            try expectRefused("friends[FIRST] == nil", .invalidRequest, "Node", snapshot)
+            try expectKeys(#"tracks[FIRST].title == "two""#, keys: [1], entity: "Playlist", snapshot: snapshot)
+            try expectRefused("friends[FIRST] == nil", code: .invalidRequest, entity: "Node", snapshot: snapshot)
         },
         onGraph(
-            "objects", "Objects as constants match by hierarchy and key; what is not there matches nothing.", "Node", []
+            "objects",
+            behavior: "Constant objects match by hierarchy and key. An object that does not exist matches nothing.",
+            entity: "Node", table: []
         ) { snapshot in
             typealias E = FetchRequest.Expression
-            func id(_ entity: EntityName, _ key: Int64) -> E { .constant(.objectID(ObjectID(entity, key: key))) }
+            func id(_ entity: EntityName, key: Int64) -> E { .constant(.objectID(ObjectID(entity, key: key))) }
             let table: [(FetchRequest.Comparison, [Int64])] = [
-                (.init(left: .keyPath(["parent"]), operator: .equal, right: id("Node", 1)), [2, 3]),
-                (.init(left: id("Node", 1), operator: .equal, right: .keyPath(["parent"])), [2, 3]),
-                (.init(left: .keyPath(["parent"]), operator: .notEqual, right: id("Node", 1)), [1, 4, 5]),
-                (.init(left: .keyPath(["parent"]), operator: .equal, right: id("Node", 99)), []),
-                (.init(left: .keyPath(["parent"]), operator: .equal, right: id("NoSuchEntity", 1)), []),
-                (.init(left: .keyPath(["parent"]), operator: .equal, right: id("Tag", 1)), []),
+                (.init(left: .keyPath(["parent"]), operator: .equal, right: id("Node", key: 1)), [2, 3]),
+                (.init(left: id("Node", key: 1), operator: .equal, right: .keyPath(["parent"])), [2, 3]),
+                (.init(left: .keyPath(["parent"]), operator: .notEqual, right: id("Node", key: 1)), [1, 4, 5]),
+                (.init(left: .keyPath(["parent"]), operator: .equal, right: id("Node", key: 99)), []),
+                (.init(left: .keyPath(["parent"]), operator: .equal, right: id("NoSuchEntity", key: 1)), []),
+                (.init(left: .keyPath(["parent"]), operator: .equal, right: id("Tag", key: 1)), []),
                 (
                     .init(
-                        left: .keyPath(["parent"]), operator: .isIn, right: .aggregate([id("Node", 2), id("Node", 1)])),
+                        left: .keyPath(["parent"]), operator: .isIn,
+                        right: .aggregate([id("Node", key: 2), id("Node", key: 1)])),
                     [2, 3, 4]
                 ),
-                (.init(left: .keyPath(["friends"]), operator: .equal, right: id("Node", 1), modifier: .any), [2, 3]),
-                (.init(left: .keyPath(["friends"]), operator: .equal, right: id("Node", 1), modifier: .all), [3, 5]),
-                (.init(left: .keyPath(["friends"]), operator: .contains, right: id("Node", 1)), [2, 3]),
-                (.init(left: .keyPath(["owned"]), operator: .equal, right: id("Robot", 2), modifier: .any), [1, 2]),
-                (.init(left: .keyPath(["owned"]), operator: .equal, right: id("Being", 2), modifier: .any), [1, 2]),
-                (.init(left: .keyPath(["owned"]), operator: .equal, right: id("Dog", 2), modifier: .any), [1, 2]),
+                (
+                    .init(left: .keyPath(["friends"]), operator: .equal, right: id("Node", key: 1), modifier: .any),
+                    [2, 3]
+                ),
+                (
+                    .init(left: .keyPath(["friends"]), operator: .equal, right: id("Node", key: 1), modifier: .all),
+                    [3, 5]
+                ),
+                (.init(left: .keyPath(["friends"]), operator: .contains, right: id("Node", key: 1)), [2, 3]),
+                (
+                    .init(left: .keyPath(["owned"]), operator: .equal, right: id("Robot", key: 2), modifier: .any),
+                    [1, 2]
+                ),
+                (
+                    .init(left: .keyPath(["owned"]), operator: .equal, right: id("Being", key: 2), modifier: .any),
+                    [1, 2]
+                ),
+                (.init(left: .keyPath(["owned"]), operator: .equal, right: id("Dog", key: 2), modifier: .any), [1, 2]),
                 (
                     .init(
                         left: .evaluatedObject, operator: .isIn,
-                        right: .aggregate([id("Node", 4), id("Node", 2), id("Node", 50)])), [2, 4]
+                        right: .aggregate([id("Node", key: 4), id("Node", key: 2), id("Node", key: 50)])), [2, 4]
                 ),
                 (.init(left: .evaluatedObject, operator: .isIn, right: .keyPath(["parent", "children"])), [2, 3, 4]),
-                (.init(left: .keyPath(["objectID"]), operator: .equal, right: id("Node", 3)), [3]),
-                (.init(left: .keyPath(["parent", "parent"]), operator: .equal, right: id("Node", 1)), [4]),
+                (.init(left: .keyPath(["objectID"]), operator: .equal, right: id("Node", key: 3)), [3]),
+                (.init(left: .keyPath(["parent", "parent"]), operator: .equal, right: id("Node", key: 1)), [4]),
                 (.init(left: .keyPath(["parent"]), operator: .equal, right: .evaluatedObject), []),
             ]
             for (comparison, keys) in table {
-                try expectKeys(.comparison(comparison), keys, "Node", snapshot, named: "\(comparison)")
+                try expectKeys(
+                    .comparison(comparison), keys: keys, entity: "Node", snapshot: snapshot, named: "\(comparison)")
             }
         },
         onGraph(
-            "order", "Orders lead through to-one relationships; an object without one comes first, and ties go by key.",
-            "Node", []
+            "order",
+            behavior:
+                "Orders may follow to-one relationships. An object without a related object comes first, and ties are ordered by key.",
+            entity: "Node", table: []
         ) { snapshot in
             let table: [([FetchRequest.SortDescriptor], [Int64])] = [
                 ([.init("parent.name")], [1, 5, 2, 3, 4]), ([.init("parent.name", ascending: false)], [4, 2, 3, 1, 5]),
@@ -176,30 +202,32 @@ extension ConformanceCheck {
         },
     ]
 
-    /// A check on a small graph of nodes with beings, and of albums with songs.
+    /// Creates a check on a small graph of nodes with beings, and of albums with songs.
     private static func onGraph(
-        _ name: String, _ behavior: String, _ entity: EntityName, _ table: [(String, [Int64])],
+        _ name: String, behavior: String, entity: EntityName, table: [(String, [Int64])],
         also: @escaping @Sendable (any StoreSnapshot) throws -> Void = { _ in }
     ) -> ConformanceCheck {
         ConformanceCheck("queries.graph.\(name)", behavior) { bench in
             let store = try bench.create()
             try store.change { try fillGraph(&$0) }
             try store.view { snapshot in
-                for (text, keys) in table { try expectKeys(text, keys, entity, snapshot) }
+                for (text, keys) in table { try expectKeys(text, keys: keys, entity: entity, snapshot: snapshot) }
                 try also(snapshot)
             }
         }
     }
 
-    /// Nodes a, b, c, one without a name, e: a is the parent of b and c, b of the nameless one.
+    /// Inserts nodes a, b, c, one without a name, and e.
+    ///
+    /// Node a is the parent of b and c, and b of the node without a name.
     static func fillGraph(_ changes: inout ChangeSet) throws {
-        func id(_ entity: EntityName, _ key: Int64) -> Value { .objectID(ObjectID(entity, key: key)) }
+        func id(_ entity: EntityName, key: Int64) -> Value { .objectID(ObjectID(entity, key: key)) }
         let names: [Value] = ["a", "b", "c", .null, "e"]
         let parents: [Int64?] = [nil, 1, 1, 2, nil]
         for index in names.indices {
             try changes.insert(
                 ObjectID("Node", key: Int64(index + 1)),
-                values: ["name": names[index], "parent": parents[index].map { id("Node", $0) } ?? .null])
+                values: ["name": names[index], "parent": parents[index].map { id("Node", key: $0) } ?? .null])
         }
         for (source, target) in [(1, 2), (1, 3), (2, 4)] as [(Int64, Int64)] {
             try changes.add(Link(source, target), to: RelationshipName("Node", name: "friends"))
@@ -216,7 +244,8 @@ extension ConformanceCheck {
             try changes.insert(
                 ObjectID("Track", key: key),
                 values: [
-                    "title": title.map { .string($0) } ?? .null, "album": id("Album", 1), "album#order": .int(place),
+                    "title": title.map { .string($0) } ?? .null, "album": id("Album", key: 1),
+                    "album#order": .int(place),
                 ])
         }
         try changes.insert(ObjectID("Track", key: 4), values: ["title": "four"])

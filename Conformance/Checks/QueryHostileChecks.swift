@@ -3,11 +3,12 @@ internal import RoostCore
 internal import RoostQuery
 
 extension ConformanceCheck {
-    /// Requests that are wrong, too big, or made to do harm.
+    /// Requests that are invalid, too large or hostile.
     static let hostileQueries: [ConformanceCheck] = [
         onOneRow(
             "refused",
-            "What makes no sense is refused with its code before the first record, also where no object would ask."
+            behavior:
+                "Meaningless requests are refused with their code before the first record, even if no object would be compared."
         ) { snapshot in
             let table: [(String, StoreError.Code)] = [
                 ("nothing == 1", .unknownProperty), ("parent.nothing == 1", .unknownProperty),
@@ -25,10 +26,10 @@ extension ConformanceCheck {
             ]
             for (text, code) in table {
                 for text in [text, "FALSEPREDICATE AND \(text)", "NOT (TRUEPREDICATE OR \(text))"] {
-                    try expectRefused(text, code, "Node", snapshot)
+                    try expectRefused(text, code: code, entity: "Node", snapshot: snapshot)
                 }
             }
-            // As trees, where no parser looks first.
+            // As expression trees, which no parser has checked.
             typealias E = FetchRequest.Expression
             let (one, name): (E, E) = (.constant(1), .keyPath(["name"]))
             let trees: [FetchRequest.Comparison] = [
@@ -51,7 +52,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        onOneRow("nesting", "Predicates nest 200 levels deep and no deeper, however they do it.") { snapshot in
+        onOneRow("nesting", behavior: "Predicates of any kind nest 200 levels deep and no deeper.") { snapshot in
             typealias P = FetchRequest.Predicate
             func nested(_ depth: Int, _ wrap: (P) -> P) -> P {
                 (1..<depth).reduce(.equal("name", to: "a")) { inner, _ in wrap(inner) }
@@ -91,7 +92,8 @@ extension ConformanceCheck {
                             .init(left: .path(of: subquery, ["@count"]), operator: .greater, right: .constant(0)))))
             }
         },
-        onOneRow("long-lists", "Lists of 10 000 values are looked through; of more than 100 000, refused.") {
+        onOneRow("long-lists", behavior: "Lists of 10 000 values are searched. Lists of more than 100 000 are refused.")
+        {
             snapshot in
             func list(_ count: Int64, _ make: (Int64) -> Value) -> FetchRequest.Expression {
                 .aggregate((0..<count).map { .constant(make($0)) })
@@ -117,23 +119,26 @@ extension ConformanceCheck {
                         "Indexed", where: .comparison(.init(left: .keyPath(["i64"]), operator: .isIn, right: list))))
             }
         },
-        onOneRow("patterns", "Patterns have at most 4096 bytes; one that would take for ever ends with `timedOut`.") {
+        onOneRow(
+            "patterns",
+            behavior: "Patterns have at most 4096 bytes. A match that would take too long fails with `timedOut`."
+        ) {
             snapshot in
-            func request(_ comparison: FetchRequest.Comparison.Operator, _ pattern: String) -> FetchRequest {
+            func request(_ comparison: FetchRequest.Comparison.Operator, pattern: String) -> FetchRequest {
                 FetchRequest("Indexed", where: .compare("str", using: comparison, with: .string(pattern)))
             }
             let long = String(repeating: "a", count: 4096)
             for comparison in [FetchRequest.Comparison.Operator.like, .matches] {
-                try expectEqual(try snapshot.keys(request(comparison, long)), [], "a pattern of 4096 bytes")
+                try expectEqual(try snapshot.keys(request(comparison, pattern: long)), [], "a pattern of 4096 bytes")
                 try expectError(.limitExceeded, in: "a pattern of 4097 bytes") {
-                    _ = try snapshot.keys(request(comparison, long + "a"))
+                    _ = try snapshot.keys(request(comparison, pattern: long + "a"))
                 }
             }
             // No backtracking: 2000 stars against 4000 letters would never end.
             let stars = String(repeating: "*a", count: 1000) + "*b"
-            try expectEqual(try snapshot.keys(request(.like, stars)), [], "many stars")
+            try expectEqual(try snapshot.keys(request(.like, pattern: stars)), [], "many stars")
             try expectError(.timedOut, in: "a regular expression that backtracks for ever") {
-                _ = try snapshot.keys(request(.matches, "(a+)+$"))
+                _ = try snapshot.keys(request(.matches, pattern: "(a+)+$"))
             }
             try expectError(.limitExceeded, in: "a predicate of more than a mebibyte of text") {
                 let text = #"str == "\#(String(repeating: "x", count: 1 << 20))""#
@@ -142,7 +147,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "queries.hostile.injection",
-            "Text that means something to a database is text: 300 of them, by every operator."
+            "300 texts that are syntax to a database are only text, with every operator."
         ) {
             bench in
             let texts = injections
@@ -156,7 +161,7 @@ extension ConformanceCheck {
                     try changes.insert(ObjectID("Indexed", key: Int64(objects.count)), values: values)
                 }
             }
-            let graph = PlainFetch(try PlainGraph(model: store.model, objects))
+            let graph = PlainFetch(try PlainGraph(model: store.model, list: objects))
             try store.view { snapshot in
                 for (index, text) in texts.enumerated() {
                     for comparison in FetchRequest.Comparison.Operator.allCases {
@@ -178,7 +183,7 @@ extension ConformanceCheck {
                             try snapshot.keys(request), try graph.keys(request),
                             "\(comparison) with \(text.debugDescription)")
                     }
-                    // As names, none of the texts is known.
+                    // None of the texts is a known name.
                     for name in [[text], ["owner", text], ["place", text]] {
                         try expectError(.unknownProperty, .invalidRequest, in: "the property \(name)") {
                             _ = try snapshot.keys(
@@ -198,7 +203,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// The texts that try to break out of strings: pieces, alone and combined.
+    /// Texts that try to break out of strings: fragments, alone and combined.
     static let injections: [String] = {
         let pieces = [
             "'", "\"", "`", "\\", ";", "--", "/*", "*/", "%", "_", "?", "?1", ":a", "@a", "$a", "' OR '1'='1",
@@ -216,9 +221,9 @@ extension ConformanceCheck {
             + zip(pieces, pieces.reversed()).map { $0 + " " + $1 }
     }()
 
-    /// Creates a check on a node, and on three objects of `Indexed`; the first two have text.
+    /// Creates a check on a node, and on three objects of `Indexed`, two of them with text.
     private static func onOneRow(
-        _ name: String, _ behavior: String, _ body: @escaping @Sendable (any StoreSnapshot) throws -> Void
+        _ name: String, behavior: String, _ body: @escaping @Sendable (any StoreSnapshot) throws -> Void
     ) -> ConformanceCheck {
         ConformanceCheck("queries.hostile.\(name)", behavior) { bench in
             let store = try bench.create()

@@ -4,7 +4,7 @@ internal import RoostMigration
 internal import RoostPredicates
 
 extension ConformanceCheck {
-    /// Reading a store of known content: what every type must do, also one that cannot write.
+    /// Reading a store of known content, for every type, including types that cannot write.
     static let reading: [ConformanceCheck] = [
         reading(
             "reading.scan",
@@ -13,12 +13,12 @@ extension ConformanceCheck {
             try sample.view { snapshot in
                 for entity in sample.model.entities {
                     try expectSame(
-                        try snapshot.objects(of: entity.name), sample.objects(of: entity),
-                        "the objects of \(entity.name)")
+                        try snapshot.objects(of: entity.name), expected: sample.objects(of: entity),
+                        what: "the objects of \(entity.name)")
                 }
             }
         },
-        reading("reading.scan-after", "A scan goes on behind any ID, whether or not it exists.") { sample in
+        reading("reading.scan-after", "A scan continues after any ID, whether or not it exists.") { sample in
             try sample.view { snapshot in
                 for root in sample.model.roots.map({ sample.model.entities[$0] }) {
                     let objects = sample.objects(of: root)
@@ -26,14 +26,15 @@ extension ConformanceCheck {
                     for key in [1, 2, 3, last / 2, last - 1, last, last + 1, Int64.max] where key > 0 {
                         try expectSame(
                             try snapshot.objects(of: root.name, after: ObjectID(root.name, key: key)),
-                            objects.filter { $0.id.key > key }, "the objects of \(root.name) behind \(key)")
+                            expected: objects.filter { $0.id.key > key },
+                            what: "the objects of \(root.name) after \(key)")
                     }
                 }
             }
         },
         reading(
             "reading.batches",
-            "Each batch of a cursor replaces the one before, holds something and no more than its capacity; the end stays."
+            "Each batch of a cursor replaces the previous one, is not empty and stays within its capacity. The end is permanent."
         ) { sample in
             try sample.view { snapshot in
                 for entity in sample.model.entities {
@@ -42,7 +43,7 @@ extension ConformanceCheck {
                         try snapshot.records(of: entity.name, after: nil), try snapshot.records(with: ids),
                         try snapshot.fetch(FetchRequest(entity.name)),
                     ]
-                    for cursor in cursors { try expectBatches(of: cursor, sample, ids) }
+                    for cursor in cursors { try expectBatches(of: cursor, sample: sample, ids: ids) }
                 }
                 for relationship in sample.model.linkRelationships {
                     let cursor = try snapshot.links(of: relationship.name, after: nil)
@@ -60,19 +61,20 @@ extension ConformanceCheck {
         },
         reading(
             "reading.by-id",
-            "Objects come in the order of the IDs asked for, without those that do not exist or are of another entity."
+            "Objects come in the order of the requested IDs, without missing objects and objects of other entities."
         ) { sample in
             try sample.view { snapshot in
                 for entity in sample.model.entities {
                     let objects = sample.objects(of: entity)
                     let known = Set(sample.objects(of: sample.model.entities[entity.root]).map(\.id.key))
                     let missing = (1...).lazy.map { Int64($0) }.first { !known.contains($0) } ?? .max
-                    // Every third from the end, under the name that was asked for, with a stranger between.
+                    // Every third object from the end, with an unknown one between them.
                     let wanted = stride(from: objects.count - 1, through: 0, by: -3).map { objects[$0] }
                     var ids = wanted.map { ObjectID(entity.name, key: $0.id.key) }
                     ids.insert(ObjectID(entity.name, key: missing), at: ids.count / 2)
                     try expectSame(
-                        try snapshot.objects(with: ids), wanted, "the objects of \(entity.name) by their IDs")
+                        try snapshot.objects(with: ids), expected: wanted,
+                        what: "the objects of \(entity.name) by their IDs")
                     for id in ids {
                         try expectEqual(
                             try snapshot.object(id)?.id.key, id.key == missing ? nil : id.key,
@@ -81,19 +83,20 @@ extension ConformanceCheck {
                     let strangers = try sample.objects(of: sample.model.entities[entity.root])
                         .filter { try !entity.includes(sample.entity(of: $0).number) }
                     try expectSame(
-                        try snapshot.objects(with: strangers.map { ObjectID(entity.name, key: $0.id.key) }), [],
-                        "objects of other entities, asked for as \(entity.name)")
+                        try snapshot.objects(with: strangers.map { ObjectID(entity.name, key: $0.id.key) }),
+                        expected: [],
+                        what: "objects of other entities, asked for as \(entity.name)")
                     for stranger in strangers {
                         let found = try snapshot.object(ObjectID(entity.name, key: stranger.id.key))
                         try expect(found == nil, "\(stranger.id) is no \(entity.name)")
                     }
                 }
-                try expectSame(try snapshot.objects(with: []), [], "the objects of no IDs")
+                try expectSame(try snapshot.objects(with: []), expected: [], what: "the objects of no IDs")
             }
         },
         reading(
             "reading.links",
-            "All links of a relationship come from either end, by source, place and target, behind any link."
+            "All links of a relationship can be read from either end, by source, place and target, after any link."
         ) { sample in
             try sample.view { snapshot in
                 for relationship in sample.model.relationships {
@@ -104,14 +107,14 @@ extension ConformanceCheck {
                     for index in [0, links.count / 3, links.count - 1] where links.indices.contains(index) {
                         try expectEqual(
                             try snapshot.allLinks(of: name, after: links[index]), Array(links[(index + 1)...]),
-                            "the links of \(name) behind \(links[index])")
+                            "the links of \(name) after \(links[index])")
                     }
                 }
             }
         },
         reading(
             "reading.walk",
-            "A to-many relationship leads from an object to what it holds, in its order; from none to none."
+            "A to-many relationship gives the members of an object in its order, and none for no object."
         ) { sample in
             try sample.view { snapshot in
                 for relationship in sample.model.relationships {
@@ -122,20 +125,20 @@ extension ConformanceCheck {
                         try expectEqual(
                             try snapshot.targets(of: relationship.name, from: ObjectID(source.name, key: key)),
                             sample.content.targets(of: relationship, from: key),
-                            "where \(relationship.name) leads from \(key)")
+                            "the members of \(relationship.name) of \(key)")
                     }
                 }
             }
         },
         reading(
             "reading.fetch-conditions",
-            "Every operator on every attribute finds what it means, nulls included, and the count agrees."
+            "Every operator on every attribute finds the right objects, nulls included, and the count agrees."
         ) { sample in
             try sample.view { snapshot in
                 for (entity, attribute) in sample.attributes {
                     let values = sample.values(of: attribute.name, in: entity)
                     let middle = values[values.count / 2]
-                    // With many objects, one constant shows as much and takes less time.
+                    // With many objects, one constant suffices and takes less time.
                     let constants = values.count > RecordBatch.capacityCount ? [middle] : [values[0], middle, .null]
                     for comparison in sample.operators(for: attribute.type) {
                         for constant in constants {
@@ -143,38 +146,40 @@ extension ConformanceCheck {
                                 comparison == .isIn
                                 ? .isIn(attribute.name, values: [constant, values[values.count / 3]])
                                 : .compare(attribute.name, using: comparison, with: constant)
-                            try sample.compare(FetchRequest(entity.name, where: predicate), snapshot)
+                            try sample.compare(FetchRequest(entity.name, where: predicate), snapshot: snapshot)
                             guard constant == middle else { continue }
-                            try sample.compare(FetchRequest(entity.name, where: !predicate, limit: 20), snapshot)
+                            try sample.compare(
+                                FetchRequest(entity.name, where: !predicate, limit: 20), snapshot: snapshot)
                         }
                     }
                 }
                 for entity in sample.model.entities {
-                    try sample.compare(FetchRequest(entity.name).with { $0.includesSubentities = false }, snapshot)
-                    try sample.compare(FetchRequest(entity.name, where: .constant(false)), snapshot)
+                    try sample.compare(
+                        FetchRequest(entity.name).with { $0.includesSubentities = false }, snapshot: snapshot)
+                    try sample.compare(FetchRequest(entity.name, where: .constant(false)), snapshot: snapshot)
                 }
             }
         },
         reading(
             "reading.fetch-order",
-            "Every attribute orders objects both ways, ties by key; limit and offset count in that order."
+            "Every attribute sorts objects in both directions, ties by key. Limit and offset apply to that order."
         ) { sample in
             try sample.view { snapshot in
                 for (entity, attribute) in sample.attributes
                 where sample.operators(for: attribute.type).contains(.less) {
                     for isAscending in [true, false] {
                         let order = [FetchRequest.SortDescriptor(attribute.name, ascending: isAscending)]
-                        try sample.compare(FetchRequest(entity.name, sortedBy: order), snapshot)
+                        try sample.compare(FetchRequest(entity.name, sortedBy: order), snapshot: snapshot)
                         try sample.compare(
                             FetchRequest(
                                 entity.name, where: .isNotNull(attribute.name), sortedBy: order, limit: 7, offset: 3),
-                            snapshot)
+                            snapshot: snapshot)
                     }
                     if let other = entity.attributes.last(where: { sample.operators(for: $0.type).contains(.less) }) {
                         try sample.compare(
                             FetchRequest(
                                 entity.name, sortedBy: [.init(attribute.name, ascending: false), .init(other.name)],
-                                limit: 50), snapshot)
+                                limit: 50), snapshot: snapshot)
                     }
                 }
             }
@@ -195,12 +200,15 @@ extension ConformanceCheck {
                         .equal(name, to: one) || .equal(name, to: other), .notEqual(name, to: one) && .isNotNull(name),
                         !(.equal(name, to: one) || .isNull(name)),
                     ] {
-                        try sample.compare(FetchRequest(entity.name, where: predicate), snapshot)
+                        try sample.compare(FetchRequest(entity.name, where: predicate), snapshot: snapshot)
                     }
                 }
             }
         },
-        reading("reading.unknown", "What the model lacks is refused: `unknownEntity`, `unknownProperty`.") { sample in
+        reading(
+            "reading.unknown",
+            "Requests for entities and properties that the model lacks fail with `unknownEntity` and `unknownProperty`."
+        ) { sample in
             let entity = try require(sample.model.entities.first?.name, "an entity")
             try sample.view { snapshot in
                 try expectError(.unknownEntity, in: "a scan") { _ = try snapshot.objects(of: "NoSuchEntity") }
@@ -223,7 +231,8 @@ extension ConformanceCheck {
             }
         },
         reading(
-            "reading.describes-itself", "A store tells its type, its URL, its model, its size and the user's metadata."
+            "reading.describes-itself",
+            "A store reports its type, its URL, its model, its size and the user's metadata."
         ) { sample in
             let metadata = try sample.store.metadata()
             try expectEqual(metadata.type, sample.bench.type.name, "the type in the metadata")
@@ -245,7 +254,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.digest",
-            "The digest computed from a store is that of its content, twice the same, and the recorded one."
+            "The digest computed from a store is that of its content, the same each time, and the recorded digest."
         ) { sample in
             try sample.view { snapshot in
                 let tally = try snapshot.computeTally()
@@ -284,7 +293,9 @@ extension ConformanceCheck {
                     }
                 }
                 for (root, objects) in zip(roots + roots, read) {
-                    try expectSame(objects, sample.objects(of: root), "the objects of \(root.name) by turns")
+                    try expectSame(
+                        objects, expected: sample.objects(of: root),
+                        what: "the objects of \(root.name), read by alternating cursors")
                 }
             }
             for reader in readers {
@@ -294,7 +305,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.closed",
-            "After `close()` of a snapshot or of its store every call throws `closed`, of cursors too."
+            "After a snapshot or its store is closed, every call of it and of its cursors throws `closed`."
         ) { sample in
             for closesStore in [false, true] {
                 let snapshot = try sample.store.snapshot()
@@ -319,7 +330,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.refuses-writing",
-            "A store that cannot be written refuses every change, `unsupported`, or `readOnly` where it was opened so.",
+            "A store that cannot be written refuses every change with `unsupported`, or with `readOnly` if it was opened so.",
             needs: [.persistence], isReadOnly: true
         ) { sample in
             let code: StoreError.Code = sample.bench.fixture.capabilities.contains(.writing) ? .readOnly : .unsupported
@@ -369,11 +380,11 @@ extension ConformanceCheck {
         }
     }
 
-    private static func expectBatches(of cursor: any RecordCursor, _ sample: OpenSample, _ ids: [ObjectID]) throws {
+    private static func expectBatches(of cursor: any RecordCursor, sample: OpenSample, ids: [ObjectID]) throws {
         var read: [ObjectID] = []
         var batch = RecordBatch(model: sample.model)
         while true {
-            // Something that must be gone afterwards.
+            // A record that the cursor must replace.
             batch.append(sample.anyObject.record)
             guard try cursor.next(into: &batch) else { break }
             try expect(!batch.isEmpty, "a batch holds something while next() is true")
@@ -387,8 +398,8 @@ extension ConformanceCheck {
         try expect(try !cursor.next(into: &batch) && batch.isEmpty, "the cursor stays at its end")
     }
 
-    /// Fails unless both lists hold the same objects in the same order, byte for byte.
-    private static func expectSame(_ actual: [StoredObject], _ expected: [StoredObject], _ what: String) throws {
+    /// Fails unless both lists have the same objects in the same order, byte for byte.
+    private static func expectSame(_ actual: [StoredObject], expected: [StoredObject], what: String) throws {
         var (mine, theirs) = (StoreContents(), StoreContents())
         (mine.objects[0], theirs.objects[0]) = (actual, expected)
         try expectEqual(mine, theirs, what)

@@ -18,7 +18,7 @@ extension ConformanceCheck {
                 changes.delete(ObjectID("Tag", key: 2), version: 1)
             }
             let before = try store.contents()
-            // At any version.
+            // The objects may have any version.
             let found = try store.change { $0.existing = [ObjectID("Tag", key: 1), ObjectID("Dog", key: 1)] }
             try expect(!found.hasChanges, "a change set that only requires objects changes nothing")
             let cases: [(String, [ObjectID], [ObjectID])] = [
@@ -72,7 +72,7 @@ extension ConformanceCheck {
             try expectEqual(try store.view { try $0.objects(of: "Tag").map(\.id.key) }, [1, 2, 3], "the objects")
         },
         ConformanceCheck(
-            "references.missing-ends", "A link to missing objects fails with the list of them, each once."
+            "references.missing-ends", "A link to missing objects fails with an error that lists each of them once."
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
@@ -100,7 +100,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "references.unreferenced.fields",
-            "A delete that requires it fails with `deleteDenied` while a to-one reference of a remaining object refers to it."
+            "A delete that requires an unreferenced object fails with `deleteDenied` while a remaining object refers to it."
         ) { bench in
             let store = try bench.create()
             let (album, dog) = (ObjectID("Album", key: 1), ObjectID("Dog", key: 1))
@@ -152,7 +152,8 @@ extension ConformanceCheck {
                 }
             }
             try expectEqual(try store.contents(), before, "the contents after the denied deletes")
-            // References that the same commit ends, and those of an object to itself, do not count.
+            // References that the same commit removes, and references of an object to itself, are
+            // allowed.
             try delete(ObjectID("Album", key: 3), ObjectID("Node", key: 1))
             try delete(album, ObjectID("Track", key: 1)) {
                 try $0.update(
@@ -166,7 +167,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "references.unreferenced.links",
-            "A delete that requires it fails with `deleteDenied` while a link from a remaining object refers to it."
+            "A delete that requires an unlinked object fails with `deleteDenied` while a remaining object links to it."
         ) { bench in
             let store = try bench.create()
             let (track, other) = (ObjectID("Track", key: 1), ObjectID("Track", key: 2))
@@ -203,7 +204,8 @@ extension ConformanceCheck {
                     ], "the denials of \(deleted)")
                 try expectEqual(try store.contents(), before, "the contents after the delete of \(deleted)")
             }
-            // Links that go with the same commit do not count, nor does one from the deleted object alone.
+            // Links that the same commit removes are allowed, and so is a one-way link from the
+            // deleted object.
             try delete(track) { try $0.remove(Link(1, 1), from: tagged) }
             try delete(shelf)
             try delete(nodes[0], nodes[1])
@@ -215,7 +217,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "references.two-writers",
-            "Of two writers, one that refers to an object and one that deletes it, exactly the first to commit succeeds."
+            "If one writer refers to an object that another deletes, exactly the first to commit succeeds."
         ) { bench in
             let writers = try twoWriters(on: bench)
             for (round, deletesFirst) in [false, true].enumerated() {
@@ -272,7 +274,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Two openings of a store; the same one twice where a store is open only once.
+    /// Returns two openings of a store, or the same one twice if a store can be opened only once.
     private static func twoWriters(
         on bench: Workbench
     ) throws -> (any PersistentStore, any PersistentStore) {

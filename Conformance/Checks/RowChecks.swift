@@ -8,7 +8,8 @@ extension ConformanceCheck {
     static let rows: [ConformanceCheck] = [
         rows(
             "columns",
-            "Rows have the columns that are asked for, through to-one relationships too; without any, every attribute."
+            behavior:
+                "Rows have the requested columns, also through to-one relationships. Without a request they have every attribute."
         ) { check in
             try check.expect(
                 [
@@ -49,7 +50,8 @@ extension ConformanceCheck {
         },
         rows(
             "aggregates",
-            "Aggregates without groups make one row, of no object too; sums of whole numbers and decimals are exact."
+            behavior:
+                "Aggregates without groups give one row, even without objects. Sums of integers and decimals are exact."
         ) {
             check in
             let columns: [FetchRequest.FetchedProperty] = [
@@ -81,7 +83,8 @@ extension ConformanceCheck {
                 $0.propertiesToFetch = columns.dropLast() + [.init("ratio", expression: .constant(.null))]
                 $0.predicate = .constant(false)
             }
-            // Bit for bit the same in every store: the objects are added in the order of their keys.
+            // The sum is the same in every store, because objects are added in the order of their
+            // keys.
             try check.expect([[.double((1e16 + 1.0) + -1e16)]], "floating-point numbers in the order of keys") {
                 $0.entity = "Everything"
                 $0.propertiesToFetch = [.init("sum", expression: .function(.sum, [.keyPath(["dbl"])]))]
@@ -102,7 +105,8 @@ extension ConformanceCheck {
         },
         rows(
             "groups",
-            "Objects with equal values are one group, in the order of the first; conditions and orders name columns."
+            behavior:
+                "Objects with equal values form one group, in the order of the first object. Conditions and orders name columns."
         ) {
             check in
             let count = FetchRequest.FetchedProperty("n", expression: .function(.count, [.evaluatedObject]))
@@ -135,7 +139,7 @@ extension ConformanceCheck {
                         .init(left: .function(.maximum, [.keyPath(["i64"])]), operator: .equal, right: .constant(3)))
             }
         },
-        rows("errors", "What makes no sense in rows is refused before the first row.") { check in
+        rows("errors", behavior: "Meaningless requests for rows are refused before the first row.") { check in
             let sum = FetchRequest.FetchedProperty("sum", expression: .function(.sum, [.keyPath(["i64"])]))
             let cases: [(StoreError.Code, String, (inout RowRequest) -> Void)] = [
                 (.unknownProperty, "i46", { $0.propertiesToFetch = ["i46"] }),
@@ -167,7 +171,8 @@ extension ConformanceCheck {
         },
         rows(
             "ids",
-            "The IDs of a request are those of its objects, whatever finds them: with their own entities, in its order and window."
+            behavior:
+                "The IDs of a request are those of its objects, with their own entities, in its order and window, with or without an index."
         ) { check in
             let owner = FetchRequest.Predicate.equal("owner", to: .objectID(ObjectID("Dog", key: 1)))
             let predicates: [FetchRequest.Predicate?] = [
@@ -220,7 +225,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "rows.checked-request",
-            "A request that was compiled once gives the same objects, count and IDs; one for another model is refused with `modelMismatch`."
+            "A compiled request gives the same objects, count and IDs each time. A request for another model is refused with `modelMismatch`."
         ) { bench in
             let store = try filled(20, on: bench)
             let request = FetchRequest(
@@ -260,7 +265,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// A store, and the rows that it should give.
+    /// A store, and the expected rows.
     private struct RowCheck {
         let store: any PersistentStore
 
@@ -291,9 +296,9 @@ extension ConformanceCheck {
         try require(DecimalNumber(utf8: text.utf8), "a decimal").decimal
     }
 
-    /// Creates a check on five objects of `Indexed`; two belong to the same owner.
+    /// Creates a check on five objects of `Indexed`, two with the same owner.
     private static func rows(
-        _ name: String, _ behavior: String, _ body: @escaping @Sendable (RowCheck) throws -> Void
+        _ name: String, behavior: String, _ body: @escaping @Sendable (RowCheck) throws -> Void
     ) -> ConformanceCheck {
         ConformanceCheck("rows.\(name)", behavior) { bench in
             let store = try bench.create()

@@ -14,7 +14,8 @@ extension ConformanceCheck {
             let before = try StoreContents(of: snapshot)
             let tally = try snapshot.recordedTally()
             let metadata = try snapshot.userMetadata()
-            // Nothing is read from this one before the change: a view that begins with its first read would show.
+            // This snapshot is not read before the change, so a view that starts with its first
+            // read would fail.
             let unread = try store.snapshot()
             defer { unread.close() }
             try store.change { changes in
@@ -41,7 +42,8 @@ extension ConformanceCheck {
             try expectEqual(
                 try store.view { try $0.userMetadata()["later"] }, .string("later"), "the metadata in a new snapshot")
             try expectEqual(
-                try snapshot.keys(FetchRequest("Track", where: .equal("title", to: "later"))), [], "what a fetch finds")
+                try snapshot.keys(FetchRequest("Track", where: .equal("title", to: "later"))), [],
+                "the result of a fetch")
             try expectEqual(
                 try snapshot.object(ObjectID("Track", key: 1))?.version, 1, "the version of a deleted object")
             try expectEqual(try snapshot.objects(with: [ObjectID("Track", key: 30)]).count, 0, "a later object")
@@ -76,8 +78,8 @@ extension ConformanceCheck {
                     try store.view { try $0.count(FetchRequest("Track")) }, Int(key), "the count after commit \(key)")
             }
         },
-        ConformanceCheck("snapshots.cursor-stays", "A cursor under way goes on over its snapshot while others commit.")
-        { bench in
+        ConformanceCheck("snapshots.cursor-stays", "A cursor continues to read its snapshot while others commit.") {
+            bench in
             let store = try filled(3000, on: bench)
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
@@ -93,11 +95,11 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "snapshots.reading-while-writing",
-            "Readers on other threads see whole commits only, never an older one after a newer."
+            "Readers on other threads see only whole commits, and never an older state after a newer one."
         ) { bench in
             let store = try bench.create()
             let stop = Mutex(false)
-            // Every commit writes its number into all ten objects: a mixture would show.
+            // Every commit writes its number into all ten objects, so a mixed state would show.
             try store.change { changes in
                 for key in Int64(1)...10 { try changes.insert(ObjectID("Everything", key: key), values: ["i64": 0]) }
                 changes.userMetadata["round"] = .int(0)
@@ -139,7 +141,7 @@ extension ConformanceCheck {
             for reader in readers { _ = try reader.value() }
         },
         ConformanceCheck(
-            "snapshots.never-waits", "Taking and reading a snapshot does not wait for a bulk load under way."
+            "snapshots.never-waits", "Taking and reading a snapshot does not wait for a running bulk load."
         ) { bench in
             let store = try filled(10, on: bench)
             let loader = try store.bulkLoader(BulkLoadOptions())
@@ -160,10 +162,11 @@ extension ConformanceCheck {
             _ = try records.next(into: &batch)
             snapshot.close()
             snapshot.close()
-            try expectClosed(snapshot, records, links)
-            try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 3000, "the store goes on")
+            try expectClosed(snapshot, records: records, links: links)
+            try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 3000, "the store is still usable")
         },
-        ConformanceCheck("snapshots.let-go", "A snapshot that is let go without closing holds nothing up.") { bench in
+        ConformanceCheck("snapshots.let-go", "A snapshot that is deallocated without closing does not block the store.")
+        { bench in
             let store = try bench.create()
             for key in Int64(1)...200 {
                 _ = try store.snapshot()
@@ -175,7 +178,7 @@ extension ConformanceCheck {
 
     /// Record and link cursors.
     static let cursors: [ConformanceCheck] = [
-        ConformanceCheck("cursors.after", "A scan goes on behind any ID, whether or not it exists.") { bench in
+        ConformanceCheck("cursors.after", "A scan continues after any ID, whether or not it exists.") { bench in
             let store = try bench.create()
             try store.change { changes in
                 for key in 1...50 { try changes.insert(ObjectID("Tag", key: Int64(key * 2)), values: [:]) }
@@ -185,7 +188,7 @@ extension ConformanceCheck {
                     try expectEqual(
                         try snapshot.objects(of: "Tag", after: ObjectID("Tag", key: key)).map(\.id.key),
                         (1...50).map { Int64($0 * 2) }.filter { $0 > key },
-                        "the keys behind \(key)")
+                        "the keys after \(key)")
                 }
             }
         },
@@ -210,14 +213,14 @@ extension ConformanceCheck {
                     try expectError(.modelMismatch, in: name) { _ = try cursor.next(into: &other) }
                     try expectEqual((0..<other.count).map { other.key(at: $0) }, [77], "the batch after \(name)")
                     var batch = RecordBatch(model: bench.model)
-                    try expect(try cursor.next(into: &batch), "\(name) goes on")
+                    try expect(try cursor.next(into: &batch), "\(name) stays usable")
                     try expectEqual(batch.count, 5, "the records of \(name)")
                 }
             }
         },
         ConformanceCheck(
             "snapshots.close-while-shown",
-            "Who closes a snapshot while it shows him records where they lie sees no others than its own, and `closed` from then on."
+            "If a snapshot is closed while it shows records in place, it shows only its own records, and then throws `closed`."
         ) { bench in
             let store = try filled(3000, on: bench)
             let snapshot = try store.snapshot()
@@ -230,7 +233,7 @@ extension ConformanceCheck {
                 _ = try visitor.visit { record in
                     if keys.count == 10 {
                         snapshot.close()
-                        // What would take the place of what was given back too early.
+                        // Reuses memory that was released too early.
                         if let other = try? store.snapshot() {
                             _ = try? other.objects(of: "Tag")
                             other.close()
@@ -248,7 +251,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "cursors.batches",
-            "A long scan comes in several batches, none empty, none far over its capacity, in order without gaps."
+            "A long scan comes in several batches, in order and without gaps. No batch is empty or far over its capacity."
         ) { bench in
             let store = try filled(5000, on: bench)
             try store.view { snapshot in
@@ -292,7 +295,10 @@ extension ConformanceCheck {
                 try expectEqual(count, 12, "the number of records")
             }
         },
-        ConformanceCheck("cursors.end-stays", "At its end a cursor returns false with an empty batch, ever after.") {
+        ConformanceCheck(
+            "cursors.end-stays",
+            "At its end, a cursor returns false with an empty batch, on this call and every later one."
+        ) {
             bench in
             let store = try filled(3, on: bench)
             try store.view { snapshot in
@@ -327,7 +333,8 @@ extension ConformanceCheck {
                 }
             }
         },
-        ConformanceCheck("cursors.replace-contents", "A cursor replaces what is in the batch it is given.") { bench in
+        ConformanceCheck("cursors.replace-contents", "A cursor replaces the content of the batch that it is given.") {
+            bench in
             let store = try filled(5, on: bench)
             try store.view { snapshot in
                 var batch = RecordBatch(model: bench.model)
@@ -365,7 +372,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        ConformanceCheck("cursors.abandoned", "A cursor may be left before its end.") { bench in
+        ConformanceCheck("cursors.abandoned", "A cursor may be abandoned before its end.") { bench in
             let store = try filled(3000, on: bench)
             try store.view { snapshot in
                 for _ in 0..<50 {
@@ -388,8 +395,9 @@ extension ConformanceCheck {
         },
     ]
 
-    /// A store with tracks 1…count titled t1, t2, …, each linked to tag 1, and album 1 with three
-    /// songs.
+    /// Returns a store with tracks 1…count, each linked to tag 1, and album 1 with three songs.
+    ///
+    /// The tracks have the titles t1, t2, ….
     static func filled(_ count: Int, on bench: Workbench) throws -> any PersistentStore {
         let store = try bench.create()
         try store.change { changes in
@@ -408,8 +416,7 @@ extension ConformanceCheck {
     }
 
     /// Fails unless every call throws `closed`.
-    static func expectClosed(_ snapshot: any StoreSnapshot, _ records: any RecordCursor, _ links: any LinkCursor) throws
-    {
+    static func expectClosed(_ snapshot: any StoreSnapshot, records: any RecordCursor, links: any LinkCursor) throws {
         let tagged = RelationshipName("Tag", name: "tagged")
         try expectError(.closed, in: "recordedTally()") { _ = try snapshot.recordedTally() }
         try expectError(.closed, in: "userMetadata()") { _ = try snapshot.userMetadata() }

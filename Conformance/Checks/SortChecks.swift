@@ -6,7 +6,7 @@ extension ConformanceCheck {
     static let sorting: [ConformanceCheck] = [
         ConformanceCheck(
             "fetch.sort.paths",
-            "Objects sort by attributes of the objects that to-one relationships lead to; no object there sorts as null."
+            "Objects sort by attributes of related objects, through to-one relationships. A missing object sorts as null."
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
@@ -59,9 +59,9 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "fetch.sort.folded", "Text sorts without case and diacritics where that is asked for, by Unicode."
+            "fetch.sort.folded", "Text sorts without case and diacritics on request, by the rules of Unicode."
         ) { bench in
-            try texts(bench, ["b", "É", "e", "E", "\u{1E}", "ẞ", "ss", "a", nil, "\u{C5}", "z"]) { keys in
+            try texts(bench, texts: ["b", "É", "e", "E", "\u{1E}", "ẞ", "ss", "a", nil, "\u{C5}", "z"]) { keys in
                 // é e E fold to the same, so the key decides.
                 try expectEqual(
                     try keys([.caseInsensitive, .diacriticInsensitive]), [9, 5, 8, 10, 1, 2, 3, 4, 6, 7, 11],
@@ -76,7 +76,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "fetch.sort.localized",
-            "The localized standard order takes runs of digits as numbers and looks at diacritics and case only last."
+            "The localized standard order compares runs of digits as numbers, and diacritics and case last."
         ) { bench in
             let sorted: [String?] = [
                 nil, "", "1", "01", "2a", "10", "10b", "file 2", "File 2", "file 010", "file 10", "résumé", "resumes",
@@ -84,7 +84,7 @@ extension ConformanceCheck {
             ]
             // The same objects in another order of keys.
             let order = sorted.indices.map { $0 * 4 % sorted.count }
-            try texts(bench, order.map { sorted[$0] }) { keys in
+            try texts(bench, texts: order.map { sorted[$0] }) { keys in
                 let found = try keys(.localized).map { sorted[order[Int($0) - 1]] }
                 let expected: [String?] = [
                     nil, "", "01", "1", "2a", "10", "10b", "File 2", "file 2", "file 010", "file 10", "résumé",
@@ -95,7 +95,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "fetch.sort.errors",
-            "An order through a to-many relationship, or of what has no order, is refused before the first record."
+            "An order through a to-many relationship, or by a type without an order, is refused before the first record."
         ) { bench in
             let store = try bench.create()
             try store.view { snapshot in
@@ -115,10 +115,11 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Runs `body` on objects with these texts and the keys from 1 on; it is given what fetches
-    /// their keys with options.
+    /// Runs `body` on objects with these texts and keys from 1.
+    ///
+    /// `body` gets a function that returns the keys in an order with options.
     private static func texts(
-        _ bench: Workbench, _ texts: [String?],
+        _ bench: Workbench, texts: [String?],
         _ body: ((FetchRequest.Comparison.Options) throws -> [Int64]) throws -> Void
     ) throws {
         let store = try bench.create()

@@ -5,25 +5,26 @@ extension ConformanceCheck {
     /// Values of every type at their limits.
     static let values: [ConformanceCheck] = [
         ConformanceCheck("values.integer16.extremes", "16-bit integers keep their extremes.") { bench in
-            try roundTrip("i16", [.int(-32768), .int(-1), .int(0), .int(1), .int(32767)], on: bench)
+            try roundTrip("i16", values: [.int(-32768), .int(-1), .int(0), .int(1), .int(32767)], on: bench)
         },
         ConformanceCheck("values.integer32.extremes", "32-bit integers keep their extremes.") { bench in
             try roundTrip(
-                "i32", [.int(Int64(Int32.min)), .int(-1), .int(0), .int(1), .int(Int64(Int32.max))], on: bench)
+                "i32", values: [.int(Int64(Int32.min)), .int(-1), .int(0), .int(1), .int(Int64(Int32.max))], on: bench)
         },
         ConformanceCheck(
             "values.integer64.extremes", "64-bit integers keep their extremes and what doubles cannot hold."
         ) { bench in
             let wide: Int64 = 9_007_199_254_740_993
-            try roundTrip("i64", [.min, .min + 1, -wide, -1, 0, 1, wide, .max - 1, .max].map { .int($0) }, on: bench)
+            try roundTrip(
+                "i64", values: [.min, .min + 1, -wide, -1, 0, 1, wide, .max - 1, .max].map { .int($0) }, on: bench)
         },
         ConformanceCheck("values.boolean", "Booleans are true, false or null, three different values.") { bench in
-            try roundTrip("flag", [.bool(true), .bool(false)], on: bench)
+            try roundTrip("flag", values: [.bool(true), .bool(false)], on: bench)
         },
         ConformanceCheck(
             "values.double.bits",
             "Doubles come back bit by bit: signed zeros, denormals, infinities, NaNs with their payloads."
-        ) { bench in try roundTrip("dbl", extremeDoubles.map { .double($0) }, on: bench) },
+        ) { bench in try roundTrip("dbl", values: extremeDoubles.map { .double($0) }, on: bench) },
         ConformanceCheck("values.float.bits", "Floats come back bit by bit, signalling NaNs included.") { bench in
             let bits: [UInt32] = [
                 0, 0x8000_0000, 1, 0x8000_0001, 0x007F_FFFF, 0x0080_0000, 0x7F7F_FFFF, 0xFF7F_FFFF, 0x7F80_0000,
@@ -48,7 +49,7 @@ extension ConformanceCheck {
         ConformanceCheck("values.decimal.digits", "Decimals keep every one of 38 digits, and their sign.") { bench in
             try roundTrip(
                 "dec",
-                try decimals([
+                values: try decimals([
                     "0", "1", "-1", "0.1", "-0.1", "99999999999999999999999999999999999999",
                     "-99999999999999999999999999999999999999",
                     "12345678901234567890.123456789012345678", "0.00000000000000000000000000000000000001",
@@ -59,7 +60,7 @@ extension ConformanceCheck {
         ConformanceCheck("values.decimal.exponents", "Decimals keep exponents from −128 to 127, and NaN.") { bench in
             try roundTrip(
                 "dec",
-                try decimals([
+                values: try decimals([
                     "1e127", "-1e127", "1e-128", "-1e-128", "99999999999999999999999999999999999999e127",
                     "99999999999999999999999999999999999999e-128", "7e100", "7e-100", "NaN",
                 ]), on: bench)
@@ -71,14 +72,16 @@ extension ConformanceCheck {
                     0.1 + 0.2,
                     Double(bitPattern: 0x41BD_6F34_5411_1111),
                 ]
-            try roundTrip("day", seconds.map { .date(Date(timeIntervalSinceReferenceDate: $0)) }, on: bench)
+            try roundTrip("day", values: seconds.map { .date(Date(timeIntervalSinceReferenceDate: $0)) }, on: bench)
         },
         ConformanceCheck("values.string.empty-and-null", "An empty string is not null.") { bench in
-            try roundTrip("str", [.string(""), .null, .string(" "), .string("null"), .string("NULL")], on: bench)
+            try roundTrip(
+                "str", values: [.string(""), .null, .string(" "), .string("null"), .string("NULL")], on: bench)
         },
         ConformanceCheck("values.string.nul", "Strings may contain U+0000 anywhere.") { bench in
             try roundTrip(
-                "str", ["\u{0}", "a\u{0}b", "\u{0}\u{0}", "end\u{0}", "\u{0}start", "a"].map { .string($0) }, on: bench)
+                "str", values: ["\u{0}", "a\u{0}b", "\u{0}\u{0}", "end\u{0}", "\u{0}start", "a"].map { .string($0) },
+                on: bench)
         },
         ConformanceCheck(
             "values.string.planes", "Strings keep characters of every plane of Unicode, noncharacters included."
@@ -90,14 +93,14 @@ extension ConformanceCheck {
                 }
             }
             strings.append("👩‍👩‍👧‍👦🏳️‍🌈 שלום العربية ไทย 漢字 𝔘𝔫𝔦𝔠𝔬𝔡𝔢")
-            try roundTrip("str", strings.map { .string($0) }, on: bench)
+            try roundTrip("str", values: strings.map { .string($0) }, on: bench)
         },
         ConformanceCheck(
             "values.string.not-normalized", "Strings are kept by code point: composed and decomposed forms stay apart."
         ) {
             bench in
             try roundTrip(
-                "str", ["\u{E9}", "e\u{301}", "\u{212B}", "\u{C5}", "A\u{30A}", "ﬁ", "fi"].map { .string($0) },
+                "str", values: ["\u{E9}", "e\u{301}", "\u{212B}", "\u{C5}", "A\u{30A}", "ﬁ", "fi"].map { .string($0) },
                 on: bench)
         },
         ConformanceCheck(
@@ -105,27 +108,29 @@ extension ConformanceCheck {
         ) { bench in
             try roundTrip(
                 "str",
-                [
+                values: [
                     "'; DROP TABLE Track; --", "\"", "\\", "%_?*[a]", "$1 ?1 :name @x", "{\"a\": [1]}", "<!-- ]]>",
                     "0x41", "1e5", "007", "\r\n\t",
                 ].map { .string($0) }, on: bench)
         },
         ConformanceCheck("values.string.long", "A string of a megabyte comes back whole.") { bench in
-            try roundTrip("str", [.string(String(repeating: "0123456789abcdé✓", count: 1 << 16)), "short"], on: bench)
+            try roundTrip(
+                "str", values: [.string(String(repeating: "0123456789abcdé✓", count: 1 << 16)), "short"], on: bench)
         },
         ConformanceCheck("values.data.empty-and-null", "Empty data are not null.") { bench in
-            try roundTrip("blob", [.data(Data()), .null, .data(Data([0])), .data(Data([0, 0]))], on: bench)
+            try roundTrip("blob", values: [.data(Data()), .null, .data(Data([0])), .data(Data([0, 0]))], on: bench)
         },
-        ConformanceCheck("values.data.every-byte", "Data keep every byte, in every position.") { bench in
+        ConformanceCheck("values.data.every-byte", "Data keep every byte in every position.") { bench in
             try roundTrip(
-                "blob", [.data(Data(0...255)), .data(Data((0...255).reversed())), .data(Data([0xFF, 0, 0xFF]))],
+                "blob",
+                values: [.data(Data(0...255)), .data(Data((0...255).reversed())), .data(Data([0xFF, 0, 0xFF]))],
                 on: bench)
         },
         ConformanceCheck("values.data.large", "A mebibyte of data comes back whole, beside other values of its object.")
         { bench in
             var random = SeededGenerator(seed: 7)
             let large = Data((0..<(1 << 20)).map { _ in UInt8(truncatingIfNeeded: random.next()) })
-            try roundTrip("blob", [.data(large), .data(Data([1])), .data(large.dropLast())], on: bench)
+            try roundTrip("blob", values: [.data(large), .data(Data([1])), .data(large.dropLast())], on: bench)
         },
         ConformanceCheck("values.uuid", "UUIDs keep all 16 bytes.") { bench in
             let ids = [
@@ -133,26 +138,28 @@ extension ConformanceCheck {
                 "00000000-0000-0000-0000-000000000001",
                 "80000000-0000-0000-0000-000000000000", "01234567-89AB-CDEF-FEDC-BA9876543210",
             ]
-            try roundTrip("ident", try ids.map { .uuid(try require(UUID(uuidString: $0), "a UUID")) }, on: bench)
+            try roundTrip(
+                "ident", values: try ids.map { .uuid(try require(UUID(uuidString: $0), "a UUID")) }, on: bench)
         },
         ConformanceCheck("values.uri", "URIs keep their text, also what no URL parser would accept.") { bench in
             try roundTrip(
                 "link",
-                [
+                values: [
                     "", "https://example.org/ä?q=1#f", "http://[::1", "x-roost://a/b/p1", "not a url at all",
                     "file:///a%20b", "HTTP://EXAMPLE.org",
                 ]
                 .map { .uri($0) }, on: bench)
         },
         ConformanceCheck("values.transformable", "The stored form of a transformable value keeps its bytes.") { bench in
-            try roundTrip("coded", [.data(Data()), .data(Data("bplist00".utf8)), .data(Data(0...255))], on: bench)
+            try roundTrip(
+                "coded", values: [.data(Data()), .data(Data("bplist00".utf8)), .data(Data(0...255))], on: bench)
         },
         ConformanceCheck(
             "values.object-id", "Object-ID attributes keep entity and key, whether or not the object exists."
         ) { bench in
             try roundTrip(
                 "oid",
-                [
+                values: [
                     ObjectID("Everything", key: 1), ObjectID("Dog", key: 1), ObjectID("Robot", key: .max),
                     ObjectID("Tag", key: 77),
                 ].map {
@@ -162,11 +169,11 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "values.composite.nested",
-            "Composites keep their elements, nested ones too; a null composite is not one of nulls."
+            "Composites keep their elements, nested ones too. A null composite differs from a composite of nulls."
         ) { bench in
             try roundTrip(
                 "place",
-                [
+                values: [
                     .composite([:]), .null, .composite(["street": "", "number": 0]), .composite(["number": .int(-5)]),
                     .composite(["position": .composite([:])]),
                     .composite([
@@ -178,7 +185,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "values.all-together",
-            "An object with a value in every attribute comes back whole, and so does one without any."
+            "An object with a value in every attribute comes back whole, and so does an object without values."
         ) {
             bench in
             let store = try bench.create()
@@ -220,13 +227,13 @@ extension ConformanceCheck {
                     let good = data.enumerated().allSatisfy {
                         $0.element == UInt8(truncatingIfNeeded: $0.offset &* 31 &+ index)
                     }
-                    try expect(good, "the bytes of \(object.id) are those that were written")
+                    try expect(good, "the bytes of \(object.id) are the written bytes")
                 }
             }
         },
     ]
 
-    /// Doubles where formats go wrong.
+    /// Doubles that are difficult for formats.
     static let extremeDoubles: [Double] = [
         0, -0.0, 1, -1, 0.1, -0.1, .pi, 1.0 / 3, .leastNonzeroMagnitude, -.leastNonzeroMagnitude, .leastNormalMagnitude,
         .leastNormalMagnitude.nextDown, .greatestFiniteMagnitude, -.greatestFiniteMagnitude, .ulpOfOne, 0x1p53, 0x1p63,
@@ -236,21 +243,20 @@ extension ConformanceCheck {
         Double(bitPattern: 0x7FF8_0000_DEAD_BEEF), Double(bitPattern: 0xFFFF_FFFF_FFFF_FFFF),
     ]
 
-    /// Decimal values from their text.
+    /// Returns decimal values from their text.
     static func decimals(_ texts: [String]) throws -> [Value] {
         try texts.map { .decimal(try require(DecimalNumber(utf8: $0.utf8), "the decimal \($0)").decimal) }
     }
 
-    /// A value for every attribute of `Everything`.
+    /// Returns a value for every attribute of `Everything`.
     static func fullValues(seed: UInt64) throws -> [String: Value] {
         var random = SeededGenerator(seed: seed)
         return SampleGraph.randomValues(
             for: try ConformanceModel.standard.get().requireEntity("Everything"), using: &random, nullOneIn: nil)
     }
 
-    /// Stores each value as the attribute of an object of its own, reads them back in every way,
-    /// then rotates the values by updates.
-    static func roundTrip(_ attribute: String, _ values: [Value], on bench: Workbench) throws {
+    /// Stores each value in its own object, reads them in every way, and then rotates the values.
+    static func roundTrip(_ attribute: String, values: [Value], on bench: Workbench) throws {
         var store = try bench.create()
         var expected = RecordBatch(model: bench.model)
         let ids = values.indices.map { ObjectID("Everything", key: Int64($0 + 1)) }
@@ -259,7 +265,7 @@ extension ConformanceCheck {
         changes.inserts = expected
         _ = try store.commit(changes)
 
-        func compare(_ expected: RecordBatch, _ when: String) throws {
+        func compare(_ expected: RecordBatch, when: String) throws {
             let wanted = (0..<expected.count).map { StoredObject(expected.record(at: $0)) }
             try store.view { snapshot in
                 for (found, way) in [
@@ -269,7 +275,8 @@ extension ConformanceCheck {
                 ] {
                     try expectEqual(found.map(\.id), ids, "the IDs \(when), \(way)")
                     for (index, (found, wanted)) in zip(found, wanted).enumerated() {
-                        // Comparing a long text scalar by scalar takes seconds without the optimiser; its bytes follow anyway.
+                        // Comparing a long text scalar by scalar is slow without the optimizer; its
+                        // bytes are compared anyway.
                         if wanted.record.bytes.count < 65_536 {
                             try expectEqual(
                                 found.values[attribute] ?? .null, wanted.values[attribute] ?? .null,
@@ -282,9 +289,9 @@ extension ConformanceCheck {
                 }
             }
         }
-        try compare(expected, "after the insert")
+        try compare(expected, when: "after the insert")
         store = try bench.reopen(store)
-        try compare(expected, "after reopening")
+        try compare(expected, when: "after reopening")
 
         var updates = ChangeSet(model: bench.model)
         var updated = RecordBatch(model: bench.model)
@@ -294,8 +301,8 @@ extension ConformanceCheck {
             try updated.append(id, version: 2, values: [attribute: value])
         }
         _ = try store.commit(updates)
-        try compare(updated, "after the update")
+        try compare(updated, when: "after the update")
         store = try bench.reopen(store)
-        try compare(updated, "after the update and reopening")
+        try compare(updated, when: "after the update and reopening")
     }
 }

@@ -1,17 +1,17 @@
 package import RoostCore
 
-/// Shows that the suite can fail: each check that is named for a fault passes on a sound store and
-/// fails on one with the fault.
+/// A test of the suite itself: for each fault, a check must pass on a sound store and fail on a
+/// store with the fault.
 public enum ConformanceSelfTest {
     /// The result of one fault on one store type.
     public struct Result: Sendable {
         /// The outcomes of a fault.
         package enum Outcome: Sendable {
-            /// The check passes on the sound store and fails on the faulty one, as told.
+            /// The check passes on the sound store and fails on the faulty one.
             case caught(ConformanceFailure)
             /// The check passes on the faulty store.
             case missed
-            /// The check fails on the sound store already, so that its failing says nothing.
+            /// The check fails even on the sound store, so it proves nothing.
             case unsound(ConformanceFailure)
             /// The stores lack a capability that the check needs, so that the fault cannot show.
             case inapplicable(StoreCapability)
@@ -19,14 +19,14 @@ public enum ConformanceSelfTest {
 
         /// The fault.
         package let fault: FaultyStoreType.Fault
-        /// The ID of the check that is named for it.
+        /// The ID of the check that looks for the fault.
         package let check: String
         /// The name of the fixture.
         package let store: String
         /// The outcome.
         package let outcome: Outcome
 
-        /// Whether the suite did not do what it must.
+        /// Whether the suite missed the fault or the check is unsound.
         public var isFailure: Bool {
             switch outcome {
             case .caught, .inapplicable: false
@@ -34,7 +34,7 @@ public enum ConformanceSelfTest {
             }
         }
 
-        /// One line: what became of the fault, its name, the check, and what the check saw.
+        /// One line: the outcome, the fault, the check, and the check's failure.
         public var text: String {
             switch outcome {
             case .caught(let failure): "caught  \(fault)  \(check)  \(Self.line(failure))"
@@ -46,7 +46,7 @@ public enum ConformanceSelfTest {
         }
 
         private static func line(_ failure: ConformanceFailure) -> String {
-            // Texts of values may be of any length and of several lines.
+            // Texts of values may be long and have several lines.
             "expected \(failure.expected); actual \(failure.actual)".replacing("\n", with: " ").prefix(240).description
         }
     }
@@ -57,8 +57,7 @@ public enum ConformanceSelfTest {
     /// missed.
     public static func run(on base: StoreFixture) -> [Result] { run(FaultyStoreType.Fault.allCases, on: base) }
 
-    /// Tries the faults one after the other around stores of `base`; `report` hears of each as it
-    /// ends.
+    /// Tries the faults one after the other around stores of `base`, and calls `report` after each.
     ///
     /// Costs two runs of one check per fault. A fault without its check in the suite counts as
     /// missed.
@@ -87,7 +86,7 @@ public enum ConformanceSelfTest {
         if let missing = check.missingCapability(on: base) { return .inapplicable(missing) }
         if let ability = fault.neededAbility, !canShow(fault, on: base) { return .inapplicable(ability) }
         switch check.result(on: base).outcome {
-        // A check that is excluded fails without the fault, too.
+        // An excluded check also fails without the fault.
         case .failed(let failure), .excluded(_, let failure): return .unsound(failure)
         case .passed, .passedAsOpposite: break
         }
@@ -95,8 +94,9 @@ public enum ConformanceSelfTest {
         return .missed
     }
 
-    /// Whether a new store has what the fault needs; true for a store that cannot be created, which
-    /// the check reports.
+    /// Returns whether a new store has the ability that the fault requires.
+    ///
+    /// Returns true for a store that cannot be created, which the check reports.
     private static func canShow(_ fault: FaultyStoreType.Fault, on base: StoreFixture) -> Bool {
         guard let bench = try? Workbench(base) else { return true }
         defer { bench.discard() }
@@ -106,7 +106,7 @@ public enum ConformanceSelfTest {
 }
 
 extension StoreFixture {
-    /// The same stores with a fault.
+    /// Returns a fixture of the same stores with a fault.
     package func faulty(_ fault: FaultyStoreType.Fault) -> StoreFixture {
         StoreFixture(
             FaultyStoreType(type, fault: fault), name: "\(name) that \(fault)",

@@ -6,7 +6,7 @@ final class FaultyBulkLoader: BulkLoader {
     private let fault: FaultyStoreType.Fault
     private let memory: Mutex<FaultyStore.Memory>
 
-    init(_ base: any BulkLoader, _ fault: FaultyStoreType.Fault, _ memory: Mutex<FaultyStore.Memory>) {
+    init(_ base: any BulkLoader, fault: FaultyStoreType.Fault, memory: Mutex<FaultyStore.Memory>) {
         (self.base, self.fault, self.memory) = (base, fault, memory)
     }
 
@@ -23,14 +23,14 @@ final class FaultyBulkLoader: BulkLoader {
     }
 
     func abandon() {
-        // A load that ended before cannot be finished again; then there is nothing to keep.
+        // A load that has ended cannot be finished again, so the error is ignored.
         if fault == .keepsAbandonedLoads { _ = try? base.finish() }
         base.abandon()
         memory.withLock { $0.unfinished = [] }
     }
 }
 
-/// A bulk loader that begins when it is to finish.
+/// A bulk loader that starts only in `finish()`.
 final class LateBulkLoader: BulkLoader {
     private let start: () throws(StoreError) -> any BulkLoader
     private var records: [RecordBatch] = []

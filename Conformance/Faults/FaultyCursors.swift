@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Alters each batch that comes by.
+/// A record cursor that alters each batch.
 final class AlteringRecordCursor: RecordCursor {
     private let base: any RecordCursor
     private let alter: (RecordBatch) throws(StoreError) -> RecordBatch
@@ -16,14 +16,14 @@ final class AlteringRecordCursor: RecordCursor {
     }
 }
 
-/// Gives the records of a fetch that are equal in its order in the order of falling keys.
+/// A record cursor that returns equal records of a sorted fetch by descending key.
 ///
-/// It knows orders by properties of the records alone: two records are equal whose values are.
+/// It supports only orders by properties of the records themselves.
 final class TieReversingCursor: RecordCursor {
     private let base: any RecordCursor
     private let keys: [[String]]
 
-    init(_ base: any RecordCursor, _ request: FetchRequest) {
+    init(_ base: any RecordCursor, request: FetchRequest) {
         self.base = base
         keys = request.sortDescriptors.map { $0.key.split(separator: ".").map(String.init) }
     }
@@ -48,7 +48,7 @@ final class TieReversingCursor: RecordCursor {
     }
 }
 
-/// Gives a wrong record for each object whose record is damaged.
+/// A record cursor that returns a wrong record for each damaged object.
 final class UnverifiedRecordCursor: RecordCursor {
     private let base: any RecordCursor
 
@@ -72,7 +72,8 @@ final class AddingRecordCursor: RecordCursor {
     init(_ base: any RecordCursor) { self.base = base }
 
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
-        // From the second batch on it would show in every check that reads more than one.
+        // Only the first batch: otherwise every check that reads several batches would notice the
+        // fault.
         if hasStarted { return try base.next(into: &batch) }
         hasStarted = true
         var fresh = RecordBatch(model: batch.model)
@@ -91,7 +92,7 @@ final class ChainedRecordCursor: RecordCursor {
     private var unfinished: RecordBatch
 
     init(
-        _ base: any RecordCursor, _ batches: [RecordBatch], of entity: ManagedObjectModel.Entity, after id: ObjectID?,
+        _ base: any RecordCursor, batches: [RecordBatch], of entity: ManagedObjectModel.Entity, after id: ObjectID?,
         in model: ManagedObjectModel
     ) {
         self.base = base
@@ -113,12 +114,12 @@ final class ChainedRecordCursor: RecordCursor {
     }
 }
 
-/// Drops links, or their places.
+/// A link cursor that drops links, or their places.
 final class FaultyLinkCursor: LinkCursor {
     private let base: any LinkCursor
     private let fault: FaultyStoreType.Fault
 
-    init(_ base: any LinkCursor, _ fault: FaultyStoreType.Fault) { (self.base, self.fault) = (base, fault) }
+    init(_ base: any LinkCursor, fault: FaultyStoreType.Fault) { (self.base, self.fault) = (base, fault) }
 
     func next(into batch: inout LinkBatch) throws(StoreError) -> Bool {
         guard try base.next(into: &batch) else { return false }

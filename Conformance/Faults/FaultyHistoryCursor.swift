@@ -1,13 +1,13 @@
 internal import Foundation
 internal import RoostCore
 
-/// A history with one fault.
+/// A history cursor with one fault.
 final class FaultyHistoryCursor: HistoryCursor {
     private let base: any HistoryCursor
     private let fault: FaultyStoreType.Fault
     private var count = 0
 
-    init(_ base: any HistoryCursor, _ fault: FaultyStoreType.Fault) { (self.base, self.fault) = (base, fault) }
+    init(_ base: any HistoryCursor, fault: FaultyStoreType.Fault) { (self.base, self.fault) = (base, fault) }
 
     func next() throws(StoreError) -> HistoryTransaction? {
         guard var transaction = try base.next() else { return nil }

@@ -17,7 +17,7 @@ struct FaultyPredicates {
         case .and(let members): return .and(members.map(altered))
         case .or(let members):
             let members = members.map(altered)
-            // a OR b AND c is taken for (a OR b) AND c.
+            // a OR b AND c is read as (a OR b) AND c.
             guard fault == .bindsOrTighter, case .and(let last)? = members.last, let first = last.first else {
                 return .or(members)
             }
@@ -44,7 +44,8 @@ struct FaultyPredicates {
                 comparison.right = .constant(.string(escaped))
             }
         case .partsSubqueries:
-            // The number of objects that meet the first condition, as long as some meet each of the others.
+            // The number of objects that meet the first condition, if some objects meet each other
+            // condition.
             if case .path(.subquery(let elements, let name, .and(let members)), let names) = comparison.left,
                 let first = members.first
             {

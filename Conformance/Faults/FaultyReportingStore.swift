@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// A store that reports its commits with one fault, and is a sound store in all else.
+/// A sound store, except that it reports its commits with one fault.
 final class FaultyReportingStore: CommitReportingStore, StructureCheckingStore, IntegrityCheckingStore,
     NoticeGivingStore, HistoryKeepingStore
 {
@@ -12,9 +12,10 @@ final class FaultyReportingStore: CommitReportingStore, StructureCheckingStore, 
     private let number: Int
     let isReadOnly: Bool
 
-    init(_ base: any CommitReportingStore, _ fault: FaultyStoreType.Fault) {
+    init(_ base: any CommitReportingStore, fault: FaultyStoreType.Fault) {
         (self.base, self.fault, isReadOnly) = (base, fault, base.isReadOnly)
-        // The feed of the sound store keeps the relay and not this store, which ends the relay.
+        // The feed of the sound store retains the relay. This store, which ends the relay, is not
+        // retained.
         let relay = FaultyNotices(fault)
         self.relay = relay
         number = base.commitFeed.add { relay.pass($0) }
@@ -56,14 +57,14 @@ final class FaultyReportingStore: CommitReportingStore, StructureCheckingStore, 
     }
 }
 
-/// Passes the notices of a sound store to a feed of its own, with one fault.
+/// A relay that passes the notices of a sound store to its own feed with one fault.
 private final class FaultyNotices: Sendable {
     private struct State {
         /// The number of notices so far.
         var count = 0
         /// The generation before a notice that was lost.
         var lost: Generation?
-        /// The number of commits of this opening that are under way.
+        /// The number of running commits of this opening.
         var openCount = 0
         /// The objects whose values the last commit changes.
         var updated: Set<ObjectID> = []
@@ -76,7 +77,7 @@ private final class FaultyNotices: Sendable {
     init(_ fault: FaultyStoreType.Fault) { self.fault = fault }
 
     func beginCommit(_ changes: ChangeSet) -> Int {
-        // No look at the store comes between the commit and its notice.
+        // The store is not checked between a commit and its notice.
         let number = feed.beginCommit()
         state.withLock { state in
             state.openCount += 1
@@ -92,14 +93,14 @@ private final class FaultyNotices: Sendable {
 
     /// Passes on a notice.
     func pass(_ notice: SaveNotice) {
-        guard let (previous, altered) = state.withLock({ altered(notice, &$0) }) else { return }
+        guard let (previous, altered) = state.withLock({ altered(notice, state: &$0) }) else { return }
         let number = feed.beginCommit()
         feed.endCommit(
             number, generations: (previous, notice.generation), of: notice.store, origin: nil, notice: altered)
     }
 
-    /// Returns the generation before the commits, and their notice; nil for a notice that is lost.
-    private func altered(_ notice: SaveNotice, _ state: inout State) -> (Generation, SaveNotice)? {
+    /// Returns the generation before the commits and their notice, or nil for a lost notice.
+    private func altered(_ notice: SaveNotice, state: inout State) -> (Generation, SaveNotice)? {
         state.count += 1
         let previous = state.lost ?? notice.previousGeneration
         state.lost = nil

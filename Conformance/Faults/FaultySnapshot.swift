@@ -10,13 +10,13 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
     private var isClosed = false
 
     init(
-        _ own: any StoreSnapshot, of store: any PersistentStore, _ fault: FaultyStoreType.Fault,
-        _ memory: FaultyStore.Memory
+        _ own: any StoreSnapshot, of store: any PersistentStore, fault: FaultyStoreType.Fault,
+        memory: FaultyStore.Memory
     ) {
         (self.own, self.store, self.fault, self.memory) = (own, store, fault, memory)
     }
 
-    /// The snapshot to read: a new one each time where isolation is the fault.
+    /// The snapshot to read: a new snapshot for each read if isolation is the fault.
     private var base: any StoreSnapshot {
         get throws(StoreError) {
             guard !isClosed else { throw StoreError(.closed, "The snapshot was closed before; take a new one.") }
@@ -57,7 +57,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
         if fault == .acceptsForeignTokens, try request.token?.storeUUID != store.metadata().storeUUID {
             request.token = nil
         }
-        return FaultyHistoryCursor(try base.historyCursor(request), fault)
+        return FaultyHistoryCursor(try base.historyCursor(request), fault: fault)
     }
 
     func userMetadata() throws(StoreError) -> [String: MetadataValue] { try base.userMetadata() }
@@ -90,7 +90,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
             }
         case .showsUnfinishedLoads:
             return ChainedRecordCursor(
-                cursor, memory.unfinished, of: try model.requireEntity(entity), after: id, in: model)
+                cursor, batches: memory.unfinished, of: try model.requireEntity(entity), after: id, in: model)
         default: return altered(cursor)
         }
     }
@@ -120,11 +120,11 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
     }
 
     func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
-        FaultyLinkCursor(try base.links(of: relationship, after: link), fault)
+        FaultyLinkCursor(try base.links(of: relationship, after: link), fault: fault)
     }
 
     func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
-        FaultyLinkCursor(try base.links(of: relationship, from: id), fault)
+        FaultyLinkCursor(try base.links(of: relationship, from: id), fault: fault)
     }
 
     func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
@@ -132,7 +132,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
         if fault == .ignoresOrder { request.sortDescriptors = [] }
         if fault == .ignoresLimit, request.fetchLimit ?? 0 >= 0 { request.fetchLimit = nil }
         if fault == .breaksTiesBackwards, !request.sortDescriptors.isEmpty {
-            return TieReversingCursor(try base.fetch(request), request)
+            return TieReversingCursor(try base.fetch(request), request: request)
         }
         return altered(try base.fetch(request))
     }
@@ -147,12 +147,12 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
         of relationship: ManagedObjectModel.Relationship, from ids: [ObjectID]
     ) throws(StoreError) -> any LinkCursor {
         let ids = fault == .ordersLinkOwners ? ids.sorted { $0.key < $1.key } : ids
-        return FaultyLinkCursor(try base.links(of: relationship.name, from: ids), fault)
+        return FaultyLinkCursor(try base.links(of: relationship.name, from: ids), fault: fault)
     }
 
     func appendIDs(of request: CheckedFetchRequest, to ids: inout [ObjectID]) throws(StoreError) {
         try request.requireModel(model)
-        // By its own fetch, so that what is wrong with that is wrong with these too.
+        // Uses its own fetch, so that a fault of the fetch shows here too.
         var found: [ObjectID] = []
         try fetch(request.request).appendIDs(to: &found, model: model)
         if fault == .listsIDsByKey { found.sort { $0.key < $1.key } }
@@ -173,7 +173,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
 }
 
 extension RecordBatch {
-    /// The records at these places, in this order.
+    /// Returns the records at these places, in this order.
     fileprivate func picked(_ indices: some Sequence<Int>) -> RecordBatch {
         var result = RecordBatch(model: model)
         for index in indices { result.append(self, at: index) }
@@ -182,8 +182,8 @@ extension RecordBatch {
 }
 
 extension FetchRequest.Predicate {
-    /// True where SQL's logic says true: a null property makes a comparison unknown, and so is the
-    /// opposite of unknown.
+    /// The predicate in SQL's three-valued logic: a comparison with null is unknown, and so is its
+    /// negation.
     fileprivate var threeValued: Self {
         switch self {
         case .constant: self
@@ -194,7 +194,7 @@ extension FetchRequest.Predicate {
         }
     }
 
-    /// The properties that are compared with anything but null.
+    /// The properties that are compared with values other than null.
     private var comparedKeys: [String] {
         switch self {
         case .constant: []

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostStores
 
 extension PersistentStore {
-    /// Inserts objects as a program does; a faulty store does it with its fault.
+    /// Inserts objects as a program does; a faulty store adds its fault.
     func run(
         _ request: BatchInsertRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
@@ -10,7 +10,7 @@ extension PersistentStore {
         return try store.runFaulty(request, model: model)
     }
 
-    /// Sets properties as a program does; a faulty store does it with its fault.
+    /// Sets properties as a program does; a faulty store adds its fault.
     func run(
         _ request: BatchUpdateRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
@@ -18,7 +18,7 @@ extension PersistentStore {
         return try store.runFaulty(request, model: model)
     }
 
-    /// Deletes objects as a program does; a faulty store does it with its fault.
+    /// Deletes objects as a program does; a faulty store adds its fault.
     func run(
         _ request: BatchDeleteRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
@@ -28,7 +28,7 @@ extension PersistentStore {
 }
 
 extension FaultyStore {
-    /// Returns the model whose defaults and delete rules count.
+    /// Returns the model whose defaults and delete rules apply.
     private func rules(_ model: ManagedObjectModel?) -> ManagedObjectModel? {
         fault == .ignoresProgramModel ? nil : model
     }

@@ -3,20 +3,19 @@ internal import RoostStores
 
 /// A store with one fault, which alters the input and output of the sound store that it wraps.
 final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore, HistoryKeepingStore {
-    /// The memory of a fault.
+    /// The state of a fault.
     struct Memory: Sendable {
-        /// The first keys that were given out, by entity.
+        /// The first reserved keys by entity.
         var firstKeys: [EntityName: Range<Int64>] = [:]
-        /// The next key to give out, by the number of the root entity.
+        /// The next key to reserve, by the number of the root entity.
         var nextKeys: [Int: Int64] = [:]
         /// The batches of the unfinished bulk load.
         var unfinished: [RecordBatch] = []
-        /// The records, by object, that the sound store would not take because of their unique
-        /// values.
+        /// The records by object that the sound store refused because of their unique values.
         var admitted: [ObjectID: Record] = [:]
         /// The objects that the last commit inserted.
         var lastInserts: [ObjectID] = []
-        /// The metadata that the store returns once it is closed.
+        /// The metadata that the store returns after it is closed.
         var lastMetadata: StoreMetadata?
     }
 
@@ -26,7 +25,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
     private let memory: Mutex<Memory> = Mutex(Memory())
     let isReadOnly: Bool
 
-    init(_ base: any PersistentStore, _ fault: FaultyStoreType.Fault, isReadOnly: Bool, isReopened: Bool) {
+    init(_ base: any PersistentStore, fault: FaultyStoreType.Fault, isReadOnly: Bool, isReopened: Bool) {
         self.base = base
         self.fault = fault
         self.isReadOnly = isReadOnly
@@ -34,7 +33,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
     }
 
     deinit {
-        // The one fault that must not outlast its check: others want to make stores of this name.
+        // Releases the store after its check, because other checks create stores of this name.
         if fault == .staysOpen { try? base.close() }
     }
 
@@ -59,7 +58,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
     }
 
     func snapshot() throws(StoreError) -> any StoreSnapshot {
-        FaultySnapshot(try base.snapshot(), of: base, fault, memory.withLock { $0 })
+        FaultySnapshot(try base.snapshot(), of: base, fault: fault, memory: memory.withLock { $0 })
     }
 
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
@@ -68,14 +67,14 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
             return LateBulkLoader { () throws(StoreError) in try base.bulkLoader(options) }
         }
         let loader = try base.bulkLoader(fault == .forgetsLoadedKeys ? BulkLoadOptions() : options)
-        return FaultyBulkLoader(loader, fault, memory)
+        return FaultyBulkLoader(loader, fault: fault, memory: memory)
     }
 
     func close() throws(StoreError) {
         switch fault {
         case .staysOpen: return
         case .answersAfterClosing:
-            // Of a store that is closed already there is nothing new to remember.
+            // A store that is already closed has no new metadata.
             if let metadata = try? base.metadata() { memory.withLock { $0.lastMetadata = metadata } }
         case .losesLastCommit: removeLastInserts()
         default: break
@@ -88,7 +87,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
             defer { memory.lastInserts = [] }
             return memory.lastInserts
         }
-        // A store that cannot be changed any more keeps its last commit; then the fault does not show.
+        // A store that cannot be changed keeps its last commit, so the fault does not show.
         guard !ids.isEmpty, let snapshot = try? base.snapshot() else { return }
         let objects = try? snapshot.objects(with: ids)
         snapshot.close()
@@ -116,7 +115,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
                 try snapshot.objects(of: model.entities[root].name).last?.id.key ?? 0
             }
             return memory.withLock { memory in
-                // Never beyond the keys that the sound store gave, so that the numbers do not run out.
+                // Never above the keys that the sound store reserved, so that keys do not run out.
                 let first = memory.nextKeys[root] ?? last + 1
                 memory.nextKeys[root] = first + Int64(count)
                 return first..<first + Int64(count)
@@ -134,7 +133,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         do throws(StoreError) {
             receipt = try base.commit(changes)
         } catch {
-            receipt = try receiptAfter(error, changes)
+            receipt = try receiptAfter(error, changes: changes)
         }
         if fault == .leavesLinks { try putBack(links) }
         if fault == .losesLastCommit { memory.withLock { $0.lastInserts = changes.inserts.ids } }
@@ -152,7 +151,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         }
     }
 
-    /// Returns the change set that the sound store gets instead of the original.
+    /// Returns the change set for the sound store, instead of the original.
     private func altered(_ original: ChangeSet) throws(StoreError) -> ChangeSet {
         var changes = original
         switch fault {
@@ -183,12 +182,12 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
     }
 
     /// Returns a receipt for a refused change set, or throws its error, as the fault requires.
-    private func receiptAfter(_ error: StoreError, _ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
+    private func receiptAfter(_ error: StoreError, changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         switch fault {
         case .writesHalf:
             var half = ChangeSet(model: model)
             half.inserts = changes.inserts
-            // The half may be refused for the same reason; then nothing is half written.
+            // The half may be refused for the same reason, and then nothing is written.
             _ = try? base.commit(half)
         case .leaksValues:
             let values = (0..<changes.inserts.count).map { changes.inserts.values(at: $0) }
@@ -203,7 +202,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         case .namesNoMissingObject where error.code == .objectNotFound:
             throw error.with { $0.missingObjects = [] }
         case .admitsTakenValues where error.code == .constraintViolation:
-            return try admit(changes, error.violations)
+            return try admit(changes, violations: error.violations)
         default: break
         }
         throw error
@@ -217,7 +216,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         return try body(snapshot)
     }
 
-    /// The change set as if it had been based on the current versions.
+    /// Returns the change set with the current versions.
     private func current(_ changes: ChangeSet) throws(StoreError) -> ChangeSet {
         try readBase { snapshot throws(StoreError) in
             var updated = changes
@@ -255,9 +254,8 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         }
     }
 
-    /// Writes the rejected objects without the values that are taken, and remembers what they
-    /// should have been.
-    private func admit(_ changes: ChangeSet, _ violations: [ConstraintViolation]) throws(StoreError) -> CommitReceipt {
+    /// Writes the rejected objects without the values in use, and remembers their intended values.
+    private func admit(_ changes: ChangeSet, violations: [ConstraintViolation]) throws(StoreError) -> CommitReceipt {
         var plain = changes
         var admitted: [ObjectID: Record] = [:]
         func withoutTaken(_ batch: RecordBatch, raisingBy step: UInt32) throws(StoreError) -> RecordBatch {

@@ -7,7 +7,7 @@ extension FaultyStoreType {
 
         /// A string ends before its first U+0000.
         case truncatesAtNUL = "truncates-at-nul"
-        /// Strings are brought into Unicode's composed normal form.
+        /// Strings are converted to Unicode's composed normal form.
         case normalizesText = "normalizes-text"
         /// An empty string is stored as null.
         case takesEmptyForNull = "takes-empty-for-null"
@@ -15,11 +15,11 @@ extension FaultyStoreType {
         case roundsDates = "rounds-dates"
         /// Negative zero is stored as zero.
         case dropsSignOfZero = "drops-sign-of-zero"
-        /// Every NaN is stored as the same one.
+        /// Every NaN is stored as the same NaN.
         case foldsNaNs = "folds-nans"
-        /// Integers pass through a double on their way.
+        /// Integers are converted to doubles and back.
         case narrowsIntegers = "narrows-integers"
-        /// Decimals pass through a double on their way.
+        /// Decimals are converted to doubles and back.
         case narrowsDecimals = "narrows-decimals"
 
         // MARK: Reading
@@ -32,34 +32,34 @@ extension FaultyStoreType {
         case losesLastRecord = "loses-last-record"
         /// A scan leaves out the last record of each full batch.
         case losesRecordsBetweenBatches = "loses-records-between-batches"
-        /// A scan gives the records of a batch in falling order.
+        /// A scan returns the records of a batch in descending order.
         case reversesBatches = "reverses-batches"
         /// A scan begins at the first record, even if it should begin after a key.
         case startsOver = "starts-over"
-        /// Cursors leave what was in the batch they are given.
+        /// Cursors keep the old content of the batch that they are given.
         case keepsBatchContents = "keeps-batch-contents"
-        /// A scan of an entity gives the objects of its subentities without their own properties.
+        /// A scan of an entity returns objects of subentities without their own properties.
         case cutsSubentities = "cuts-subentities"
-        /// Sort descriptors are not looked at.
+        /// Sort descriptors are ignored.
         case ignoresOrder = "ignores-order"
-        /// Fetches do not look at the limit.
+        /// Fetches ignore the limit.
         case ignoresLimit = "ignores-limit"
-        /// Counts do not look at limit and offset.
+        /// Counts ignore limit and offset.
         case miscounts
-        /// A comparison with null is neither true nor false, as in SQL, so that its opposite is not
-        /// true either.
+        /// A comparison with null is neither true nor false, as in SQL, so its negation is not true
+        /// either.
         case followsThreeValuedLogic = "follows-three-valued-logic"
-        /// `[c]` makes letters of ASCII alike only.
+        /// `[c]` folds only ASCII letters.
         case foldsASCIIOnly = "folds-ascii-only"
-        /// ANY and ALL ask the same.
+        /// ANY and ALL have the same meaning.
         case ignoresQuantifiers = "ignores-quantifiers"
-        /// Two conditions on a SUBQUERY's objects may be met by different ones.
+        /// Different objects of a SUBQUERY may meet its two conditions.
         case partsSubqueries = "parts-subqueries"
-        /// `@count` leaves out what is null.
+        /// `@count` leaves out nulls.
         case leavesNullsOut = "leaves-nulls-out"
-        /// The division of whole numbers gives a whole number.
+        /// The division of integers gives an integer.
         case dividesWholeNumbers = "divides-whole-numbers"
-        /// A pattern's `?` and `*` are letters like others.
+        /// A pattern's `?` and `*` are ordinary characters.
         case takesPatternsLiterally = "takes-patterns-literally"
         /// OR binds tighter than AND.
         case bindsOrTighter = "binds-or-tighter"
@@ -67,34 +67,34 @@ extension FaultyStoreType {
         case ordersLinkOwners = "orders-link-owners"
         /// The IDs of a request come in the order of keys.
         case listsIDsByKey = "lists-ids-by-key"
-        /// Equal objects of an order come in the order of falling keys.
+        /// Equal objects of an order come by descending key.
         case breaksTiesBackwards = "breaks-ties-backwards"
 
         // MARK: Committing
 
-        /// Updates and deletes go through whatever version they were based on.
+        /// Updates and deletes succeed with any version.
         case ignoresVersions = "ignores-versions"
-        /// Objects that must be unchanged are not looked at.
+        /// Objects that must be unchanged are not checked.
         case ignoresUnchanged = "ignores-unchanged"
-        /// Places that were taken after the last one that was read are not looked at.
+        /// Places that were taken after the expected last place are not checked.
         case ignoresLastPlaces = "ignores-last-places"
-        /// Objects that must exist are not looked at.
+        /// Objects that must exist are not checked.
         case ignoresExisting = "ignores-existing"
-        /// Objects to which others refer are deleted, though the change set forbids it.
+        /// Referenced objects are deleted, although the change set forbids it.
         case ignoresReferences = "ignores-references"
-        /// Links of a deleted object are not looked at where references are.
+        /// References to a deleted object are checked, but not its links.
         case overlooksLinks = "overlooks-links"
         /// An error about missing objects does not list them.
         case namesNoMissingObject = "names-no-missing-object"
-        /// A conflict names one object only.
+        /// A conflict names only one object.
         case namesOneConflict = "names-one-conflict"
-        /// A violation names one pair only.
+        /// A violation names only one pair.
         case namesOneViolation = "names-one-violation"
-        /// A unique value is let in a second time.
+        /// A unique value in use is accepted.
         case admitsTakenValues = "admits-taken-values"
-        /// An insert of an object that is there replaces it.
+        /// An insert of an existing object replaces it.
         case overwritesObjects = "overwrites-objects"
-        /// The inserts of a refused change set are written all the same.
+        /// The inserts of a refused change set are written.
         case writesHalf = "writes-half"
         /// Deleting an object leaves its links.
         case leavesLinks = "leaves-links"
@@ -104,49 +104,49 @@ extension FaultyStoreType {
         case forgetsMetadata = "forgets-metadata"
         /// Every commit gives the same generation.
         case repeatsGenerations = "repeats-generations"
-        /// A receipt gives the generation after the commit as the one before it.
+        /// A receipt has the generation after the commit as that before it.
         case forgetsPreviousGeneration = "forgets-previous-generation"
         /// A receipt lists no objects.
         case forgetsTouchedObjects = "forgets-touched-objects"
-        /// The digest that is recorded is that of an earlier state.
+        /// The recorded digest is that of an earlier state.
         case recordsOldDigest = "records-old-digest"
-        /// Error messages show what is stored.
+        /// Error messages show stored values.
         case leaksValues = "leaks-values"
 
         // MARK: Batches
 
-        /// A batch insert writes each row by itself, so that the rows before a wrong one stay.
+        /// A batch insert commits each row separately, so that the rows before an invalid one stay.
         case insertsRowByRow = "inserts-row-by-row"
-        /// A batch update leaves objects of subentities alone.
+        /// A batch update skips objects of subentities.
         case updatesOneEntity = "updates-one-entity"
-        /// Batch requests follow the store's own model, whatever model is passed.
+        /// Batch requests follow the store's own model and ignore the model that is passed.
         case ignoresProgramModel = "ignores-program-model"
-        /// A batch delete takes what it names and nothing else, whatever the delete rules say.
+        /// A batch delete ignores the delete rules.
         case ignoresDeleteRules = "ignores-delete-rules"
 
         // MARK: Keys
 
-        /// Reserved keys are given out again.
+        /// Reserved keys are reserved again.
         case reusesKeys = "reuses-keys"
-        /// After reopening, keys that were used count as free when no object has them.
+        /// After reopening, used keys without an object count as unused.
         case forgetsUsedKeys = "forgets-used-keys"
 
         // MARK: Isolation
 
-        /// Snapshots show what was committed after them.
+        /// Snapshots show later commits.
         case showsLaterCommits = "shows-later-commits"
-        /// Snapshots show what a bulk load has not finished yet.
+        /// Snapshots show unfinished bulk loads.
         case showsUnfinishedLoads = "shows-unfinished-loads"
         /// Cursors of a closed snapshot continue to read.
         case leaksCursors = "leaks-cursors"
 
         // MARK: Bulk loading
 
-        /// A load takes the writer's place only when it finishes: commits of others do not wait.
+        /// A load takes the write lock only when it finishes, so other commits do not wait.
         case letsWritersPass = "lets-writers-pass"
-        /// An abandoned load is written all the same.
+        /// An abandoned load is written.
         case keepsAbandonedLoads = "keeps-abandoned-loads"
-        /// The keys that count as used in a load's source are forgotten.
+        /// The used keys of a load's source are forgotten.
         case forgetsLoadedKeys = "forgets-loaded-keys"
 
         // MARK: Opening and closing
@@ -159,13 +159,13 @@ extension FaultyStoreType {
         case staysOpen = "stays-open"
         /// A store that is opened read-only can be written.
         case writesReadOnly = "writes-read-only"
-        /// Unknown options are taken for granted.
+        /// Unknown options are accepted.
         case swallowsOptions = "swallows-options"
         /// A store opens with a model that is not its own.
         case acceptsAnyModel = "accepts-any-model"
-        /// A new store does not get the identity it is given.
+        /// A new store does not get the given identity.
         case inventsIdentity = "invents-identity"
-        /// A store that is in the way is replaced without being asked for it.
+        /// An existing store is replaced without `overwriting`.
         case replacesUnasked = "replaces-unasked"
 
         // MARK: History
@@ -174,26 +174,26 @@ extension FaultyStoreType {
         case losesTransaction = "loses-transaction"
         /// A transaction has another author than its commit.
         case misnamesAuthor = "misnames-author"
-        /// The times of transactions fall.
+        /// The times of transactions decrease.
         case turnsTimeBack = "turns-time-back"
         /// The first values of a large transaction are left out.
         case skipsParts = "skips-parts"
-        /// The last of the changed properties is left out.
+        /// The last changed property is left out.
         case forgetsProperty = "forgets-property"
         /// The values of deleted objects are left out.
         case forgetsDeletedValues = "forgets-deleted-values"
         /// Removed transactions stay.
         case keepsPurged = "keeps-purged"
-        /// A token of another store is taken for none.
+        /// A token of another store is treated as no token.
         case acceptsForeignTokens = "accepts-foreign-tokens"
-        /// Links are left out of the history.
+        /// The history leaves out links.
         case recordsNoLinks = "records-no-links"
 
         // MARK: Notices
 
         /// The second notice of a listener is lost.
         case losesNotice = "loses-notice"
-        /// A notice names deleted objects as updated ones.
+        /// A notice names deleted objects as updated.
         case takesDeletesForUpdates = "takes-deletes-for-updates"
         /// The second notice has the generations before and after its commit exchanged.
         case swapsGenerations = "swaps-generations"
@@ -208,12 +208,12 @@ extension FaultyStoreType {
 
         // MARK: Damage
 
-        /// A record that does not match its checksum is given out all the same.
+        /// A record that does not match its checksum is returned.
         case readsDamage = "reads-damage"
-        /// An update of an object whose record is damaged goes through.
+        /// An update of an object with a damaged record succeeds.
         case signsDamage = "signs-damage"
 
-        /// The ID of the one check that is there to notice the fault; others may notice it too.
+        /// The ID of the check that looks for the fault; other checks may notice it too.
         package var caughtBy: String {
             switch self {
             case .truncatesAtNUL: "values.string.nul"
@@ -303,7 +303,7 @@ extension FaultyStoreType {
             }
         }
 
-        /// The ability of a store without which the fault cannot show; nil for none.
+        /// The ability of a store that the fault requires; nil for none.
         var neededAbility: StoreCapability? {
             switch self {
             case .losesNotice, .takesDeletesForUpdates, .swapsGenerations, .hidesOtherOpenings, .completesLoads,
@@ -314,7 +314,7 @@ extension FaultyStoreType {
             }
         }
 
-        /// Whether a store has ``neededAbility``.
+        /// Returns whether a store has ``neededAbility``.
         func canShow(in store: any PersistentStore) -> Bool {
             guard neededAbility != nil else { return true }
             guard let reporting = store as? any CommitReportingStore else { return false }

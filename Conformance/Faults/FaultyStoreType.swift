@@ -1,14 +1,13 @@
 package import RoostCore
 
-/// A type of store with one fault, around a sound one: what the suite must notice.
+/// A type of store that adds one fault to a sound type.
 ///
-/// Run the checks on it to see them fail; a suite that cannot fail proves nothing.
-/// ``ConformanceSelfTest`` does so for every fault.
+/// The checks must fail on it. ``ConformanceSelfTest`` tries every fault.
 package struct FaultyStoreType: CompactingStoreType, ModelMatchingStoreType {
     private let base: any PersistentStoreType
     private let fault: Fault
 
-    /// Makes stores of `base` with a fault.
+    /// Creates a type of stores of `base` with a fault.
     package init(_ base: any PersistentStoreType, fault: Fault) {
         self.base = base
         self.fault = fault
@@ -23,10 +22,10 @@ package struct FaultyStoreType: CompactingStoreType, ModelMatchingStoreType {
     /// The options of the sound type.
     package var optionDescriptions: [StoreOptionDescription] { base.optionDescriptions }
 
-    /// As the sound type does it.
+    /// Calls the sound type.
     package func recognizes(fileAt path: String) -> Bool { base.recognizes(fileAt: path) }
 
-    /// As the sound type does it.
+    /// Calls the sound type.
     package func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
         try base.metadata(at: location, options: options)
     }
@@ -52,28 +51,28 @@ package struct FaultyStoreType: CompactingStoreType, ModelMatchingStoreType {
 
     private func faulty(_ store: any PersistentStore, isReadOnly: Bool, isReopened: Bool) -> any PersistentStore {
         if fault.neededAbility != nil, let store = store as? any CommitReportingStore {
-            return FaultyReportingStore(store, fault)
+            return FaultyReportingStore(store, fault: fault)
         }
-        return FaultyStore(store, fault, isReadOnly: isReadOnly, isReopened: isReopened)
+        return FaultyStore(store, fault: fault, isReadOnly: isReadOnly, isReopened: isReopened)
     }
 
-    /// As the sound type does it.
+    /// Calls the sound type.
     package func destroy(_ location: StoreLocation) throws(StoreError) { try base.destroy(location) }
 
-    /// As the sound type does it, or without asking.
+    /// Replaces a store as the sound type does, or with the fault of overwriting.
     package func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError)
     {
         try base.replace(destination, with: source, overwriting: overwriting || fault == .replacesUnasked)
     }
 
-    /// As the sound type does it.
+    /// Calls the sound type.
     package func compactWhileOpen(
         _ location: StoreLocation, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
     ) throws(StoreError) -> Bool {
         try base.compactOpenStore(location, options: options, isCancelled: isCancelled)
     }
 
-    /// As the sound type does it.
+    /// Calls the sound type.
     package func fittingModels(
         among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions
     ) throws(StoreError) -> [Int]? {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 
 extension FaultyStoreType.Fault {
-    /// Whether the fault is in what becomes of single values.
+    /// Whether the fault changes single values.
     var altersValues: Bool {
         switch self {
         case .truncatesAtNUL, .normalizesText, .takesEmptyForNull, .roundsDates, .dropsSignOfZero, .foldsNaNs,
@@ -12,7 +12,7 @@ extension FaultyStoreType.Fault {
         }
     }
 
-    /// The records with their values as the fault leaves them.
+    /// Returns the records with the values that the fault changes.
     func altered(_ batch: RecordBatch) throws(StoreError) -> RecordBatch {
         var result = RecordBatch(model: batch.model)
         for index in 0..<batch.count {

@@ -1,23 +1,22 @@
 internal import Foundation
 package import RoostCore
 
-/// Random operations on any number of stores, compared with a plain model of the contract: all must
-/// do and answer the same.
+/// Random operations on several stores, compared with a plain model of the contract.
 ///
-/// The operations are generated from a seed: change sets of all kinds, about a quarter of them
-/// refused, bulk loads, reserved keys, reads and fetches, kept snapshots, reopenings. The digest is
-/// compared after each commit and load, all contents from time to time and at the end. A failing
-/// sequence is shrunk and printed as Swift code.
+/// A seed generates the operations: change sets of all kinds, about a quarter of them refused, bulk
+/// loads, reserved keys, reads, fetches, open snapshots and reopenings. Digests are compared after
+/// each commit and load, and the whole content from time to time and at the end. A failing sequence
+/// is shrunk and printed as Swift code.
 public enum LockStep {
     /// The counts of a run.
     public struct Summary: Sendable, CustomStringConvertible {
-        /// The operations: each change, commit, load, read, snapshot and reopening is one.
+        /// The number of operations: changes, commits, loads, reads, snapshots and reopenings.
         package internal(set) var operationCount = 0
-        /// The commits and loads that were written.
+        /// The number of commits and loads that were written.
         package internal(set) var writtenCount = 0
-        /// The commits and loads that had to be refused.
+        /// The number of commits and loads that had to be refused.
         package internal(set) var refusedCount = 0
-        /// The reads and fetches.
+        /// The number of reads and fetches.
         package internal(set) var readCount = 0
 
         /// The counts in one line.
@@ -55,7 +54,7 @@ public enum LockStep {
         var failure: LockStepReplay.Failure?
         do throws(StoreError) {
             let model = try ConformanceModel.standard(for: fixtures)
-            var replay = LockStepReplay(on: fixtures, model)
+            var replay = LockStepReplay(on: fixtures, model: model)
             defer { replay.discard() }
             var generator = LockStepGenerator(seed: seed)
             while failure == nil, operations.count < operationCount {
@@ -73,14 +72,14 @@ public enum LockStep {
         guard let failure else { return summary }
         var shrinker = LockStepShrinker(
             on: fixtures[failure.lane], deadline: ContinuousClock.now + .seconds(shrinkingSeconds))
-        let shortest = shrinker.shrink(operations, failure)
+        let shortest = shrinker.shrink(operations, failure: failure)
         throw LockStepFailure(
             seed: seed, operationNumber: operations.count, failure: shortest.failure.failure,
             operations: shortest.operations, swiftCode: LockStepCode.text(shortest.operations))
     }
 
-    /// The operations that ``run(on:seed:operationCount:shrinkingSeconds:)`` does: they follow from
-    /// the seed, whatever the stores.
+    /// Returns the operations of ``run(on:seed:operationCount:shrinkingSeconds:)``, which depend
+    /// only on the seed.
     package static func operations(seed: UInt64, count: Int) throws(StoreError) -> [LockStepOperation] {
         var model = LockStepModel(try ConformanceModel.standard.get())
         var generator = LockStepGenerator(seed: seed)
@@ -93,7 +92,7 @@ public enum LockStep {
         return operations
     }
 
-    /// Does given operations on new stores, comparing everything after each commit.
+    /// Applies operations to new stores, and compares everything after each commit.
     ///
     /// - Throws: ``ConformanceFailure``.
     package static func replay(
@@ -105,20 +104,20 @@ public enum LockStep {
     }
 }
 
-/// Stores and the plain model came apart.
+/// A difference between a store and the plain model.
 public struct LockStepFailure: Error, Sendable, CustomStringConvertible {
     /// The seed of the operations.
     package let seed: UInt64
-    /// The number of the operation after which it showed at first, counted from 1.
+    /// The number of the first operation that showed the failure, counted from 1.
     package let operationNumber: Int
     /// The failure of the shortest sequence.
     package let failure: ConformanceFailure
     /// The shortest sequence that was found.
     package let operations: [LockStepOperation]
-    /// The same as the body of a test.
+    /// The shortest sequence as the body of a test.
     package let swiftCode: String
 
-    /// All of it as text.
+    /// The whole failure as text.
     public var description: String {
         """
         \(failure)
@@ -129,7 +128,7 @@ public struct LockStepFailure: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// A sequence under way: the plain model and a lane for each store.
+/// A running sequence: the plain model and a lane for each store.
 struct LockStepReplay {
     /// The position and cause of a failure.
     struct Failure {
@@ -145,15 +144,16 @@ struct LockStepReplay {
     private var lanes: [LockStepLane] = []
     private var index = 0
     private var writeCount = 0
-    /// Comparing contents costs far more than comparing digests, which see nearly the same.
+    /// The number of writes between comparisons of contents, which cost far more than comparisons
+    /// of digests and find few more differences.
     private static let writesBetweenContents = 50
 
-    init(on fixtures: [StoreFixture], _ model: ManagedObjectModel) {
+    init(on fixtures: [StoreFixture], model: ManagedObjectModel) {
         self.fixtures = fixtures
         self.model = LockStepModel(model)
     }
 
-    /// Does one operation everywhere.
+    /// Applies one operation to the model and all stores.
     mutating func perform(
         _ operation: LockStepOperation, comparingAll: Bool, _ report: (LockStepStep) -> Void = { _ in }
     ) -> Failure? {
@@ -163,7 +163,7 @@ struct LockStepReplay {
         do throws(StoreError) {
             step = try model.step(operation)
         } catch {
-            return failed(0, Mismatch(expected: "an operation of the model", actual: "\(error)"))
+            return failed(0, error: Mismatch(expected: "an operation of the model", actual: "\(error)"))
         }
         report(step)
         var digest: StoreDigest?
@@ -176,7 +176,7 @@ struct LockStepReplay {
         default: break
         }
         return each { lane in
-            try lane.perform(step, model.reference, digest)
+            try lane.perform(step, reference: model.reference, digest: digest)
             if compares { try lane.compareContents(model.reference) }
         }
     }
@@ -196,19 +196,19 @@ struct LockStepReplay {
     private mutating func makeLanes() -> Failure? {
         guard lanes.isEmpty else { return nil }
         for (number, fixture) in fixtures.enumerated() {
-            do { lanes.append(try LockStepLane(fixture)) } catch { return failed(number, error) }
+            do { lanes.append(try LockStepLane(fixture)) } catch { return failed(number, error: error) }
         }
         return nil
     }
 
     private func each(_ body: (LockStepLane) throws -> Void) -> Failure? {
         for (number, lane) in lanes.enumerated() {
-            do { try body(lane) } catch { return failed(number, error) }
+            do { try body(lane) } catch { return failed(number, error: error) }
         }
         return nil
     }
 
-    private func failed(_ lane: Int, _ error: any Error) -> Failure {
+    private func failed(_ lane: Int, error: any Error) -> Failure {
         let mismatch = error as? Mismatch ?? Mismatch(expected: "no error", actual: "\(error)")
         return Failure(
             lane: lane, index: index,
@@ -221,7 +221,7 @@ struct LockStepReplay {
         of operations: [LockStepOperation], on fixtures: [StoreFixture], comparingAll: Bool
     ) -> Failure? {
         guard let model = try? ConformanceModel.standard(for: fixtures) else { return nil }
-        var replay = LockStepReplay(on: fixtures, model)
+        var replay = LockStepReplay(on: fixtures, model: model)
         defer { replay.discard() }
         for operation in operations {
             if let failure = replay.perform(operation, comparingAll: comparingAll) { return failure }

@@ -2,8 +2,9 @@ internal import Foundation
 internal import RoostCore
 internal import RoostMigration
 
-/// A sequence of operations as the body of a Swift test, which has a `fixture` and imports
-/// RoostConformance, RoostCore and Foundation.
+/// A sequence of operations as the body of a Swift test.
+///
+/// The test has a `fixture`, and imports RoostConformance, RoostCore and Foundation.
 struct LockStepCode {
     private var model: LockStepModel
     private var lines: [String] = []
@@ -18,7 +19,7 @@ struct LockStepCode {
     private var relationships: Set<Int> = []
     private var usesMetadata = false
 
-    /// The code, without indentation; what it expects is what the plain model holds.
+    /// Returns the code without indentation, which expects the content of the plain model.
     static func text(_ operations: [LockStepOperation]) -> String {
         guard case .success(let model) = ConformanceModel.standard else { return "" }
         var code = LockStepCode(model: LockStepModel(model))
@@ -40,21 +41,23 @@ struct LockStepCode {
     private mutating func add(_ step: LockStepStep, isLast: Bool) {
         switch step {
         case .nothing: break
-        case .change(let operation, let version): addChange(operation, version)
+        case .change(let operation, let version): addChange(operation, version: version)
         case .commit(_, let refusal, let changesAnything):
             addCommit(refusal, changesAnything: changesAnything, isLast: isLast)
             hasChanges = false
-            if isLast { addContents(reference.contents, reference.digest, of: "store") }
+            if isLast { addContents(reference.contents, digest: reference.digest, of: "store") }
         case .load(let changes, let refusal, let finishes):
-            addLoad(changes, refusal, finishes)
+            addLoad(changes, refusal: refusal, finishes: finishes)
             hasChanges = false
-            if isLast { addContents(reference.contents, reference.digest, of: "store") }
-        case .reserveKeys(let count, let entity): addReservation(count, entity)
+            if isLast { addContents(reference.contents, digest: reference.digest, of: "store") }
+        case .reserveKeys(let count, let entity): addReservation(count, entity: entity)
         case .scan(let entity, let key, let objects):
             let after = key.map { ", after: \(SwiftCode.code(ObjectID(entity, key: $0)))" } ?? ""
-            addObjects("try store.snapshot().objects(of: \(SwiftCode.code(entity))\(after))", objects)
+            addObjects("try store.snapshot().objects(of: \(SwiftCode.code(entity))\(after))", expected: objects)
         case .read(let ids, let objects):
-            addObjects("try store.snapshot().objects(with: \(SwiftCode.list(ids.map { SwiftCode.code($0) })))", objects)
+            addObjects(
+                "try store.snapshot().objects(with: \(SwiftCode.list(ids.map { SwiftCode.code($0) })))",
+                expected: objects)
         case .walk(let name, let id, let targets):
             lines.append(
                 "#expect(try store.snapshot().targets(of: \(SwiftCode.code(name)), from: \(SwiftCode.code(id))) == \(targets))"
@@ -68,12 +71,12 @@ struct LockStepCode {
             lines.append("let snapshot\(snapshotCount) = try store.snapshot()")
         case .closeSnapshot(let number, let contents):
             guard let name = snapshots.removeValue(forKey: number) else { return }
-            addContents(contents, nil, of: name)
+            addContents(contents, digest: nil, of: name)
             lines.append("\(name).close()")
         case .reopen:
             closeSnapshots()
             lines.append("store = try bench.reopen(store)")
-            if isLast { addContents(reference.contents, nil, of: "store") }
+            if isLast { addContents(reference.contents, digest: nil, of: "store") }
         case .reopenReadOnly:
             closeSnapshots()
             lines += [
@@ -82,7 +85,7 @@ struct LockStepCode {
                 "    forbidden.userMetadata[\"written\"] = .bool(true)",
                 "    #expect(throws: StoreError.self) { try store.commit(forbidden) }", "}",
             ]
-            if isLast { addContents(reference.contents, nil, of: "store") }
+            if isLast { addContents(reference.contents, digest: nil, of: "store") }
             lines += ["try store.close()", "store = try bench.open()"]
         }
     }
@@ -94,7 +97,7 @@ struct LockStepCode {
 
     // MARK: Changes
 
-    private mutating func addChange(_ operation: LockStepOperation, _ version: UInt32) {
+    private mutating func addChange(_ operation: LockStepOperation, version: UInt32) {
         if !hasChanges {
             lines.append("\(hasDeclaredChanges ? "" : "var ")changes = ChangeSet(model: store.model)")
             (hasChanges, hasDeclaredChanges) = (true, true)
@@ -157,7 +160,7 @@ struct LockStepCode {
         }
     }
 
-    private mutating func addLoad(_ changes: ChangeSet, _ refusal: ReferenceStore.Refusal?, _ finishes: Bool) {
+    private mutating func addLoad(_ changes: ChangeSet, refusal: ReferenceStore.Refusal?, finishes: Bool) {
         var calls = ["try loader.append(changes.inserts)"]
         if !hasChanges { calls = [] }
         for batch in changes.addedLinks {
@@ -178,7 +181,7 @@ struct LockStepCode {
         lines.append("}")
     }
 
-    private mutating func addReservation(_ count: Int, _ entity: EntityName) {
+    private mutating func addReservation(_ count: Int, entity: EntityName) {
         let root = reference.model.entity(entity)?.root ?? -1
         let names = reservations[root] ?? []
         let name = "keys\(reservations.values.reduce(1) { $0 + $1.count })"
@@ -191,7 +194,7 @@ struct LockStepCode {
 
     // MARK: Expectations
 
-    private mutating func addObjects(_ objects: String, _ expected: [StoredObject]) {
+    private mutating func addObjects(_ objects: String, expected: [StoredObject]) {
         lines.append("#expect(\(objects).map(\\.id) == \(SwiftCode.list(expected.map { SwiftCode.code($0.id) })))")
         lines.append(
             "#expect(\(objects).map(\\.values) == \(SwiftCode.list(expected.map { SwiftCode.code($0.values) })))")
@@ -199,7 +202,7 @@ struct LockStepCode {
 
     /// Adds the expected contents of a store or a snapshot, limited to touched entities and
     /// relationships.
-    private mutating func addContents(_ contents: StoreContents, _ digest: StoreDigest?, of name: String) {
+    private mutating func addContents(_ contents: StoreContents, digest: StoreDigest?, of name: String) {
         let snapshot = name == "store" ? "store.snapshot()" : name
         for root in roots.sorted() {
             let (entity, expected) = (reference.model.entities[root].name, contents.objects[root] ?? [])

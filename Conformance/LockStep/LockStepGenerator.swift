@@ -1,11 +1,10 @@
 internal import Foundation
 internal import RoostCore
 
-/// Chooses the operations of a sequence, by chance and by what the plain model holds, so that most
-/// of them fit.
+/// A generator of random operations that mostly fit the content of the plain model.
 ///
-/// Objects stay few, so that keys, links, places and unique values meet again and again, and
-/// comparing stays cheap.
+/// The number of objects stays small, so that keys, links, places and unique values often collide,
+/// and comparisons are cheap.
 struct LockStepGenerator {
     private var random: SeededGenerator
     private static let objectsPerEntity = 8
@@ -18,20 +17,21 @@ struct LockStepGenerator {
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    /// Returns the next operation, given the current state.
+    /// Returns the next operation for a state.
     mutating func next(_ state: LockStepModel) -> LockStepOperation {
         switch random.below(1000) {
         case 0..<400: return change(state)
         case 400..<500: return link(state)
         case 500..<515: return metadata()
-        case 515..<525: return .requireUnchanged(object(random.pick(Self.entities), state), isStale: random.oneIn(10))
-        case 525..<528: return .requireExisting(object(random.pick(Self.entities), state))
+        case 515..<525:
+            return .requireUnchanged(object(random.pick(Self.entities), state: state), isStale: random.oneIn(10))
+        case 525..<528: return .requireExisting(object(random.pick(Self.entities), state: state))
         case 528..<530: return .requireUnreferencedDeletes
         case 530..<680: return .commit
         case 680..<690: return .load(finishes: !random.oneIn(3))
         case 690..<710: return .reserveKeys(random.pick([1, 1, 3, 70]), random.pick(Self.entities))
         case 710..<750: return scan(state)
-        case 750..<800: return .read((0..<random.below(6)).map { _ in object(anyEntity(state), state) })
+        case 750..<800: return .read((0..<random.below(6)).map { _ in object(anyEntity(state), state: state) })
         case 800..<880: return walk(state)
         case 880..<960: return .fetch(request(state))
         case 960..<975: return .openSnapshot(random.below(3))
@@ -43,24 +43,24 @@ struct LockStepGenerator {
 
     // MARK: Choosing what to name
 
-    private func objects(_ entity: EntityName, _ state: LockStepModel) -> [ObjectID] {
+    private func objects(_ entity: EntityName, state: LockStepModel) -> [ObjectID] {
         guard let entity = state.reference.model.entity(entity) else { return [] }
         return state.reference.records(of: entity).map(\.id).filter { $0.entity == entity.name }
     }
 
-    /// An object that is there, or now and then one that is not.
-    private mutating func object(_ entity: EntityName, _ state: LockStepModel) -> ObjectID {
-        let ids = objects(entity, state)
+    /// Returns an existing object, or sometimes one that does not exist.
+    private mutating func object(_ entity: EntityName, state: LockStepModel) -> ObjectID {
+        let ids = objects(entity, state: state)
         return ids.isEmpty || random.oneIn(30) ? ObjectID(entity, key: Int64(random.below(40) + 1)) : random.pick(ids)
     }
 
-    /// Abstract entities too.
+    /// Returns any entity, abstract ones included.
     private mutating func anyEntity(_ state: LockStepModel) -> EntityName {
         random.pick(state.reference.model.entities).name
     }
 
-    /// A key above all that were used, or now and then one that was.
-    private mutating func newKey(_ entity: EntityName, _ state: LockStepModel) -> Int64 {
+    /// Returns a key above all used keys, or sometimes a used key.
+    private mutating func newKey(_ entity: EntityName, state: LockStepModel) -> Int64 {
         guard let entity = state.reference.model.entity(entity) else { return 1 }
         let last = state.reference.lastKeys[entity.root] ?? 0
         let pending = state.changes.inserts.ids.filter { state.reference.model.entity($0.entity)?.root == entity.root }
@@ -72,24 +72,24 @@ struct LockStepGenerator {
 
     private mutating func change(_ state: LockStepModel) -> LockStepOperation {
         let entity = random.pick(Self.entities)
-        let ids = objects(entity, state).filter { !state.touched.contains($0) }
+        let ids = objects(entity, state: state).filter { !state.touched.contains($0) }
         let isStale = random.oneIn(30)
         if !ids.isEmpty, random.below(Self.objectsPerEntity) < ids.count {
             let id = random.pick(ids)
             return random.oneIn(2)
-                ? .delete(id, isStale: isStale) : .update(id, values(entity, state), isStale: isStale)
+                ? .delete(id, isStale: isStale) : .update(id, values(entity, state: state), isStale: isStale)
         }
         if random.oneIn(40) { return .delete(ObjectID(entity, key: 1 << 40), isStale: false) }
-        return .insert(ObjectID(entity, key: newKey(entity, state)), values(entity, state))
+        return .insert(ObjectID(entity, key: newKey(entity, state: state)), values(entity, state: state))
     }
 
-    private mutating func values(_ entity: EntityName, _ state: LockStepModel) -> [String: Value] {
+    private mutating func values(_ entity: EntityName, state: LockStepModel) -> [String: Value] {
         switch entity {
         case "Track":
-            guard random.oneIn(2) else { return ["title": .string(SampleGraph.words(2, &random))] }
-            return ["album": .objectID(object("Album", state)), "album#order": .int(Int64(random.below(3)))]
-        case "Node": return random.oneIn(2) ? [:] : ["parent": .objectID(object("Node", state))]
-        case "Album": return random.oneIn(2) ? ["title": "album"] : ["shelf": .objectID(object("Shelf", state))]
+            guard random.oneIn(2) else { return ["title": .string(SampleGraph.words(2, random: &random))] }
+            return ["album": .objectID(object("Album", state: state)), "album#order": .int(Int64(random.below(3)))]
+        case "Node": return random.oneIn(2) ? [:] : ["parent": .objectID(object("Node", state: state))]
+        case "Album": return random.oneIn(2) ? ["title": "album"] : ["shelf": .objectID(object("Shelf", state: state))]
         case "Account", "Admin":
             return [
                 "email": random.oneIn(2) ? .null : .string("e\(random.below(60))"),
@@ -100,7 +100,7 @@ struct LockStepGenerator {
         default:
             guard let entity = state.reference.model.entity(entity) else { return [:] }
             var values = SampleGraph.randomValues(for: entity, using: &random, nullOneIn: 2)
-            if entity.name == "Indexed", random.oneIn(2) { values["owner"] = .objectID(object("Dog", state)) }
+            if entity.name == "Indexed", random.oneIn(2) { values["owner"] = .objectID(object("Dog", state: state)) }
             return values
         }
     }
@@ -119,13 +119,13 @@ struct LockStepGenerator {
         }
         return .link(
             Link(
-                end(relationship.source, state), end(relationship.destination, state), order: Int64(random.below(5)),
+                end(relationship.source, state: state), end(relationship.destination, state: state),
+                order: Int64(random.below(5)),
                 inverseOrder: Int64(random.below(5))), relationship.name)
     }
 
-    /// A key for one end of a link: of an object that is there and stays, or that is going to be
-    /// inserted.
-    private mutating func end(_ entity: Int, _ state: LockStepModel) -> Int64 {
+    /// Returns a key for one end of a link: of a remaining object, or of an object to be inserted.
+    private mutating func end(_ entity: Int, state: LockStepModel) -> Int64 {
         let model = state.reference.model
         let entity = model.entities[entity]
         let deleted = Set(state.changes.deletes.map(\.id))
@@ -167,7 +167,7 @@ struct LockStepGenerator {
     private mutating func request(_ state: LockStepModel) -> FetchRequest {
         let (entity, attributes) = random.pick(Self.fetched)
         var request = FetchRequest(entity).with { $0.includesSubentities = !random.oneIn(5) }
-        if !random.oneIn(6) { request.predicate = predicate(entity, attributes, state, depth: 2) }
+        if !random.oneIn(6) { request.predicate = predicate(entity, attributes: attributes, state: state, depth: 2) }
         for _ in 0..<random.below(3) {
             request.sortDescriptors.append(.init(random.pick(attributes), ascending: random.oneIn(2)))
         }
@@ -177,36 +177,45 @@ struct LockStepGenerator {
     }
 
     private mutating func predicate(
-        _ entity: EntityName, _ attributes: [String], _ state: LockStepModel, depth: Int
+        _ entity: EntityName, attributes: [String], state: LockStepModel, depth: Int
     ) -> FetchRequest.Predicate {
         if depth > 0 {
             switch random.below(6) {
             case 0:
-                return .and((0..<random.below(4)).map { _ in predicate(entity, attributes, state, depth: depth - 1) })
+                return .and(
+                    (0..<random.below(4)).map { _ in
+                        predicate(entity, attributes: attributes, state: state, depth: depth - 1)
+                    })
             case 1:
-                return .or((0..<random.below(4)).map { _ in predicate(entity, attributes, state, depth: depth - 1) })
-            case 2: return .not(predicate(entity, attributes, state, depth: depth - 1))
+                return .or(
+                    (0..<random.below(4)).map { _ in
+                        predicate(entity, attributes: attributes, state: state, depth: depth - 1)
+                    })
+            case 2: return .not(predicate(entity, attributes: attributes, state: state, depth: depth - 1))
             default: break
             }
         }
         let attribute = random.pick(attributes)
         switch random.below(8) {
         case 0: return random.oneIn(2) ? .isNull(attribute) : .isNotNull(attribute)
-        case 1: return .isIn(attribute, values: (0..<random.below(4)).map { _ in value(attribute, entity, state) })
+        case 1:
+            return .isIn(
+                attribute, values: (0..<random.below(4)).map { _ in value(attribute, entity: entity, state: state) })
         case 2:
             let isText = ["str", "name", "title", "email", "first"].contains(attribute)
-            guard isText, case .string(let text) = value(attribute, entity, state) else { fallthrough }
+            guard isText, case .string(let text) = value(attribute, entity: entity, state: state) else { fallthrough }
             return .beginsWith(attribute, prefix: String(text.unicodeScalars.prefix(random.below(3))))
         default:
             let operators: [FetchRequest.Comparison.Operator] = [
                 .equal, .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
             ]
-            return .compare(attribute, using: random.pick(operators), with: value(attribute, entity, state))
+            return .compare(
+                attribute, using: random.pick(operators), with: value(attribute, entity: entity, state: state))
         }
     }
 
-    /// A value that an object has, as often as not.
-    private mutating func value(_ attribute: String, _ entity: EntityName, _ state: LockStepModel) -> Value {
+    /// Returns a value that an object has, in about half of the cases.
+    private mutating func value(_ attribute: String, entity: EntityName, state: LockStepModel) -> Value {
         guard let entity = state.reference.model.entity(entity) else { return .null }
         let records = state.reference.records(of: entity)
         if !records.isEmpty, let value = try? random.pick(records).value(attribute), !value.isNull { return value }

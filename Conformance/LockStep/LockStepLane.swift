@@ -7,8 +7,7 @@ final class LockStepLane {
     private let bench: Workbench
     private var store: any PersistentStore
     private var snapshots: [Int: any StoreSnapshot] = [:]
-    /// The highest keys that were reserved, by the number of the root entity; stores may differ in
-    /// them.
+    /// The highest reserved keys by the number of the root entity, which may differ between stores.
     private var reservedKeys: [Int: Int64] = [:]
     /// The generation, if known; a store that does not record it reports it with the next commit.
     private var generation: Generation?
@@ -36,9 +35,8 @@ final class LockStepLane {
         snapshots = [:]
     }
 
-    /// Does what a step says and compares what comes of it; `reference` is the model after the
-    /// step.
-    func perform(_ step: LockStepStep, _ reference: ReferenceStore, _ digest: StoreDigest?) throws {
+    /// Applies a step and compares its result; `reference` is the model after the step.
+    func perform(_ step: LockStepStep, reference: ReferenceStore, digest: StoreDigest?) throws {
         switch step {
         case .change, .nothing: break
         case .commit(let changes, let refusal, let changesAnything):
@@ -48,26 +46,29 @@ final class LockStepLane {
                     try expectEqual(receipt.previousGeneration, before, "the generation before the commit")
                 }
                 try self.compare(
-                    receipt.generation, with: receipt.previousGeneration, changesAnything,
-                    "the generation of the commit")
+                    receipt.generation, with: receipt.previousGeneration, changesAnything: changesAnything,
+                    what: "the generation of the commit")
                 self.generation = receipt.generation
             }
             try compareTally(digest)
         case .load(let changes, let refusal, let finishes):
-            try load(changes, refusal, finishes)
+            try load(changes, refusal: refusal, finishes: finishes)
             try compareTally(digest)
-        case .reserveKeys(let count, let entity): try reserve(count, entity, reference)
+        case .reserveKeys(let count, let entity): try reserve(count, entity: entity, reference: reference)
         case .scan(let entity, let key, let expected):
             try store.view { snapshot in
                 let found = try snapshot.objects(of: entity, after: key.map { ObjectID(entity, key: $0) })
-                try compare(found, expected, "the objects of \(entity)")
+                try compare(found, expected: expected, what: "the objects of \(entity)")
             }
         case .read(let ids, let expected):
-            try store.view { try compare(try $0.objects(with: ids), expected, "the objects with the IDs \(ids)") }
+            try store.view {
+                try compare(try $0.objects(with: ids), expected: expected, what: "the objects with the IDs \(ids)")
+            }
         case .walk(let relationship, let id, let expected):
             try store.view { snapshot in
                 try expectEqual(
-                    try snapshot.targets(of: relationship, from: id), expected, "where \(relationship) leads from \(id)"
+                    try snapshot.targets(of: relationship, from: id), expected,
+                    "the members of \(relationship) of \(id)"
                 )
             }
         case .fetch(let request, let expected):
@@ -93,8 +94,8 @@ final class LockStepLane {
         }
     }
 
-    /// Everything the store holds is what the plain model holds, and the last keys are none below
-    /// its own.
+    /// Requires that the store has the content of the plain model, and last keys that are not
+    /// lower.
     func compareContents(_ reference: ReferenceStore) throws {
         try expectEqual(try store.contents(), reference.contents, "the contents of the plain model")
         try store.view { snapshot in
@@ -112,7 +113,7 @@ final class LockStepLane {
         }
     }
 
-    /// Nothing is damaged, and the recorded tally is the computed one.
+    /// Requires that nothing is damaged, and that the recorded tally is the computed one.
     func examine() throws { try bench.examineStores() }
 
     private func compareTally(_ digest: StoreDigest?) throws {
@@ -124,16 +125,16 @@ final class LockStepLane {
     }
 
     private func compare(
-        _ generation: Generation, with before: Generation, _ changesAnything: Bool, _ what: String
+        _ generation: Generation, with before: Generation, changesAnything: Bool, what: String
     ) throws {
         if changesAnything {
-            try expectLater(generation, than: before, on: bench, what)
+            try expectLater(generation, than: before, on: bench, what: what)
         } else {
             try expectEqual(generation, before, what)
         }
     }
 
-    private func compare(_ found: [StoredObject], _ expected: [StoredObject], _ what: String) throws {
+    private func compare(_ found: [StoredObject], expected: [StoredObject], what: String) throws {
         try expectEqual(found.map(\.id), expected.map(\.id), what)
         var (mine, theirs) = (StoreContents(), StoreContents())
         (mine.objects, theirs.objects) = ([0: found], [0: expected])
@@ -145,7 +146,7 @@ final class LockStepLane {
             try body()
         } catch let error as StoreError {
             guard let refusal else { throw Mismatch(expected: "the changes are written", actual: "\(error)") }
-            return try compare(error, refusal)
+            return try compare(error, refusal: refusal)
         }
         if let refusal {
             throw Mismatch(expected: "refused with \(Self.names(refusal.codes))", actual: "it was written")
@@ -156,7 +157,7 @@ final class LockStepLane {
         codes.map(\.description).sorted().joined(separator: " or ")
     }
 
-    private func compare(_ error: StoreError, _ refusal: ReferenceStore.Refusal) throws {
+    private func compare(_ error: StoreError, refusal: ReferenceStore.Refusal) throws {
         try expect(
             refusal.codes.contains(error.code), "refused with \(Self.names(refusal.codes))", otherwise: "\(error)")
         if error.code == .conflict {
@@ -170,7 +171,7 @@ final class LockStepLane {
         }
     }
 
-    private func load(_ changes: ChangeSet, _ refusal: ReferenceStore.Refusal?, _ finishes: Bool) throws {
+    private func load(_ changes: ChangeSet, refusal: ReferenceStore.Refusal?, finishes: Bool) throws {
         let loader = try store.bulkLoader(BulkLoadOptions())
         defer { loader.abandon() }
         func append() throws {
@@ -184,21 +185,22 @@ final class LockStepLane {
                 guard let before = generation else { return }
                 let isEmpty = changes.inserts.isEmpty && changes.addedLinks.allSatisfy(\.isEmpty)
                 if fixture.type.capabilities.contains(.digest) {
-                    try compare(tally.generation, with: before, !isEmpty, "the generation of the load")
+                    try compare(
+                        tally.generation, with: before, changesAnything: !isEmpty, what: "the generation of the load")
                     generation = tally.generation
                 } else if !isEmpty {
                     generation = nil
                 }
             }
         } else {
-            // Only `finish()` must refuse what cannot be loaded; `append(_:)` may.
+            // Only `finish()` must refuse invalid loads; `append(_:)` may refuse them too.
             do { try append() } catch let error as StoreError where refusal != nil {
-                try compare(error, refusal ?? .init())
+                try compare(error, refusal: refusal ?? .init())
             }
         }
     }
 
-    private func reserve(_ count: Int, _ entity: EntityName, _ reference: ReferenceStore) throws {
+    private func reserve(_ count: Int, entity: EntityName, reference: ReferenceStore) throws {
         let root = try store.model.requireEntity(entity).root
         let used = max(reference.lastKeys[root] ?? 0, reservedKeys[root] ?? 0)
         let keys = try store.reserveKeys(count, for: entity)

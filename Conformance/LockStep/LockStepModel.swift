@@ -1,18 +1,19 @@
 internal import RoostCore
 internal import RoostMigration
 
-/// The effect of one operation, given all before it: the action and the answer required of every
-/// store.
+/// The effect of one operation after all earlier ones: the action, and the answer that every store
+/// must give.
 enum LockStepStep {
-    /// One more change is gathered; the version is the one it is based on.
+    /// A change is added to the change set; the version is that of its object before.
     case change(LockStepOperation, version: UInt32)
-    /// No effect: the change collides with another one of the same object, or the snapshot's number
-    /// is already in use, or not yet.
+    /// No effect.
+    ///
+    /// The change conflicts with another change of the object, or the snapshot's number is in use,
+    /// or is not in use yet.
     case nothing
-    /// The change set is written, or refused; what it writes may come to nothing.
+    /// The change set is written or refused; it may have no effect.
     case commit(ChangeSet, ReferenceStore.Refusal?, changesAnything: Bool)
-    /// The inserts and added links of the change set are loaded, or refused, or given up before
-    /// they can be, or are, refused.
+    /// The inserts and added links of the change set are loaded, refused, or abandoned.
     case load(ChangeSet, ReferenceStore.Refusal?, finishes: Bool)
     case reserveKeys(Int, EntityName)
     case scan(EntityName, after: Int64?, [StoredObject])
@@ -25,8 +26,8 @@ enum LockStepStep {
     case reopenReadOnly
 }
 
-/// The plain model of a sequence: a ``ReferenceStore``, the changes gathered, and what kept
-/// snapshots must show.
+/// The plain model of a sequence: a ``ReferenceStore``, the gathered changes, and the content of
+/// open snapshots.
 struct LockStepModel {
     private(set) var reference: ReferenceStore
     private(set) var changes: ChangeSet
@@ -40,8 +41,8 @@ struct LockStepModel {
 
     private var model: ManagedObjectModel { reference.model }
 
-    /// Does one operation and says what it comes to.
-    mutating func step(_ operation: LockStepOperation) throws(StoreError) -> LockStepStep {
+    /// Adds the change of one operation to the change set, and returns its effect.
+    private mutating func gather(_ operation: LockStepOperation) throws(StoreError) -> LockStepStep {
         switch operation {
         case .insert(let id, let values):
             guard touched.insert(id).inserted else { return .nothing }
@@ -49,17 +50,17 @@ struct LockStepModel {
             return .change(operation, version: 1)
         case .update(let id, let values, let isStale):
             guard touched.insert(id).inserted else { return .nothing }
-            let version = version(of: id, isStale)
+            let version = version(of: id, isStale: isStale)
             try changes.update(id, version: version, values: values)
             return .change(operation, version: version)
         case .delete(let id, let isStale):
             guard touched.insert(id).inserted else { return .nothing }
-            let version = version(of: id, isStale)
+            let version = version(of: id, isStale: isStale)
             changes.delete(id, version: version)
             return .change(operation, version: version)
         case .requireUnchanged(let id, let isStale):
             guard touched.insert(id).inserted else { return .nothing }
-            let version = version(of: id, isStale)
+            let version = version(of: id, isStale: isStale)
             changes.unchanged.append(.init(id, version: version))
             return .change(operation, version: version)
         case .requireExisting(let id):
@@ -78,6 +79,16 @@ struct LockStepModel {
         case .setMetadata(let key, let value):
             changes.userMetadata[key] = .some(value)
             return .change(operation, version: 0)
+        default: return .nothing
+        }
+    }
+
+    /// Applies one operation and returns its effect.
+    mutating func step(_ operation: LockStepOperation) throws(StoreError) -> LockStepStep {
+        switch operation {
+        case .insert, .update, .delete, .requireUnchanged, .requireExisting, .requireUnreferencedDeletes, .link,
+            .unlink, .setMetadata:
+            return try gather(operation)
         case .commit:
             let (changes, count) = (takeChanges(), reference.commitCount)
             let refusal = commit(changes)
@@ -117,7 +128,7 @@ struct LockStepModel {
         }
     }
 
-    private func version(of id: ObjectID, _ isStale: Bool) -> UInt32 {
+    private func version(of id: ObjectID, isStale: Bool) -> UInt32 {
         (reference.record(id)?.version ?? 1) &+ (isStale ? 1 : 0)
     }
 
@@ -140,8 +151,8 @@ struct LockStepModel {
             let relationship = model.relationships[batch.relationship]
             var seen: Set<[Int64]> = []
             let links = batch.links.filter { link in
-                isThere(link.source, relationship.source, changes.inserts)
-                    && isThere(link.target, relationship.destination, changes.inserts)
+                isThere(link.source, entity: relationship.source, inserts: changes.inserts)
+                    && isThere(link.target, entity: relationship.destination, inserts: changes.inserts)
                     && !reference.hasLink(link, of: batch.relationship)
                     && seen.insert([link.source, link.target]).inserted
             }
@@ -150,7 +161,7 @@ struct LockStepModel {
         return result
     }
 
-    private func isThere(_ key: Int64, _ entity: Int, _ inserts: RecordBatch) -> Bool {
+    private func isThere(_ key: Int64, entity: Int, inserts: RecordBatch) -> Bool {
         let entity = model.entities[entity]
         return !reference.records(with: [ObjectID(entity.name, key: key)]).isEmpty
             || (0..<inserts.count).contains {

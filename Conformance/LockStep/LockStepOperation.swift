@@ -1,21 +1,21 @@
 package import RoostCore
 
-/// One operation of a random sequence: a change that the next commit writes, a commit, a read, an
+/// One operation of a random sequence: a change for the next commit, a commit, a read or an
 /// opening.
 ///
-/// Each means the same whatever came before: it names its objects by their IDs, and a change that
-/// does not fit the state is refused, by every store alike. So any operations may be left out of a
-/// sequence, and what remains is a sequence.
+/// Its meaning does not depend on earlier operations: it names its objects by their IDs, and every
+/// store refuses a change that does not fit the state. So a sequence stays valid if any operations
+/// are left out.
 package enum LockStepOperation: Hashable, Sendable {
     // MARK: Changes, gathered until something writes them
 
     /// Adds a new object.
     case insert(ObjectID, [String: Value])
-    /// Replaces all values of an object, from its current version or from one that it has not.
+    /// Replaces all values of an object, at its current version or at another one.
     case update(ObjectID, [String: Value], isStale: Bool)
-    /// Deletes an object at its current version or at one that it has not.
+    /// Deletes an object at its current version or at another one.
     case delete(ObjectID, isStale: Bool)
-    /// Requires that an object has its current version, or a version that it does not have.
+    /// Requires that an object has its current version, or another one.
     case requireUnchanged(ObjectID, isStale: Bool)
     /// Requires that an object exists after the commit.
     case requireExisting(ObjectID)
@@ -30,9 +30,9 @@ package enum LockStepOperation: Hashable, Sendable {
 
     // MARK: Writing
 
-    /// Commits the changes gathered so far.
+    /// Commits the gathered changes.
     case commit
-    /// Loads the inserts and links gathered so far with a bulk loader and drops the other changes.
+    /// Loads the gathered inserts and links with a bulk loader, and drops the other changes.
     case load(finishes: Bool)
     /// Reserves keys.
     case reserveKeys(Int, EntityName)
@@ -50,12 +50,13 @@ package enum LockStepOperation: Hashable, Sendable {
 
     // MARK: Views and openings
 
-    /// Takes a snapshot and keeps it under a number, unless that is taken.
+    /// Takes a snapshot and keeps it under a number, unless that is in use.
     case openSnapshot(Int)
-    /// Compares a kept snapshot with what it must show, and closes it.
+    /// Compares an open snapshot with its expected content, and closes it.
     case closeSnapshot(Int)
-    /// Closes and opens the store; kept snapshots are closed first.
+    /// Closes and reopens the store, after its snapshots.
     case reopen
-    /// As ``reopen``, and opens it read-only in between, where a commit must be refused.
+    /// Reopens the store like ``reopen``, and opens it read-only in between, when commits must
+    /// fail.
     case reopenReadOnly
 }

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import RoostCore
 
-/// Makes a failing sequence short: leaves out operations, then parts of the ones that remain, as
-/// long as it still fails.
+/// A shrinker of failing sequences.
 ///
-/// Every try runs on new stores. It ends when nothing more can be left out, or at the deadline,
-/// with the best so far.
+/// It leaves out operations, and then parts of the remaining ones, while the sequence still fails.
+/// Every attempt runs on new stores. It ends when nothing more can be left out, or at the deadline
+/// with the best result so far.
 struct LockStepShrinker {
     struct Result {
         var operations: [LockStepOperation]
@@ -28,8 +28,8 @@ struct LockStepShrinker {
     private var isOver: Bool { ContinuousClock.now >= deadline }
 
     /// Returns the shortest failing sequence found, or the given one if it does not fail again on
-    /// the one store.
-    mutating func shrink(_ operations: [LockStepOperation], _ failure: LockStepReplay.Failure) -> Result {
+    /// its store alone.
+    mutating func shrink(_ operations: [LockStepOperation], failure: LockStepReplay.Failure) -> Result {
         best = Result(operations: operations, failure: failure)
         takeTheEnd(of: operations)
         guard kind != nil || accepts(operations) else { return best }
@@ -43,9 +43,11 @@ struct LockStepShrinker {
         return best
     }
 
-    /// Whether the operations fail; then those up to the failure are the best so far.
+    /// Returns whether the operations fail.
+    ///
+    /// If so, records those up to the failure as the best.
     private mutating func accepts(_ operations: [LockStepOperation]) -> Bool {
-        // Comparing everything finds a failure earlier, but takes long where a sequence is long.
+        // Comparing everything finds a failure earlier, but is slow for a long sequence.
         let comparesAll = operations.count < 2000
         guard
             let failure = LockStepReplay.failure(of: operations, on: [fixture], comparingAll: comparesAll)
@@ -56,9 +58,10 @@ struct LockStepShrinker {
         return true
     }
 
-    /// Of a long sequence the last operations may be enough, since objects do not live long.
+    /// Tries only the last operations of a long sequence, because objects do not live long.
     private mutating func takeTheEnd(of operations: [LockStepOperation]) {
-        // Comparing more often may show the same failure as another kind, so the kind of the end is the one to keep.
+        // More comparisons may show the same failure with another kind, so the kind of the end is
+        // kept.
         var count = 50
         while count < operations.count, !isOver {
             if accepts(Array(operations.suffix(count))) { return }
@@ -101,8 +104,7 @@ struct LockStepShrinker {
         }
     }
 
-    /// Numbers the objects of each hierarchy 1, 2, 3 and so on, in the order of their keys, if it
-    /// fails then too.
+    /// Renumbers the objects of each hierarchy as 1, 2, 3 and so on, if the sequence still fails.
     private mutating func useSmallKeys() {
         guard case .success(let model) = ConformanceModel.standard else { return }
         var used: [Int: Set<Int64>] = [:]
@@ -120,12 +122,12 @@ struct LockStepShrinker {
 }
 
 extension LockStepReplay.Failure {
-    /// The expectation, up to its first number or value.
+    /// The expectation up to its first number or value.
     fileprivate var kind: String { String(failure.expected.prefix { !"0123456789([:".contains($0) }) }
 }
 
 extension LockStepOperation {
-    /// Operations that are a little simpler, the simplest first.
+    /// Slightly simpler operations, the simplest first.
     fileprivate var simpler: [LockStepOperation] {
         switch self {
         case .insert(let id, let values): values.simpler.map { .insert(id, $0) }
@@ -148,7 +150,8 @@ extension LockStepOperation {
         }
     }
 
-    /// The operation with other keys; `change` gets the number of the root entity and the key.
+    /// Returns the operation with other keys; `change` gets the number of the root entity and the
+    /// key.
     fileprivate func withKeys(of model: ManagedObjectModel, _ change: (Int, Int64) -> Int64) -> LockStepOperation {
         func changed(_ id: ObjectID) -> ObjectID {
             ObjectID(id.entity, key: change(model.entity(id.entity)?.root ?? -1, id.key))
@@ -160,7 +163,7 @@ extension LockStepOperation {
             default: value
             }
         }
-        func changed(_ link: Link, _ name: RelationshipName) -> Link {
+        func changed(_ link: Link, name: RelationshipName) -> Link {
             guard let relationship = try? model.requireRelationship(name) else { return link }
             var link = link
             link.source = change(model.entities[relationship.source].root, link.source)
@@ -174,8 +177,8 @@ extension LockStepOperation {
         case .delete(let id, let isStale): return .delete(changed(id), isStale: isStale)
         case .requireUnchanged(let id, let isStale): return .requireUnchanged(changed(id), isStale: isStale)
         case .requireExisting(let id): return .requireExisting(changed(id))
-        case .link(let link, let name): return .link(changed(link, name), name)
-        case .unlink(let link, let name): return .unlink(changed(link, name), name)
+        case .link(let link, let name): return .link(changed(link, name: name), name)
+        case .unlink(let link, let name): return .unlink(changed(link, name: name), name)
         case .scan(let entity, let key):
             return .scan(entity, after: key.map { change(model.entity(entity)?.root ?? -1, $0) })
         case .read(let ids): return .read(ids.map { changed($0) })
@@ -188,7 +191,7 @@ extension LockStepOperation {
 }
 
 extension [String: Value] {
-    /// The same without one of them, or with one of them simpler.
+    /// The values without one of them, or with a simpler one.
     fileprivate var simpler: [[String: Value]] {
         let names = keys.sorted()
         var result: [[String: Value]] = names.count > 1 ? [[:]] : []
@@ -212,14 +215,15 @@ extension Value {
     /// Simpler values of the same kind; every chain of them ends.
     fileprivate var simpler: [Value] {
         switch self {
-        case .int(let number): Self.simpler(number == 0, number == 1, .int(0), .int(1))
+        case .int(let number): Self.simpler(number == 0, isOne: number == 1, zero: .int(0), one: .int(1))
         case .double(let number):
-            Self.simpler(number.bitPattern == 0, number == 1, .double(0), .double(1))
-        case .decimal(let number): Self.simpler(number.isZero, number == 1, .decimal(0), .decimal(1))
+            Self.simpler(number.bitPattern == 0, isOne: number == 1, zero: .double(0), one: .double(1))
+        case .decimal(let number): Self.simpler(number.isZero, isOne: number == 1, zero: .decimal(0), one: .decimal(1))
         case .date(let date):
             Self.simpler(
-                date.timeIntervalSinceReferenceDate.bitPattern == 0, date.timeIntervalSinceReferenceDate == 1,
-                .date(Date(timeIntervalSinceReferenceDate: 0)), .date(Date(timeIntervalSinceReferenceDate: 1)))
+                date.timeIntervalSinceReferenceDate.bitPattern == 0, isOne: date.timeIntervalSinceReferenceDate == 1,
+                zero: .date(Date(timeIntervalSinceReferenceDate: 0)),
+                one: .date(Date(timeIntervalSinceReferenceDate: 1)))
         case .string(let text): Self.shorter(text).map { .string($0) }
         case .uri(let text): Self.shorter(text).map { .uri($0) }
         case .data(let data):
@@ -229,7 +233,7 @@ extension Value {
         }
     }
 
-    private static func simpler(_ isZero: Bool, _ isOne: Bool, _ zero: Value, _ one: Value) -> [Value] {
+    private static func simpler(_ isZero: Bool, isOne: Bool, zero: Value, one: Value) -> [Value] {
         isZero ? [] : (isOne ? [zero] : [zero, one])
     }
 

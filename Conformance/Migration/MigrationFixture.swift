@@ -3,8 +3,8 @@ public import RoostCore
 
 /// A store written by an older version of a program, for tests of the program's migrations.
 ///
-/// Keep a store of each released version beside the tests, in the state that matters. A test then
-/// takes a few lines, in any framework:
+/// Keep a store of each released version beside the tests. A test then has a few lines, in any
+/// framework:
 ///
 /// ```swift
 /// let fixture = MigrationFixture(
@@ -22,38 +22,36 @@ public import RoostCore
 ///
 /// The caller migrates the copy, so the test covers the program's own migration code.
 public struct MigrationFixture: Sendable {
-    /// The stored store: a closed store that is one file.
+    /// The original: a closed store in one file.
     package let store: StoreLocation
     /// The types of store.
     package let registry: StoreRegistry
 
-    /// Makes a fixture; reads nothing.
+    /// Creates a fixture, and reads nothing.
     public init(_ store: StoreLocation, registry: StoreRegistry) {
         self.store = store
         self.registry = registry
     }
 
-    /// Copies the stored store, has the copy migrated, and says how the result differs from what is
-    /// expected.
+    /// Migrates a copy of the store, and returns the differences from the expected result.
     ///
-    /// The stored store is not opened, so not even a lock file is made beside it. The copy and what
-    /// is made of it go when this returns.
+    /// The original is never opened, so not even a lock file is created beside it. The copy and the
+    /// result are removed on return.
     /// - Parameters:
-    ///   - expected: What must come out.
-    ///   - migrate: Migrates the copy, which it gets in a directory of its own; gives where the
-    ///     result is, mostly in the same place.
-    /// - Returns: One sentence for each difference; empty when the result is as expected.
-    /// - Throws: What `migrate` throws, and what keeps the store from being copied or the result
-    ///   from being opened.
+    ///   - expected: The expected content.
+    ///   - migrate: Migrates the copy, which has its own directory, and returns the location of the
+    ///     result, usually the same.
+    /// - Returns: One sentence for each difference; empty if the result is as expected.
+    /// - Throws: Errors of `migrate`, of copying the store and of opening the result.
     public func differences(
         from expected: MigrationSnapshot, migratedBy migrate: (_ copy: StoreLocation) throws -> StoreLocation
     ) throws -> [String] {
         let files = FileManager.default
         let directory = files.temporaryDirectory.appendingPathComponent("roost-fixture-\(UUID().uuidString)")
         try files.createDirectory(at: directory, withIntermediateDirectories: false)
-        // What cannot be removed is left to the system.
+        // A failure leaves the files to the system.
         defer { try? files.removeItem(at: directory) }
-        // A link to the stored store would be followed by the migration.
+        // A migration would follow a symbolic link to the original.
         let original = URL(fileURLWithPath: store.path).resolvingSymlinksInPath().path
         for suffix in ["-wal", "-journal"] where files.fileExists(atPath: original + suffix) {
             throw StoreError(
@@ -63,7 +61,7 @@ public struct MigrationFixture: Sendable {
         }
         let path = directory.appendingPathComponent(URL(fileURLWithPath: store.path).lastPathComponent).path
         try files.copyItem(atPath: original, toPath: path)
-        // A fixture may be kept read-only; its copy is to be changed.
+        // The original may be read-only, but its copy must be writable.
         try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
         let result = try registry.open(
             try migrate(StoreLocation(type: store.type, path: path)), options: StoreOptions(isReadOnly: true))

@@ -1,19 +1,19 @@
 public import RoostCore
 import RoostStores
 
-/// The expected content of a store after a migration; parts that are nil or not named are not
-/// checked.
+/// The expected content of a store after a migration.
+///
+/// Parts that are nil or not named are not checked.
 public struct MigrationSnapshot: Sendable {
-    /// An object that must be there.
+    /// An object that must exist.
     public struct ExpectedObject: Sendable {
         /// Its entity; an object of a subentity counts too.
         package var entity: EntityName
-        /// The condition that this object alone meets; nil where it is the only one of its entity.
+        /// The condition that only this object meets; nil if it is the only object of its entity.
         package var predicate: FetchRequest.Predicate?
         /// Its values by property: attributes, and to-one relationships as object IDs.
         package var values: [String: Value]
-        /// The keys of its to-many destinations, in their order; in key order if the relationship
-        /// has none.
+        /// The keys of its to-many destinations in order, or by key in an unordered relationship.
         package var targets: [String: [Int64]]
 
         /// Makes an expectation.
@@ -30,13 +30,13 @@ public struct MigrationSnapshot: Sendable {
 
     /// The model that the store must be compatible with.
     package var model: ManagedObjectModel
-    /// The objects of each entity, those of subentities not counted; an entity that is left out
-    /// must have none.
+    /// The number of objects of each entity, without subentities; an entity that is left out must
+    /// have none.
     package var counts: [String: Int]?
     /// The digest, as ``StoreDigest`` writes it.
     ///
-    /// The one value detects any change since it was recorded. Begin with any text: the difference
-    /// shows the right digest.
+    /// It detects any change since it was recorded. Start with any text: the difference shows the
+    /// right digest.
     package var digest: String?
     /// Some of the objects.
     package var objects: [ExpectedObject]
@@ -54,7 +54,7 @@ public struct MigrationSnapshot: Sendable {
     /// Returns the differences of a store, one sentence for each; empty if it matches.
     ///
     /// Also requires that ``checkStore(_:limit:)`` has no findings: the store is sound, and its
-    /// data keep to the rules of its model.
+    /// data follow the rules of its model.
     /// - Throws: Any error of reading the store; `unknownEntity` or `unknownProperty` if the
     ///   expectation names an unknown entity or property.
     package func differences(in store: any PersistentStore) throws(StoreError) -> [String] {
@@ -95,10 +95,11 @@ extension MigrationSnapshot.ExpectedObject {
         for (name, expected) in values.sorted(by: { $0.key < $1.key }) {
             let value = stored[name] ?? .null
             guard value != expected else { continue }
-            // The object may be of a subentity, which has more.
+            // The object may be of a subentity, which has more properties.
             let own = try snapshot.model.requireEntity(object.id.entity)
             guard own.layout.fields.contains(where: { $0.name == name }) else {
-                throw StoreError(.unknownProperty, "Entity '\(own.name)' has no attribute or to-one '\(name)'.")
+                throw StoreError(
+                    .unknownProperty, "Entity '\(own.name)' has no attribute or to-one relationship '\(name)'.")
             }
             differences.append("Of \(what), '\(name)' is \(value), not \(expected).")
         }
@@ -107,7 +108,7 @@ extension MigrationSnapshot.ExpectedObject {
                 snapshot.links(of: RelationshipName(entity.name, name: name), from: object.id)
             ).map(\.target)
             guard keys != expected else { continue }
-            differences.append("Of \(what), '\(name)' leads to \(keys), not \(expected).")
+            differences.append("Of \(what), '\(name)' has the members \(keys), not \(expected).")
         }
         return differences
     }

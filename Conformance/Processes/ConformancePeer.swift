@@ -5,10 +5,9 @@ internal import RoostStores
 
 /// The second process of checks about processes.
 ///
-/// It reads one command in a line from its standard input, does it, and answers with one line; the
-/// end of its input ends it, and so may a signal at any time. An answer is `ok`, `ok <words>`, or
-/// `error <code> <message>`. The commands are private to the suite: program and suite must be of
-/// one version.
+/// It reads one command per line from its standard input, runs it, and answers with one line: `ok`,
+/// `ok <words>`, or `error <code> <message>`. It ends at the end of its input, or by a signal at
+/// any time. The commands are private to the suite: program and suite must have the same version.
 public final class ConformancePeer {
     private let types: [any PersistentStoreType]
     private let answer: (String) throws -> Void
@@ -18,8 +17,8 @@ public final class ConformancePeer {
 
     /// Serves stores of these types from standard input to standard output until the input ends.
     ///
-    /// - Returns: The exit status: 0, or 1 when a command was not understood or an answer could not
-    ///   be written.
+    /// - Returns: The exit status: 0, or 1 if a command was unknown or an answer could not be
+    ///   written.
     public static func main(_ types: [any PersistentStoreType]) -> Int32 {
         let peer = ConformancePeer(types) {
             try FileHandle.standardOutput.write(contentsOf: Data(($0 + "\n").utf8))
@@ -58,31 +57,31 @@ public final class ConformancePeer {
         case "held":
             guard let held else { throw Self.misuse("no snapshot is held") }
             return ["\(try number(in: held, closing: false))"]
-        case "commit": try commit(try integer(arguments, 0))
+        case "commit": try commit(try integer(arguments, index: 0))
         case "commits":
             // Until the process is killed.
-            for number in try integer(arguments, 0)... {
+            for number in try integer(arguments, index: 0)... {
                 try commit(number)
                 try answer("acked \(number)")
             }
         case "update":
-            let id = ObjectID("Track", key: try integer(arguments, 0))
+            let id = ObjectID("Track", key: try integer(arguments, index: 0))
             var changes = ChangeSet(model: try opened().model)
             try changes.update(
-                id, version: UInt32(clamping: try integer(arguments, 1)), values: ["title": "the peer's"])
+                id, version: UInt32(clamping: try integer(arguments, index: 1)), values: ["title": "the peer's"])
             _ = try opened().commit(changes)
         case "import":
             // Until the process is killed.
-            try importTracks(from: try integer(arguments, 0), by: try integer(arguments, 1))
+            try importTracks(from: try integer(arguments, index: 0), by: try integer(arguments, index: 1))
         case "reserve":
-            let keys = try opened().reserveKeys(Int(clamping: try integer(arguments, 0)), for: "Track")
+            let keys = try opened().reserveKeys(Int(clamping: try integer(arguments, index: 0)), for: "Track")
             return ["\(keys.lowerBound)", "\(keys.upperBound)"]
-        case "load": try load(try integer(arguments, 0))
+        case "load": try load(try integer(arguments, index: 0))
         case "finish":
             guard let loader else { throw Self.misuse("no load is under way") }
             _ = try loader.finish()
             self.loader = nil
-        case "limit-file-size": try ProcessCalls.limitFileSize(to: try integer(arguments, 0))
+        case "limit-file-size": try ProcessCalls.limitFileSize(to: try integer(arguments, index: 0))
         case "limit-open-files": try ProcessCalls.forbidOpeningFiles()
         case "drop-privileges": try ProcessCalls.dropPrivileges()
         case "close":
@@ -144,14 +143,14 @@ public final class ConformancePeer {
         try loader.append(batch)
     }
 
-    /// Inserts numbered tracks with a context, and saves after each part; says how far it is.
+    /// Inserts numbered tracks with a context, saves after each part, and reports its progress.
     private func importTracks(from first: Int64, by part: Int64) throws {
         let container = try PersistentContainer(try Store(try opened(), registry: StoreRegistry(types)))
         try container.performAndWait { context in
             context.author = "import"
             for number in first... {
                 let track = try context.insert("Track")
-                // In another order than they come.
+                // Titles are not in the order of insertion.
                 track["title"] = .string("\(number % 7)-\(number)")
                 guard number % part == 0 else { continue }
                 try context.save()
@@ -160,13 +159,13 @@ public final class ConformancePeer {
         }
     }
 
-    /// The transaction whose state a snapshot shows, all of it; -1 when it shows none.
+    /// Returns the number of the transaction whose whole state a snapshot shows, or -1 for none.
     private func number(in snapshot: any StoreSnapshot, closing: Bool = true) throws -> Int64 {
         defer { if closing { snapshot.close() } }
         return try CrashWorkload.number(in: snapshot) ?? -1
     }
 
-    private func integer(_ words: [String], _ index: Int) throws -> Int64 {
+    private func integer(_ words: [String], index: Int) throws -> Int64 {
         guard index < words.count, let number = Int64(words[index]) else { throw Self.misuse("a number is missing") }
         return number
     }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// A second process that does what a check tells it.
+/// A second process that runs the commands of a check.
 final class Peer {
     private let process = Process()
     private let input = Pipe()
@@ -20,10 +20,10 @@ final class Peer {
 
     deinit { try? kill() }
 
-    /// Sends a command and gives the words of the answer after `ok`.
+    /// Sends a command and returns the words of the answer after `ok`.
     ///
-    /// - Throws: The store's error that the peer met, or a mismatch; a minute without an answer is
-    ///   one.
+    /// - Throws: The store's error in the peer, or a mismatch, also after a minute without an
+    ///   answer.
     @discardableResult
     func ask(_ command: String) throws -> [String] {
         try tell(command)
@@ -43,7 +43,7 @@ final class Peer {
         }
     }
 
-    /// The number that answers a command.
+    /// Sends a command and returns the number in its answer.
     func askNumber(_ command: String) throws -> Int64 {
         try require(try ask(command).first.flatMap { Int64($0) }, "a number from the other process for '\(command)'")
     }
@@ -57,7 +57,7 @@ final class Peer {
         }
     }
 
-    /// The number of the next `acked <n>`; nil when the process has ended.
+    /// Returns the number of the next `acked <n>`, or nil after the end of the process.
     func acknowledged() throws -> Int64? {
         guard let line = try line() else { return nil }
         guard line.hasPrefix("acked "), let number = Int64(line.dropFirst(6)) else {
@@ -66,8 +66,7 @@ final class Peer {
         return number
     }
 
-    /// Kills the process, which gets no chance to do anything, and waits for its end; once is
-    /// enough.
+    /// Kills the process without warning and waits for its end; further calls do nothing.
     func kill() throws {
         guard !isKilled else { return }
         isKilled = true
@@ -75,7 +74,7 @@ final class Peer {
         process.waitUntilExit()
     }
 
-    /// The next line of what the process writes; nil at the end.
+    /// Returns the next line of the process's output, or nil at its end.
     private func line() throws -> String? {
         while true {
             if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
@@ -83,7 +82,7 @@ final class Peer {
                 buffer.removeSubrange(...end)
                 return line
             }
-            // On a thread of its own, so that a process that hangs does not stop the whole suite.
+            // Reads on its own thread, so that a hanging process does not stop the whole suite.
             let handle = output.fileHandleForReading
             let data = try Background { handle.availableData }.value()
             guard !data.isEmpty else { return nil }

@@ -1,12 +1,13 @@
 internal import Foundation
 
-/// A program that checks start as a second process: one that hands its arguments to
-/// ``ConformancePeer``.
+/// A program that checks start as a second process, and that calls ``ConformancePeer``.
 ///
-/// What happens between processes, and what is left when one of them dies, cannot be checked within
-/// one. A third party adds an executable of one line to its package,
-/// `exit(ConformancePeer.main([MyStoreType()]))`, lets its tests depend on it, and names it in its
-/// ``StoreFixture``: `peer: .besideTests("MyPeer")`.
+/// Checks of the interaction and the death of processes require a second process. The author of a
+/// store type:
+///
+/// 1. adds an executable of one line to the package: `exit(ConformancePeer.main([MyStoreType()]))`
+/// 2. lets the tests depend on it
+/// 3. names it in the ``StoreFixture``: `peer: .besideTests("MyPeer")`
 public struct PeerProgram: Sendable {
     /// The path of the executable.
     package var path: String
@@ -19,8 +20,7 @@ public struct PeerProgram: Sendable {
         self.arguments = arguments
     }
 
-    /// The executable of this name that was built together with the tests that run; nil when it is
-    /// not beside them.
+    /// Returns the executable of this name beside the running tests, or nil if it is missing.
     public static func besideTests(_ name: String, arguments: [String] = []) -> PeerProgram? {
         var folders = [
             Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostSystem
 
-/// System calls about processes: what a peer takes from itself for a check, and how it is killed.
+/// System calls that limit or kill a peer process.
 enum ProcessCalls {
     #if canImport(Glibc)
         private static let fileSize = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
@@ -12,37 +12,37 @@ enum ProcessCalls {
         private static let openFiles = RLIMIT_NOFILE
     #endif
 
-    /// Makes every write beyond this many bytes of a file fail, as a quota does.
+    /// Makes every write past this size of a file fail, as a quota does.
     static func limitFileSize(to bytes: Int64) throws {
-        // The signal would end the process; the error is what a store sees of a quota.
+        // Without the signal, which would end the process, a write fails with the error of a quota.
         signal(SIGXFSZ, SIG_IGN)
         var limit = rlimit(rlim_cur: rlim_t(bytes), rlim_max: rlim_t(bytes))
-        try check(setrlimit(fileSize, &limit), "setrlimit(RLIMIT_FSIZE)")
+        try check(setrlimit(fileSize, &limit), call: "setrlimit(RLIMIT_FSIZE)")
     }
 
-    /// Makes every further opening of a file fail, as in a process that has too many open.
+    /// Makes every further opening of a file fail, as in a process with too many open files.
     static func forbidOpeningFiles() throws {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)
-        try check(setrlimit(openFiles, &limit), "setrlimit(RLIMIT_NOFILE)")
+        try check(setrlimit(openFiles, &limit), call: "setrlimit(RLIMIT_NOFILE)")
     }
 
-    /// Continues as a user without rights if the process has all rights.
+    /// Switches to a user without rights if the process has all rights.
     static func dropPrivileges() throws {
         guard geteuid() == 0 else { return }
         let nobody: uid_t = 65534
-        try check(setgid(gid_t(nobody)), "setgid")
-        try check(setuid(nobody), "setuid")
+        try check(setgid(gid_t(nobody)), call: "setgid")
+        try check(setuid(nobody), call: "setuid")
     }
 
-    /// Kills a process, which gets no chance to do anything.
+    /// Kills a process without warning.
     static func kill(_ process: pid_t) throws {
         let status = SystemCalls.kill(process)
-        // It may have ended a moment ago.
+        // The process may have just ended.
         if status != 0, errno == ESRCH { return }
-        try check(status, "kill")
+        try check(status, call: "kill")
     }
 
-    private static func check(_ status: Int32, _ call: String) throws {
+    private static func check(_ status: Int32, call: String) throws {
         guard status == 0 else {
             throw Mismatch(expected: "\(call) succeeds ", actual: String(cString: strerror(errno)))
         }

@@ -2,16 +2,17 @@ internal import Foundation
 internal import RoostCore
 internal import RoostQuery
 
-/// The functions of a program that random requests call: registered for stores, and known to plain
-/// evaluation.
+/// The functions of a program that random requests call.
+///
+/// They are registered for stores, and plain evaluation knows them too.
 enum CampaignFunctions {
     typealias Function = @Sendable ([Value]) -> Value
 
-    /// A small number that follows from a text.
+    /// The name of a function that computes a small number from a text.
     static let number = "roostCampaignNumber"
-    /// A text backwards.
+    /// The name of a function that reverses a text.
     static let text = "roostCampaignText"
-    /// A regular expression that fits what starts with a text.
+    /// The name of a function that returns a regular expression for texts with a prefix.
     static let pattern = "roostCampaignPattern"
 
     static let all: [String: Function] = [
@@ -29,7 +30,7 @@ enum CampaignFunctions {
         },
     ]
 
-    /// Makes them known to stores; again and again for nothing.
+    /// Registers the functions for stores; further calls do nothing.
     static func register() throws(StoreError) { try registration.get() }
 
     private static let registration: Result<Void, StoreError> = {

@@ -2,14 +2,17 @@ internal import Foundation
 package import RoostCore
 internal import RoostQuery
 
-/// Random fetch requests, asked of stores of several types and of the plain evaluation of
-/// ``PlainPredicate``.
+/// Random fetch requests on stores of several types, compared with ``PlainPredicate``.
 ///
-/// A world is a model with random indexes and random objects; many requests are asked of each.
-/// Every answer must be the plain one, with indexes and without; some are also held against each
-/// other: a predicate and its opposite part the objects, limit and offset cut the whole, a
-/// predicate that was printed and read again gives the same. Requests that make no sense get the
-/// same code from every store.
+/// A world is a model with random indexes and random objects. Each world gets many requests.
+/// Every answer must be the plain one, with and without indexes. Some answers are also compared
+/// with each other:
+///
+/// - A predicate and its negation divide the objects.
+/// - A request with a limit and an offset gives a part of the whole result.
+/// - A predicate that was printed and read again gives the same objects.
+///
+/// Meaningless requests get the same code from every store.
 package enum QueryCampaign {
     /// The counts of a campaign.
     package struct Summary: Sendable, CustomStringConvertible {
@@ -22,19 +25,19 @@ package enum QueryCampaign {
 
         /// The numbers in one line.
         package var description: String {
-            "\(caseCount) requests, \(dividingCount) of which chose some of the objects and \(refusedCount) were refused"
+            "\(caseCount) requests: \(dividingCount) chose some of the objects, \(refusedCount) were refused"
         }
     }
 
-    /// Asks `caseCount` requests of one new store of each fixture for each world.
+    /// Runs `caseCount` requests in random worlds, on a new store of each fixture for each world.
     ///
     /// - Parameters:
     ///   - fixtures: Types of stores that can be written.
-    ///   - seed: What everything follows from.
-    ///   - caseCount: How many requests.
-    ///   - casesPerWorld: How many of them are asked of the same objects.
-    /// - Returns: What was asked.
-    /// - Throws: ``QueryFailure``, shrunk; what creating stores throws.
+    ///   - seed: The seed of the worlds and requests.
+    ///   - caseCount: The number of requests.
+    ///   - casesPerWorld: The number of requests on the same objects.
+    /// - Returns: The numbers of requests by their outcome.
+    /// - Throws: A shrunk ``QueryFailure``, or an error of creating a store.
     package static func run(
         on fixtures: [StoreFixture], seed: UInt64, caseCount: Int, casesPerWorld: Int = 250
     ) throws -> Summary {
@@ -45,22 +48,22 @@ package enum QueryCampaign {
             let worldSeed = random.next() >> 16
             let count = min(casesPerWorld, caseCount - summary.caseCount)
             do {
-                try runWorld(worldSeed, on: fixtures, caseCount: count, &summary)
+                try runWorld(worldSeed, on: fixtures, caseCount: count, summary: &summary)
             } catch let failure as QueryShrinker.Failure {
-                throw QueryFailure(seed: seed, failure)
+                throw QueryFailure(seed: seed, failure: failure)
             }
         }
         return summary
     }
 
     private static func runWorld(
-        _ seed: UInt64, on fixtures: [StoreFixture], caseCount: Int, _ summary: inout Summary
+        _ seed: UInt64, on fixtures: [StoreFixture], caseCount: Int, summary: inout Summary
     ) throws {
         let world = try QueryWorld(seed: seed, hasConstraints: fixtures.allSatisfy(\.keepsConstraints))
         let plain = try QueryOracle(world)
         var lanes: [QueryLane] = []
         defer { for lane in lanes { lane.close() } }
-        for fixture in fixtures { lanes.append(try QueryLane(fixture, world)) }
+        for fixture in fixtures { lanes.append(try QueryLane(fixture, world: world)) }
         var generator = QueryGenerator(world, seed: seed)
         for number in 0..<caseCount {
             let isRefused = generator.random.oneIn(12)
@@ -80,7 +83,7 @@ package enum QueryCampaign {
             case .refusal: summary.refusedCount += 1
             }
             for (index, lane) in lanes.enumerated() {
-                // Each kind of comparison takes its turn: what a fault gets wrong, it gets wrong again.
+                // The kinds of comparison alternate, because a fault shows repeatedly.
                 let isCounted = (index + number) % 3 == 0
                 let isRelated = index == number / 3 % lanes.count && number % 3 == 0
                 do {
@@ -91,14 +94,14 @@ package enum QueryCampaign {
                         on: isRefused && index > 0 ? [lanes[0].fixture, lane.fixture] : [lane.fixture],
                         salt: seed &+ UInt64(number), isRelated: isRelated && !isRefused && !isRows,
                         isRefused: isRefused)
-                    throw shrinker.shrink(world, request, difference)
+                    throw shrinker.shrink(world, request: request, difference: difference)
                 }
             }
         }
     }
 }
 
-/// The answers that plain evaluation gives on a world.
+/// The answers of plain evaluation in a world.
 struct QueryOracle {
     private let fetch: PlainFetch
     private let rows: PlainRows
@@ -113,13 +116,13 @@ struct QueryOracle {
     }
 }
 
-/// A store gave another answer than plain evaluation, or than itself.
+/// A difference between a store and plain evaluation, or between two answers of a store.
 package struct QueryFailure: Error, Sendable, CustomStringConvertible {
     /// The seed of the campaign.
     package let seed: UInt64
     /// The name of the fixture.
     package let store: String
-    /// The request, as short as it was found to fail.
+    /// The shortest request that fails.
     public let request: RowRequest
     /// The number of objects that suffice to show the failure.
     package let objectCount: Int
@@ -127,12 +130,12 @@ package struct QueryFailure: Error, Sendable, CustomStringConvertible {
     package let difference: String
     /// The predicate as text.
     package let text: String
-    /// The predicate that failed at first.
+    /// The predicate of the original failure.
     package let original: String
-    /// The same as the body of a test.
+    /// The failure as the body of a test.
     package let swiftCode: String
 
-    init(seed: UInt64, _ failure: QueryShrinker.Failure) {
+    init(seed: UInt64, failure: QueryShrinker.Failure) {
         self.seed = seed
         original = failure.original.map { (try? $0.format()) ?? "\($0)" } ?? ""
         store = failure.store
@@ -144,7 +147,7 @@ package struct QueryFailure: Error, Sendable, CustomStringConvertible {
         swiftCode = failure.swiftCode
     }
 
-    /// All of it as text.
+    /// The whole failure as text.
     package var description: String {
         """
         \(store): \(difference)

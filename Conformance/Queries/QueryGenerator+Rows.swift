@@ -2,12 +2,12 @@ internal import Foundation
 internal import RoostCore
 
 extension QueryGenerator {
-    /// A request for rows: of objects or of groups of them.
+    /// Returns a request for rows of objects or of groups.
     mutating func rowsRequest() -> RowRequest {
         var request = RowRequest(request())
         request.sortDescriptors = []
         guard let entity = model.entity(request.entity) else { return request }
-        if random.oneIn(2) { makeGroups(&request, entity) } else { makeColumns(&request, entity) }
+        if random.oneIn(2) { makeGroups(&request, entity: entity) } else { makeColumns(&request, entity: entity) }
         if random.oneIn(2) {
             let names = request.propertiesToFetch.map(\.name).filter { !$0.hasPrefix("object") }
             if !names.isEmpty {
@@ -20,20 +20,20 @@ extension QueryGenerator {
         return request
     }
 
-    private mutating func makeColumns(_ request: inout RowRequest, _ entity: ManagedObjectModel.Entity) {
+    private mutating func makeColumns(_ request: inout RowRequest, entity: ManagedObjectModel.Entity) {
         let scope = Scope(entity: entity, depth: 1)
         for index in 0...random.below(3) {
             let column: FetchRequest.FetchedProperty =
                 switch random.below(5) {
                 case 0: .init("object\(index)", expression: toOnePath(entity) ?? .evaluatedObject)
-                case 1, 2: .init("c\(index)", expression: scalar(random.pick(Kind.allCases), scope))
+                case 1, 2: .init("c\(index)", expression: scalar(random.pick(Kind.allCases), scope: scope))
                 default: .init("c\(index)", expression: groupable(entity) ?? .constant(.int(1)))
                 }
             request.propertiesToFetch.append(column)
         }
     }
 
-    private mutating func makeGroups(_ request: inout RowRequest, _ entity: ManagedObjectModel.Entity) {
+    private mutating func makeGroups(_ request: inout RowRequest, entity: ManagedObjectModel.Entity) {
         for index in 0..<random.below(3) {
             guard let key = groupable(entity) else { continue }
             request.propertiesToGroupBy.append(key)
@@ -50,10 +50,12 @@ extension QueryGenerator {
         }
     }
 
-    /// A sum or another number of what has one for each object.
+    /// Returns a sum or another aggregate of an expression on each object.
     private mutating func aggregate(_ entity: ManagedObjectModel.Entity) -> Expression {
         let functions: [FetchRequest.Function] = [.sum, .count, .minimum, .maximum, .average, .median, .mode]
-        guard !random.oneIn(5), let field = path(.number, entity) else { return .function(.count, [.evaluatedObject]) }
+        guard !random.oneIn(5), let field = path(.number, entity: entity) else {
+            return .function(.count, [.evaluatedObject])
+        }
         let one = Expression.function(random.pick(functions), [field])
         guard random.oneIn(5) else { return one }
         return .function(random.pick([.add, .multiply, .subtract]), [one, .function(.count, [field])])
@@ -61,6 +63,6 @@ extension QueryGenerator {
 
     /// Returns an expression by which objects can be grouped.
     private mutating func groupable(_ entity: ManagedObjectModel.Entity) -> Expression? {
-        path(random.pick(Kind.allCases), entity)
+        path(random.pick(Kind.allCases), entity: entity)
     }
 }

@@ -2,11 +2,11 @@ internal import Foundation
 internal import RoostCore
 
 extension QueryGenerator {
-    /// A request that stores must refuse, all of them with the same code: wrong names, types,
-    /// counts, places.
+    /// Returns a request that every store must refuse with the same code: wrong names, types,
+    /// counts or places.
     mutating func senselessRequest() -> FetchRequest {
         var request = FetchRequest("Person", where: senseless())
-        // Somewhere in a predicate, also where no object would ever ask for it.
+        // The error may be in a part of the predicate that no object would evaluate.
         switch random.below(4) {
         case 0:
             let scope = Scope(entity: model.entities[0], depth: 0)
@@ -36,52 +36,73 @@ extension QueryGenerator {
     private mutating func senseless() -> Predicate {
         func path(_ text: String) -> Expression { .keyPath(text.split(separator: ".").map(String.init)) }
         func compare(
-            _ left: Expression, _ comparison: Comparison.Operator, _ right: Expression,
-            _ modifier: Comparison.Modifier = .direct
+            _ left: Expression, comparison: Comparison.Operator, right: Expression,
+            modifier: Comparison.Modifier = .direct
         ) -> Predicate { .comparison(.init(left: left, operator: comparison, right: right, modifier: modifier)) }
         let (one, text): (Expression, Expression) = (.constant(.int(1)), .constant(.string("x")))
         let choices: [Predicate] = [
-            compare(path("nothing"), .equal, one), compare(path("boss.nothing"), .equal, one),
-            compare(path("name.length"), .equal, one), compare(path("home.nothing"), .equal, text),
-            compare(path("age"), .equal, text), compare(path("name"), .less, one),
-            compare(path("born"), .equal, one), compare(path("ident"), .equal, text),
-            compare(path("boss"), .equal, one), compare(path("boss"), .less, path("boss")),
-            compare(path("coded"), .less, path("coded")), compare(path("age"), .contains, text),
-            compare(path("name"), .beginsWith, one), compare(path("age"), .like, text),
-            compare(path("age"), .matches, text), compare(path("name"), .matches, .constant(.string("[a"))),
-            compare(path("name"), .matches, .constant(.string("a)(b"))),
-            compare(path("name"), .like, .constant(.string(String(repeating: "a", count: 5000)))),
-            compare(path("name"), .matches, .constant(.string(String(repeating: "a", count: 5000)))),
-            compare(path("reports.name"), .equal, text), compare(path("reports"), .equal, path("boss")),
-            compare(path("reports.age"), .less, one), compare(path("age"), .between, .aggregate([one])),
-            compare(path("age"), .between, .aggregate([one, one, one])), compare(path("age"), .between, one),
-            compare(path("age"), .isIn, one), compare(path("age"), .isIn, .aggregate([one, text])),
-            compare(path("reports.age"), .equal, text, .any), compare(path("reports.nothing"), .equal, text, .any),
-            compare(.function(.squareRoot, [text]), .equal, one), compare(.function(.squareRoot, []), .equal, one),
-            compare(.function(.squareRoot, [one, one]), .equal, one), compare(.function(.add, [one]), .equal, one),
-            compare(.function(.add, [text, one]), .equal, one), compare(.function(.length, [one]), .equal, one),
-            compare(.function(.uppercase, [one]), .equal, text),
-            compare(.function(.sum, [path("reports.name")]), .equal, one),
-            compare(.function(.bitwiseAnd, [text, one]), .equal, one),
-            compare(.function(.negate, [path("born")]), .equal, one),
-            compare(path("reports.@sum.name"), .equal, one), compare(path("reports.@nothing.age"), .equal, one),
-            compare(path("reports.@sum"), .equal, one), compare(path("@count"), .equal, one),
-            compare(path("age.@sum"), .equal, one), compare(path("reports.@count.age"), .equal, one),
-            compare(.variable("x"), .equal, one), compare(.path(of: .variable("x"), ["age"]), .equal, one),
-            compare(.registered("noSuchFunction", [one]), .equal, one),
-            compare(.element(of: path("reports"), .first), .equal, path("boss")),
-            compare(.element(of: path("name"), .first), .equal, text),
-            compare(.subquery(path("name"), variable: "x", .constant(true)), .isIn, path("name")),
+            compare(path("nothing"), comparison: .equal, right: one),
+            compare(path("boss.nothing"), comparison: .equal, right: one),
+            compare(path("name.length"), comparison: .equal, right: one),
+            compare(path("home.nothing"), comparison: .equal, right: text),
+            compare(path("age"), comparison: .equal, right: text), compare(path("name"), comparison: .less, right: one),
+            compare(path("born"), comparison: .equal, right: one),
+            compare(path("ident"), comparison: .equal, right: text),
+            compare(path("boss"), comparison: .equal, right: one),
+            compare(path("boss"), comparison: .less, right: path("boss")),
+            compare(path("coded"), comparison: .less, right: path("coded")),
+            compare(path("age"), comparison: .contains, right: text),
+            compare(path("name"), comparison: .beginsWith, right: one),
+            compare(path("age"), comparison: .like, right: text),
+            compare(path("age"), comparison: .matches, right: text),
+            compare(path("name"), comparison: .matches, right: .constant(.string("[a"))),
+            compare(path("name"), comparison: .matches, right: .constant(.string("a)(b"))),
+            compare(path("name"), comparison: .like, right: .constant(.string(String(repeating: "a", count: 5000)))),
+            compare(path("name"), comparison: .matches, right: .constant(.string(String(repeating: "a", count: 5000)))),
+            compare(path("reports.name"), comparison: .equal, right: text),
+            compare(path("reports"), comparison: .equal, right: path("boss")),
+            compare(path("reports.age"), comparison: .less, right: one),
+            compare(path("age"), comparison: .between, right: .aggregate([one])),
+            compare(path("age"), comparison: .between, right: .aggregate([one, one, one])),
+            compare(path("age"), comparison: .between, right: one),
+            compare(path("age"), comparison: .isIn, right: one),
+            compare(path("age"), comparison: .isIn, right: .aggregate([one, text])),
+            compare(path("reports.age"), comparison: .equal, right: text, modifier: .any),
+            compare(path("reports.nothing"), comparison: .equal, right: text, modifier: .any),
+            compare(.function(.squareRoot, [text]), comparison: .equal, right: one),
+            compare(.function(.squareRoot, []), comparison: .equal, right: one),
+            compare(.function(.squareRoot, [one, one]), comparison: .equal, right: one),
+            compare(.function(.add, [one]), comparison: .equal, right: one),
+            compare(.function(.add, [text, one]), comparison: .equal, right: one),
+            compare(.function(.length, [one]), comparison: .equal, right: one),
+            compare(.function(.uppercase, [one]), comparison: .equal, right: text),
+            compare(.function(.sum, [path("reports.name")]), comparison: .equal, right: one),
+            compare(.function(.bitwiseAnd, [text, one]), comparison: .equal, right: one),
+            compare(.function(.negate, [path("born")]), comparison: .equal, right: one),
+            compare(path("reports.@sum.name"), comparison: .equal, right: one),
+            compare(path("reports.@nothing.age"), comparison: .equal, right: one),
+            compare(path("reports.@sum"), comparison: .equal, right: one),
+            compare(path("@count"), comparison: .equal, right: one),
+            compare(path("age.@sum"), comparison: .equal, right: one),
+            compare(path("reports.@count.age"), comparison: .equal, right: one),
+            compare(.variable("x"), comparison: .equal, right: one),
+            compare(.path(of: .variable("x"), ["age"]), comparison: .equal, right: one),
+            compare(.registered("noSuchFunction", [one]), comparison: .equal, right: one),
+            compare(.element(of: path("reports"), .first), comparison: .equal, right: path("boss")),
+            compare(.element(of: path("name"), .first), comparison: .equal, right: text),
+            compare(.subquery(path("name"), variable: "x", .constant(true)), comparison: .isIn, right: path("name")),
             compare(
                 .path(
                     of: .subquery(
-                        path("reports"), variable: "x", compare(.path(of: .variable("x"), ["nothing"]), .equal, one)),
-                    ["@count"]), .equal, one),
-            compare(.conditional(.constant(true), one, text), .equal, one),
-            compare(path("home"), .equal, text), compare(path("home"), .less, path("home")),
-            compare(.constant(.string("x")), .equal, .constant(.int(1))),
-            compare(path("name"), .notEqual, .constant(.bool(true))),
-            (0..<210).reduce(compare(path("age"), .equal, one)) { inner, _ in .not(inner) },
+                        path("reports"), variable: "x",
+                        compare(.path(of: .variable("x"), ["nothing"]), comparison: .equal, right: one)),
+                    ["@count"]), comparison: .equal, right: one),
+            compare(.conditional(.constant(true), one, text), comparison: .equal, right: one),
+            compare(path("home"), comparison: .equal, right: text),
+            compare(path("home"), comparison: .less, right: path("home")),
+            compare(.constant(.string("x")), comparison: .equal, right: .constant(.int(1))),
+            compare(path("name"), comparison: .notEqual, right: .constant(.bool(true))),
+            (0..<210).reduce(compare(path("age"), comparison: .equal, right: one)) { inner, _ in .not(inner) },
         ]
         return random.pick(choices)
     }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// Random fetch requests about a world: well-formed ones, which every store must answer.
+/// A generator of random valid fetch requests in a world, which every store must answer.
 struct QueryGenerator {
     typealias Predicate = FetchRequest.Predicate
     typealias Expression = FetchRequest.Expression
@@ -21,7 +21,7 @@ struct QueryGenerator {
         }
     }
 
-    /// Values that compare with each other.
+    /// The kinds of values that compare with each other.
     enum Kind: CaseIterable {
         case number, text, date, uuid, data
     }
@@ -29,7 +29,7 @@ struct QueryGenerator {
     let world: QueryWorld
     var random: SeededGenerator
     var model: ManagedObjectModel { world.model }
-    /// The values that objects have, by kind: requests that ask for them find something.
+    /// The values of objects by kind, for requests that find objects.
     private var stored: [Kind: [Value]] = [:]
 
     init(_ world: QueryWorld, seed: UInt64) {
@@ -54,9 +54,9 @@ struct QueryGenerator {
 
     // MARK: Requests
 
-    /// A request for objects.
+    /// Returns a request for objects.
     mutating func request() -> FetchRequest {
-        // Mostly people, the most numerous objects.
+        // Mostly persons, which are the most numerous objects.
         let people = model.entities.filter { $0.layout.field("name") != nil && $0.layout.field("budget") == nil }
         let entity = random.pick(random.oneIn(3) || people.isEmpty ? model.entities : people)
         var request = FetchRequest(entity.name)
@@ -75,7 +75,8 @@ struct QueryGenerator {
         let end = names.reduce(entity) { entity, name in
             entity.relationship(name).map { model.entities[$0.destination] } ?? entity
         }
-        let fields = self.fields(of: end, .number) + self.fields(of: end, .text) + self.fields(of: end, .date)
+        let fields =
+            self.fields(of: end, kind: .number) + self.fields(of: end, kind: .text) + self.fields(of: end, kind: .date)
         guard !fields.isEmpty else { return .init("name", ascending: random.oneIn(2)) }
         let path = (names + random.pick(fields)).joined(separator: ".")
         let options: Comparison.Options = random.pick([
@@ -100,9 +101,9 @@ struct QueryGenerator {
 
     private mutating func leaf(_ scope: Scope) -> Predicate {
         switch random.below(16) {
-        case 0...3: return scalarComparison(.number, scope)
+        case 0...3: return scalarComparison(.number, scope: scope)
         case 4...7: return textComparison(scope)
-        case 8: return scalarComparison(random.pick([.date, .uuid, .data]), scope)
+        case 8: return scalarComparison(random.pick([.date, .uuid, .data]), scope: scope)
         case 9: return objectComparison(scope)
         case 10: return membership(scope)
         case 11, 12: return quantified(scope)
@@ -111,12 +112,12 @@ struct QueryGenerator {
             let names = [["home"], ["home", "position"], ["coded"], ["ref"]].filter {
                 scope.entity.attribute($0.first ?? "") != nil
             }
-            guard !names.isEmpty else { return scalarComparison(.text, scope) }
+            guard !names.isEmpty else { return scalarComparison(.text, scope: scope) }
             return .comparison(
                 .init(
                     left: .keyPath(random.pick(names)), operator: random.oneIn(2) ? .equal : .notEqual,
                     right: .constant(.null)))
-        default: return scalarComparison(random.pick(Kind.allCases), scope)
+        default: return scalarComparison(random.pick(Kind.allCases), scope: scope)
         }
     }
 
@@ -132,16 +133,16 @@ struct QueryGenerator {
         ])
     }
 
-    private mutating func scalarComparison(_ kind: Kind, _ scope: Scope) -> Predicate {
+    private mutating func scalarComparison(_ kind: Kind, scope: Scope) -> Predicate {
         if kind == .date, random.oneIn(8) { return comparisonWithNow(scope) }
-        let left = scalar(kind, scope)
+        let left = scalar(kind, scope: scope)
         let options = kind == .text ? options() : []
         if random.oneIn(6) {
-            let bounds = Expression.aggregate([scalar(kind, scope), scalar(kind, scope)])
+            let bounds = Expression.aggregate([scalar(kind, scope: scope), scalar(kind, scope: scope)])
             return .comparison(.init(left: left, operator: .between, right: bounds, options: options))
         }
         return .comparison(
-            .init(left: left, operator: random.pick(Self.orders), right: scalar(kind, scope), options: options))
+            .init(left: left, operator: random.pick(Self.orders), right: scalar(kind, scope: scope), options: options))
     }
 
     /// Returns a comparison with the time of the fetch, which is far from every date of a world.
@@ -155,23 +156,28 @@ struct QueryGenerator {
     }
 
     private mutating func textComparison(_ scope: Scope) -> Predicate {
-        let (left, options) = (scalar(.text, scope), options())
+        let (left, options) = (scalar(.text, scope: scope), options())
         switch random.below(10) {
         case 9:
             let pattern = Expression.registered(
-                CampaignFunctions.pattern, [.constant(.int(0)), scalar(.text, scope.deeper())])
+                CampaignFunctions.pattern, [.constant(.int(0)), scalar(.text, scope: scope.deeper())])
             return .comparison(.init(left: left, operator: .matches, right: pattern, options: options))
         case 0, 1:
-            return .comparison(.init(left: left, operator: .contains, right: scalar(.text, scope), options: options))
+            return .comparison(
+                .init(left: left, operator: .contains, right: scalar(.text, scope: scope), options: options))
         case 2:
-            return .comparison(.init(left: left, operator: .beginsWith, right: scalar(.text, scope), options: options))
+            return .comparison(
+                .init(left: left, operator: .beginsWith, right: scalar(.text, scope: scope), options: options))
         case 3:
-            return .comparison(.init(left: left, operator: .endsWith, right: scalar(.text, scope), options: options))
-        case 4: return .comparison(.init(left: left, operator: .isIn, right: scalar(.text, scope), options: options))
+            return .comparison(
+                .init(left: left, operator: .endsWith, right: scalar(.text, scope: scope), options: options))
+        case 4:
+            return .comparison(.init(left: left, operator: .isIn, right: scalar(.text, scope: scope), options: options))
         case 5:
             return .comparison(
                 .init(left: left, operator: .like, right: .constant(.string(likePattern())), options: options))
-        case 6: return .comparison(.init(left: left, operator: .like, right: scalar(.text, scope), options: options))
+        case 6:
+            return .comparison(.init(left: left, operator: .like, right: scalar(.text, scope: scope), options: options))
         case 7:
             let pattern = random.pick([
                 "a", "a.*", ".*b", "[ab]+", "(a|b)*", "rob|ab", ".", ".?", "a{1,3}b?", "\\w+", "\\d+", "^a.*$",
@@ -183,7 +189,8 @@ struct QueryGenerator {
         default:
             let order = random.pick(
                 [.less, .lessOrEqual, .greater, .greaterOrEqual] as [Comparison.Operator])
-            return .comparison(.init(left: left, operator: order, right: scalar(.text, scope), options: .localized))
+            return .comparison(
+                .init(left: left, operator: order, right: scalar(.text, scope: scope), options: .localized))
         }
     }
 
@@ -199,46 +206,50 @@ struct QueryGenerator {
 
     private mutating func objectComparison(_ scope: Scope) -> Predicate {
         let entity = random.pick(model.entities)
-        let left = object(entity.root, scope)
+        let left = object(entity.root, scope: scope)
         if random.oneIn(3) {
-            let list = Expression.aggregate((0..<random.below(4)).map { _ in object(entity.root, scope) })
+            let list = Expression.aggregate((0..<random.below(4)).map { _ in object(entity.root, scope: scope) })
             return .comparison(.init(left: left, operator: .isIn, right: list))
         }
         return .comparison(
-            .init(left: left, operator: random.oneIn(2) ? .equal : .notEqual, right: object(entity.root, scope)))
+            .init(left: left, operator: random.oneIn(2) ? .equal : .notEqual, right: object(entity.root, scope: scope)))
     }
 
-    /// `IN` and `CONTAINS` with lists and collections.
+    /// Returns an `IN` or `CONTAINS` with lists and collections.
     private mutating func membership(_ scope: Scope) -> Predicate {
         let kind = random.pick(Kind.allCases)
         let options = kind == .text ? options() : []
         if random.oneIn(4), let (objects, entity) = objects(scope) {
             return random.oneIn(2)
-                ? .comparison(.init(left: object(entity.root, scope), operator: .isIn, right: objects))
-                : .comparison(.init(left: objects, operator: .contains, right: object(entity.root, scope)))
+                ? .comparison(.init(left: object(entity.root, scope: scope), operator: .isIn, right: objects))
+                : .comparison(.init(left: objects, operator: .contains, right: object(entity.root, scope: scope)))
         }
-        if random.oneIn(3), let values = values(kind, scope) {
+        if random.oneIn(3), let values = values(kind, scope: scope) {
             return random.oneIn(2)
-                ? .comparison(.init(left: scalar(kind, scope), operator: .isIn, right: values, options: options))
-                : .comparison(.init(left: values, operator: .contains, right: scalar(kind, scope), options: options))
+                ? .comparison(.init(left: scalar(kind, scope: scope), operator: .isIn, right: values, options: options))
+                : .comparison(
+                    .init(left: values, operator: .contains, right: scalar(kind, scope: scope), options: options))
         }
         let count = random.oneIn(12) ? 40 : random.below(5)
-        let list = Expression.aggregate((0..<count).map { _ in random.oneIn(4) ? scalar(kind, scope) : constant(kind) })
-        return .comparison(.init(left: scalar(kind, scope), operator: .isIn, right: list, options: options))
+        let list = Expression.aggregate(
+            (0..<count).map { _ in random.oneIn(4) ? scalar(kind, scope: scope) : constant(kind) })
+        return .comparison(.init(left: scalar(kind, scope: scope), operator: .isIn, right: list, options: options))
     }
 
-    /// ANY, ALL and NONE.
+    /// Returns a condition with ANY, ALL or NONE.
     private mutating func quantified(_ scope: Scope) -> Predicate {
         let modifier: Comparison.Modifier = random.oneIn(2) ? .any : .all
         var comparison: Comparison
         if random.oneIn(5), let (objects, entity) = objects(scope) {
             comparison = .init(
-                left: objects, operator: random.oneIn(2) ? .equal : .notEqual, right: object(entity.root, scope),
+                left: objects, operator: random.oneIn(2) ? .equal : .notEqual, right: object(entity.root, scope: scope),
                 modifier: modifier)
         } else {
             let kind = random.pick([Kind.number, .number, .text, .text, .date, .uuid, .data])
-            guard let values = values(kind, scope) else { return scalarComparison(kind, scope) }
-            guard case .comparison(let inner) = kind == .text ? textComparison(scope) : scalarComparison(kind, scope)
+            guard let values = values(kind, scope: scope) else { return scalarComparison(kind, scope: scope) }
+            guard
+                case .comparison(let inner) = kind == .text
+                    ? textComparison(scope) : scalarComparison(kind, scope: scope)
             else { return .constant(true) }
             comparison = inner
             comparison.left = values
@@ -249,7 +260,7 @@ struct QueryGenerator {
 
     /// Returns a condition on the size of a collection.
     private mutating func aboutCollection(_ scope: Scope) -> Predicate {
-        guard let (objects, _) = objects(scope) else { return scalarComparison(.number, scope) }
+        guard let (objects, _) = objects(scope) else { return scalarComparison(.number, scope: scope) }
         let count: Expression = random.oneIn(3) ? .element(of: objects, .size) : .path(of: objects, ["@count"])
         return .comparison(
             .init(left: count, operator: random.pick(Self.orders), right: .constant(.int(Int64(random.below(4))))))
@@ -283,10 +294,10 @@ struct QueryGenerator {
 
     // MARK: Paths
 
-    /// The paths of an entity's stored fields that are of a kind; composites' elements have two
-    /// names or more.
-    func fields(of entity: ManagedObjectModel.Entity, _ kind: Kind) -> [[String]] {
-        func paths(_ attributes: [AttributeDescription], _ prefix: [String]) -> [[String]] {
+    /// Returns the paths of an entity's stored fields of a kind; elements of composites have
+    /// several names.
+    func fields(of entity: ManagedObjectModel.Entity, kind: Kind) -> [[String]] {
+        func paths(_ attributes: [AttributeDescription], prefix: [String]) -> [[String]] {
             attributes.flatMap { attribute -> [[String]] in
                 let path = prefix + [attribute.name]
                 let own: Kind? =
@@ -298,15 +309,14 @@ struct QueryGenerator {
                     case .binaryData: .data
                     case .undefined, .transformable, .objectID, .composite: nil
                     }
-                if attribute.type == .composite { return paths(attribute.elements, path) }
+                if attribute.type == .composite { return paths(attribute.elements, prefix: path) }
                 return own == kind ? [path] : []
             }
         }
-        return paths(entity.attributes, [])
+        return paths(entity.attributes, prefix: [])
     }
 
-    /// The names of none, one or two to-one relationships, one after the other, and where they
-    /// lead.
+    /// Returns a path of up to two to-one relationships, and its destination.
     mutating func toOneSteps(
         _ entity: ManagedObjectModel.Entity
     ) -> (names: [String], entity: ManagedObjectModel.Entity) {
@@ -321,14 +331,14 @@ struct QueryGenerator {
         return (names, current)
     }
 
-    /// The path of a field of a kind, from the object itself.
-    mutating func path(_ kind: Kind, _ entity: ManagedObjectModel.Entity) -> Expression? {
+    /// Returns the path of a field of a kind, from the object itself.
+    mutating func path(_ kind: Kind, entity: ManagedObjectModel.Entity) -> Expression? {
         let (names, end) = toOneSteps(entity)
-        let fields = fields(of: end, kind)
+        let fields = fields(of: end, kind: kind)
         return fields.isEmpty ? nil : .keyPath(names + random.pick(fields))
     }
 
-    /// The path of a to-one relationship.
+    /// Returns the path of a to-one relationship.
     mutating func toOnePath(_ entity: ManagedObjectModel.Entity) -> Expression? {
         let (names, end) = toOneSteps(entity)
         let ends = end.relationships.filter { !$0.isToMany }
@@ -363,11 +373,11 @@ struct QueryGenerator {
         }
     }
 
-    /// The path of a field of a kind, perhaps through to-one relationships.
-    private mutating func field(_ kind: Kind, _ scope: Scope) -> Expression? {
+    /// Returns the path of a field of a kind, possibly through to-one relationships.
+    private mutating func field(_ kind: Kind, scope: Scope) -> Expression? {
         let start = start(scope)
         let (names, entity) = toOneSteps(start.entity)
-        let fields = fields(of: entity, kind)
+        let fields = fields(of: entity, kind: kind)
         return fields.isEmpty ? nil : start.path(names + random.pick(fields))
     }
 
@@ -378,7 +388,7 @@ struct QueryGenerator {
         let start = start(scope)
         var (names, entity) = toOneSteps(start.entity)
         var count = random.oneIn(5) ? 2 : 1
-        // So many that ways part and meet again.
+        // Long enough for paths to separate and meet again.
         if random.oneIn(12) { count = 3 + random.below(2) }
         for number in 0..<count {
             let toOnes = entity.relationships.filter { !$0.isToMany }
@@ -400,7 +410,7 @@ struct QueryGenerator {
         return (names, entity, start.path)
     }
 
-    /// Many objects, and their entity.
+    /// Returns an expression with several objects, and their entity.
     private mutating func objects(_ scope: Scope) -> (Expression, ManagedObjectModel.Entity)? {
         guard let (names, entity, path) = toManyPath(scope) else { return nil }
         let list = path(names)
@@ -414,44 +424,48 @@ struct QueryGenerator {
         return (.subquery(list, variable: name, predicate(inner)), entity)
     }
 
-    /// Many values of a kind.
-    private mutating func values(_ kind: Kind, _ scope: Scope) -> Expression? {
-        if random.oneIn(10) { return .aggregate((0..<random.below(4)).map { _ in scalar(kind, scope.deeper()) }) }
+    /// Returns an expression with several values of a kind.
+    private mutating func values(_ kind: Kind, scope: Scope) -> Expression? {
+        if random.oneIn(10) {
+            return .aggregate((0..<random.below(4)).map { _ in scalar(kind, scope: scope.deeper()) })
+        }
         if random.oneIn(4), let (objects, entity) = objects(scope) {
-            let fields = fields(of: entity, kind)
+            let fields = fields(of: entity, kind: kind)
             guard !fields.isEmpty else { return nil }
             return .path(of: objects, random.pick(fields))
         }
         guard let (names, entity, path) = toManyPath(scope) else { return nil }
         let (more, end) = toOneSteps(entity)
-        let fields = fields(of: end, kind)
+        let fields = fields(of: end, kind: kind)
         guard !fields.isEmpty else { return nil }
         let rest = more + random.pick(fields)
         guard random.oneIn(8) else { return path(names + rest) }
         return path(names + [random.pick(["@unionOfObjects", "@distinctUnionOfObjects"])] + rest)
     }
 
-    /// `rel.@sum.price` and the like.
-    private mutating func collected(_ kind: Kind, _ operators: [String], _ scope: Scope) -> Expression? {
+    /// Returns an expression such as `rel.@sum.price`.
+    private mutating func collected(_ kind: Kind, operators: [String], scope: Scope) -> Expression? {
         guard let (names, entity, path) = toManyPath(scope) else { return nil }
-        let fields = fields(of: entity, kind)
+        let fields = fields(of: entity, kind: kind)
         return fields.isEmpty ? nil : path(names + [random.pick(operators)] + random.pick(fields))
     }
 
     // MARK: Scalars
 
-    /// An expression with one value of a kind.
-    mutating func scalar(_ kind: Kind, _ scope: Scope) -> Expression {
+    /// Returns an expression with one value of a kind.
+    mutating func scalar(_ kind: Kind, scope: Scope) -> Expression {
         let inner = scope.deeper()
         let isPlain = scope.depth <= 0 || random.below(5) < 3
-        if isPlain { return random.oneIn(2) ? constant(kind) : field(kind, scope) ?? constant(kind) }
-        if random.oneIn(12) { return .conditional(predicate(inner), scalar(kind, inner), scalar(kind, inner)) }
+        if isPlain { return random.oneIn(2) ? constant(kind) : field(kind, scope: scope) ?? constant(kind) }
+        if random.oneIn(12) {
+            return .conditional(predicate(inner), scalar(kind, scope: inner), scalar(kind, scope: inner))
+        }
         let made: Expression? =
             switch kind {
             case .number: number(inner)
             case .text: text(inner)
             case .date: date(inner)
-            case .uuid, .data: field(kind, inner)
+            case .uuid, .data: field(kind, scope: inner)
             }
         return made ?? constant(kind)
     }
@@ -461,13 +475,15 @@ struct QueryGenerator {
             .function(function, arguments)
         }
         switch random.below(16) {
-        case 15: return .registered(CampaignFunctions.number, [.constant(.int(0)), scalar(.text, scope)])
+        case 15: return .registered(CampaignFunctions.number, [.constant(.int(0)), scalar(.text, scope: scope)])
         case 0...2:
             return call(
-                random.pick([.add, .subtract, .multiply, .divide]), scalar(.number, scope), scalar(.number, scope))
-        case 3: return call(random.pick([.negate, .absolute, .floor, .ceiling, .truncate]), scalar(.number, scope))
-        case 4: return call(random.pick([.squareRoot, .log, .naturalLog, .exponential]), scalar(.number, scope))
-        case 5: return call(.power, scalar(.number, scope), .constant(.int(Int64(random.below(6)) - 1)))
+                random.pick([.add, .subtract, .multiply, .divide]), scalar(.number, scope: scope),
+                scalar(.number, scope: scope))
+        case 3:
+            return call(random.pick([.negate, .absolute, .floor, .ceiling, .truncate]), scalar(.number, scope: scope))
+        case 4: return call(random.pick([.squareRoot, .log, .naturalLog, .exponential]), scalar(.number, scope: scope))
+        case 5: return call(.power, scalar(.number, scope: scope), .constant(.int(Int64(random.below(6)) - 1)))
         case 6: return call(.modulus, integer(scope), integer(scope))
         case 7:
             return random.oneIn(4)
@@ -475,25 +491,25 @@ struct QueryGenerator {
                 : call(
                     random.pick([.bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift]), integer(scope),
                     random.oneIn(2) ? .constant(.int(Int64(random.below(70)) - 2)) : integer(scope))
-        case 8: return call(.length, scalar(.text, scope))
+        case 8: return call(.length, scalar(.text, scope: scope))
         case 9: return objects(scope).map { .path(of: $0.0, ["@count"]) }
-        case 10: return collected(.number, ["@sum", "@avg", "@min", "@max"], scope)
+        case 10: return collected(.number, operators: ["@sum", "@avg", "@min", "@max"], scope: scope)
         case 11:
             let functions: [FetchRequest.Function] = [
                 .sum, .count, .minimum, .maximum, .average, .median, .mode, .standardDeviation,
             ]
-            return values(.number, scope).map { .function(random.pick(functions), [$0]) }
+            return values(.number, scope: scope).map { .function(random.pick(functions), [$0]) }
         case 12: return call(.subtract, time(scope), time(scope))
         case 13: return .cast(.constant(.string(random.pick(["1", "-7", "x", "", "1.5", "10 ", "1e3"]))), .number)
-        default: return call(.noIndex, scalar(.number, scope))
+        default: return call(.noIndex, scalar(.number, scope: scope))
         }
     }
 
-    /// A whole number that is not a boolean.
+    /// Returns an integer that is not a boolean.
     private mutating func integer(_ scope: Scope) -> Expression {
         switch random.below(4) {
         case 0: return .constant(.int(random.pick(QueryValues.bigIntegers)))
-        case 1: return .function(.length, [scalar(.text, scope)])
+        case 1: return .function(.length, [scalar(.text, scope: scope)])
         case 2:
             let start = start(scope)
             let names = start.entity.attributes.filter { [.integer16, .integer32, .integer64].contains($0.type) }
@@ -504,27 +520,29 @@ struct QueryGenerator {
 
     private mutating func text(_ scope: Scope) -> Expression? {
         switch random.below(7) {
-        case 6: return .registered(CampaignFunctions.text, [.constant(.int(0)), scalar(.text, scope)])
-        case 0, 1, 2: return .function(random.pick([.uppercase, .lowercase, .canonical]), [scalar(.text, scope)])
-        case 3: return collected(.text, ["@min", "@max"], scope)
+        case 6: return .registered(CampaignFunctions.text, [.constant(.int(0)), scalar(.text, scope: scope)])
+        case 0, 1, 2:
+            return .function(random.pick([.uppercase, .lowercase, .canonical]), [scalar(.text, scope: scope)])
+        case 3: return collected(.text, operators: ["@min", "@max"], scope: scope)
         case 4: return .cast(integer(scope), .string)
         default:
-            return values(.text, scope).map { .function(random.oneIn(2) ? .minimum : .maximum, [$0]) }
+            return values(.text, scope: scope).map { .function(random.oneIn(2) ? .minimum : .maximum, [$0]) }
         }
     }
 
-    /// A date that is seen to be one: what is taken away from a null could be anything.
+    /// Returns an expression that is surely a date, because the type of a difference with null is
+    /// unknown.
     private mutating func time(_ scope: Scope) -> Expression {
-        if random.oneIn(2), let field = field(.date, scope) { return field }
+        if random.oneIn(2), let field = field(.date, scope: scope) { return field }
         return .constant(.date(Date(timeIntervalSinceReferenceDate: random.pick(QueryValues.seconds))))
     }
 
     private mutating func date(_ scope: Scope) -> Expression? {
         switch random.below(4) {
-        case 0: return .function(random.oneIn(2) ? .add : .subtract, [time(scope), scalar(.number, scope)])
-        case 1: return collected(.date, ["@min", "@max"], scope)
-        case 2: return .cast(scalar(.number, scope), .date)
-        default: return field(.date, scope)
+        case 0: return .function(random.oneIn(2) ? .add : .subtract, [time(scope), scalar(.number, scope: scope)])
+        case 1: return collected(.date, operators: ["@min", "@max"], scope: scope)
+        case 2: return .cast(scalar(.number, scope: scope), .date)
+        default: return field(.date, scope: scope)
         }
     }
 
@@ -534,8 +552,8 @@ struct QueryGenerator {
         return .constant(.objectID(ObjectID(random.pick(entities).name, key: Int64(1 + random.below(14)))))
     }
 
-    /// An object of a hierarchy, or none.
-    private mutating func object(_ root: Int, _ scope: Scope) -> Expression {
+    /// Returns an object of a hierarchy, or null.
+    private mutating func object(_ root: Int, scope: Scope) -> Expression {
         let constant = objectConstant(root)
         guard random.oneIn(2) else { return constant }
         let start = start(scope)

@@ -2,19 +2,19 @@ internal import Foundation
 internal import RoostCore
 internal import RoostQuery
 
-/// One type of store in a campaign: a store of the world with its indexes, and one without.
+/// One type of store in a campaign: a store of the world with indexes, and one without.
 struct QueryLane {
     let fixture: StoreFixture
     private let bench: Workbench
     private let indexed: any StoreSnapshot
     private let plain: any StoreSnapshot
 
-    init(_ fixture: StoreFixture, _ world: QueryWorld) throws {
+    init(_ fixture: StoreFixture, world: QueryWorld) throws {
         self.fixture = fixture
         bench = try Workbench(fixture)
         do {
-            indexed = try Self.store(bench, "indexed", world, world.model)
-            plain = try Self.store(bench, "plain", world, world.plainModel)
+            indexed = try Self.store(bench, name: "indexed", world: world, model: world.model)
+            plain = try Self.store(bench, name: "plain", world: world, model: world.plainModel)
         } catch {
             bench.discard()
             throw error
@@ -22,7 +22,7 @@ struct QueryLane {
     }
 
     private static func store(
-        _ bench: Workbench, _ name: String, _ world: QueryWorld, _ model: ManagedObjectModel
+        _ bench: Workbench, name: String, world: QueryWorld, model: ManagedObjectModel
     ) throws -> any StoreSnapshot {
         let store = try bench.create(model, name: name)
         _ = try store.commit(try world.changes(for: model))
@@ -68,9 +68,9 @@ struct QueryLane {
         }
     }
 
-    func answer(_ request: RowRequest) throws -> Answer { try Self.answer(request, indexed) }
+    func answer(_ request: RowRequest) throws -> Answer { try Self.answer(request, snapshot: indexed) }
 
-    private static func answer(_ request: RowRequest, _ snapshot: any StoreSnapshot) throws -> Answer {
+    private static func answer(_ request: RowRequest, snapshot: any StoreSnapshot) throws -> Answer {
         do throws(StoreError) {
             guard !request.propertiesToFetch.isEmpty else { return .keys(try snapshot.keys(request.fetchRequest)) }
             let cursor = try snapshot.rows(request)
@@ -85,8 +85,8 @@ struct QueryLane {
         }
     }
 
-    /// The keys of the IDs that a store gives without records.
-    private static func ids(_ request: RowRequest, _ snapshot: any StoreSnapshot) -> Answer {
+    /// Returns the keys of the IDs that a store returns without records.
+    private static func ids(_ request: RowRequest, snapshot: any StoreSnapshot) -> Answer {
         do throws(StoreError) {
             return .keys(try snapshot.objectIDs(request.fetchRequest).map(\.key))
         } catch {
@@ -99,12 +99,12 @@ struct QueryLane {
         throw Difference(subject: subject, expected: "\(expected)", actual: "\(actual)")
     }
 
-    /// Compares the answer with the expected one; optionally also the answer without indexes, and
-    /// the count.
+    /// Compares the answer with the expected one, and optionally also the answer without indexes
+    /// and the count.
     func compare(_ request: RowRequest, with expected: Answer, inEveryWay: Bool) throws {
         try expect("the answer", try answer(request), expected)
         guard inEveryWay else { return }
-        try expect("the answer without indexes", try Self.answer(request, plain), expected)
+        try expect("the answer without indexes", try Self.answer(request, snapshot: plain), expected)
         if case .rows = expected { return }
         let count: Answer
         do throws(StoreError) {
@@ -117,11 +117,11 @@ struct QueryLane {
         } else {
             try expect("the count", count, expected)
         }
-        try expect("the IDs", Self.ids(request, indexed), expected)
-        try expect("the IDs without indexes", Self.ids(request, plain), expected)
+        try expect("the IDs", Self.ids(request, snapshot: indexed), expected)
+        try expect("the IDs without indexes", Self.ids(request, snapshot: plain), expected)
     }
 
-    /// Compares answers with each other, whatever they are: the laws that hold for every predicate.
+    /// Compares answers with each other, by laws that hold for every predicate.
     func compareRelated(_ request: RowRequest, salt: UInt64) throws {
         var all = request
         (all.fetchLimit, all.fetchOffset) = (nil, nil)
@@ -150,12 +150,12 @@ struct QueryLane {
         fewer.predicate = .and([predicate, .comparison(.init(left: .evaluatedObject, operator: .isIn, right: some))])
         try expect("a part", try answer(fewer), .keys(whole.filter { $0 % 3 == id % 3 }))
 
-        try compareText(predicate, request, whole: .keys(whole))
+        try compareText(predicate, request: request, whole: .keys(whole))
     }
 
-    /// A predicate that was printed and read again gives the same answer, and prints the same.
+    /// Requires that a predicate gives the same answer and text after it is printed and read again.
     private func compareText(
-        _ predicate: FetchRequest.Predicate, _ request: RowRequest, whole: Answer
+        _ predicate: FetchRequest.Predicate, request: RowRequest, whole: Answer
     ) throws {
         let text: String
         let again: String

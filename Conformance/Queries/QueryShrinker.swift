@@ -1,8 +1,9 @@
 internal import Foundation
 internal import RoostCore
 
-/// Makes a failing request and its objects small: leaves out parts as long as it still fails in the
-/// same way.
+/// A shrinker of failing requests and their objects.
+///
+/// It leaves out parts while the request still fails in the same way.
 struct QueryShrinker {
     /// The shrunk failure.
     struct Failure: Error {
@@ -13,7 +14,7 @@ struct QueryShrinker {
         /// The predicate before it was shrunk.
         var original: FetchRequest.Predicate?
 
-        /// The body of a test that shows it.
+        /// The body of a test that shows the failure.
         var swiftCode: String {
             var lines = ["var changes = ChangeSet(model: store.model)"]
             for object in world.objects {
@@ -63,9 +64,9 @@ struct QueryShrinker {
 
     private var isOver: Bool { ContinuousClock.now >= deadline }
 
-    /// The smallest that was found.
+    /// Returns the smallest failure that was found.
     mutating func shrink(
-        _ world: QueryWorld, _ request: RowRequest, _ difference: QueryLane.Difference
+        _ world: QueryWorld, request: RowRequest, difference: QueryLane.Difference
     ) -> Failure {
         var best = Failure(
             store: fixtures.last?.name ?? "", world: world, request: request, difference: difference)
@@ -73,14 +74,14 @@ struct QueryShrinker {
         while hasChanged, !isOver {
             hasChanged = false
             for candidate in best.request.simpler where !isOver {
-                if let failure = failure(best.world, candidate, like: best.difference) {
+                if let failure = failure(best.world, request: candidate, like: best.difference) {
                     (best, hasChanged) = (failure, true)
                     break
                 }
             }
             if hasChanged { continue }
             for candidate in best.world.smaller where !isOver {
-                if let failure = failure(candidate, best.request, like: best.difference) {
+                if let failure = failure(candidate, request: best.request, like: best.difference) {
                     (best, hasChanged) = (failure, true)
                     break
                 }
@@ -92,12 +93,12 @@ struct QueryShrinker {
 
     /// Returns the failure of a request on a world if it is of the same kind.
     private func failure(
-        _ world: QueryWorld, _ request: RowRequest, like other: QueryLane.Difference
+        _ world: QueryWorld, request: RowRequest, like other: QueryLane.Difference
     ) -> Failure? {
         var lanes: [QueryLane] = []
         defer { for lane in lanes { lane.close() } }
         do {
-            for fixture in fixtures { lanes.append(try QueryLane(fixture, world)) }
+            for fixture in fixtures { lanes.append(try QueryLane(fixture, world: world)) }
             guard let first = lanes.first, let lane = lanes.last else { return nil }
             let expected: QueryLane.Answer =
                 isRefused ? try first.answer(request) : try QueryOracle(world).answer(request)
@@ -109,7 +110,7 @@ struct QueryShrinker {
             return Failure(
                 store: fixtures.last?.name ?? "", world: world, request: request, difference: difference)
         } catch {
-            // What makes no sense any more, as an unknown variable, shows nothing.
+            // A request that became invalid, for example by an unknown variable, proves nothing.
             return nil
         }
     }
@@ -118,14 +119,14 @@ struct QueryShrinker {
 extension QueryLane.Difference {
     /// The properties that must stay the same while a failure is shrunk.
     fileprivate var kind: [String] {
-        // Keys may become others; an error must stay the same one, or nonsense would take its place.
+        // Keys may change, but an error must stay the same, or an invalid request would replace it.
         func cause(_ text: String) -> String { text.hasPrefix("[") ? "" : text }
         return [subject.filter { !$0.isNumber }, cause(expected), cause(actual)]
     }
 }
 
 extension QueryWorld {
-    /// The same with fewer objects, links or values; large parts first.
+    /// Worlds with fewer objects, links or values, the smallest first.
     fileprivate var smaller: [QueryWorld] {
         var result: [QueryWorld] = []
         func add(_ change: (inout QueryWorld) -> Void) {

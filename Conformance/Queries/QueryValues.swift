@@ -1,11 +1,12 @@
 internal import Foundation
 internal import RoostCore
 
-/// Values for random objects and random constants: few of each kind, so that requests meet them,
-/// and the awkward ones among them.
+/// Values for random objects and constants: a few of each kind, so that requests match them.
+///
+/// They include difficult values.
 struct QueryValues: Sendable {
-    /// Texts with what goes wrong: case beyond ASCII, combining marks, other normal forms,
-    /// wildcards, quotes, digits.
+    /// Difficult texts: case beyond ASCII, combining marks, other normal forms, wildcards, quotes
+    /// and digits.
     static let texts: [String] = [
         "", " ", "a", "A", "b", "B", "ab", "Ab", "aB", "abc", "abcabc", "Rob", "rob", "Röb", "Ro\u{308}b", "ROB",
         "Robert", "Albert", "é", "e\u{301}", "É", "E\u{301}", "e", "I", "i", "İ", "ı", "i\u{307}", "ß", "ẞ", "ss", "SS",
@@ -41,14 +42,14 @@ struct QueryValues: Sendable {
 
     private let order: [String]
 
-    /// A store has only some of the texts, so that they meet each other.
+    /// Chooses only some of the texts, so that they often match.
     init(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         order = Array(Self.texts.shuffled(using: &random).prefix(14 + random.below(20)))
     }
 
-    /// A value for an attribute of an object.
-    mutating func stored(_ attribute: AttributeDescription, _ random: inout SeededGenerator) -> Value {
+    /// Returns a value for an attribute of an object.
+    mutating func stored(_ attribute: AttributeDescription, random: inout SeededGenerator) -> Value {
         switch attribute.type {
         case .string: .string(random.pick(order))
         case .integer16: .int(random.pick(Self.integers))
@@ -68,14 +69,14 @@ struct QueryValues: Sendable {
             .composite(
                 Dictionary(
                     uniqueKeysWithValues: attribute.elements.compactMap { element in
-                        random.oneIn(4) ? nil : (element.name, stored(element, &random))
+                        random.oneIn(4) ? nil : (element.name, stored(element, random: &random))
                     }))
         case .undefined: .null
         }
     }
 
-    /// A value that no other object has.
-    func unique(_ type: AttributeType, _ key: Int) -> Value {
+    /// Returns a value that no other object has.
+    func unique(_ type: AttributeType, key: Int) -> Value {
         type == .uuid
             ? .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(truncatingIfNeeded: key))))
             : .int(Int64(key) - 2)

@@ -18,14 +18,14 @@ struct QueryWorld: Sendable {
     }
 
     let model: ManagedObjectModel
-    /// The same model without fetch indexes: the same answers must come from scans.
+    /// The same model without fetch indexes, for the same answers by scans.
     let plainModel: ManagedObjectModel
     var objects: [Object] = []
     var links: [NamedLink] = []
 
     init(seed: UInt64, hasConstraints: Bool) throws(StoreError) {
         var random = SeededGenerator(seed: seed)
-        let entities = QueryModel.entities(hasConstraints: hasConstraints, &random)
+        let entities = QueryModel.entities(hasConstraints: hasConstraints, random: &random)
         model = try ManagedObjectModel(entities: entities)
         plainModel = try ManagedObjectModel(
             entities: entities.map { entity in
@@ -44,14 +44,14 @@ struct QueryWorld: Sendable {
             for _ in 0..<count { keys[root, default: []].append((name, Int64(keys[root]?.count ?? 0) + 1)) }
         }
         for root in model.roots {
-            // Subentities are not side by side: the order of keys is another one than that of entities.
+            // Subentities are mixed, so that the order of keys differs from that of entities.
             let names = (keys[root] ?? []).map(\.0).shuffled(using: &random)
             for (index, name) in names.enumerated() {
                 let entity = try model.requireEntity(name)
                 objects.append(
                     Object(
                         id: ObjectID(name, key: Int64(index + 1)),
-                        values: Self.values(of: entity, key: index, &values, &random)))
+                        values: Self.values(of: entity, key: index, values: &values, random: &random)))
             }
         }
         makeReferences(&random)
@@ -59,20 +59,20 @@ struct QueryWorld: Sendable {
     }
 
     private static func values(
-        of entity: ManagedObjectModel.Entity, key: Int, _ values: inout QueryValues, _ random: inout SeededGenerator
+        of entity: ManagedObjectModel.Entity, key: Int, values: inout QueryValues, random: inout SeededGenerator
     ) -> [String: Value] {
         var result: [String: Value] = [:]
         let unique = Set(entity.uniquenessConstraints.flatMap(\.attributes))
         for attribute in entity.attributes where !random.oneIn(5) {
-            // What must be unique is made of the key; a null is taken by any number.
+            // A unique value is computed from the key; any number of objects may have null.
             result[attribute.name] =
                 unique.contains(attribute.name)
-                ? values.unique(attribute.type, key) : values.stored(attribute, &random)
+                ? values.unique(attribute.type, key: key) : values.stored(attribute, random: &random)
         }
         return result
     }
 
-    /// The objects of an entity and its subentities.
+    /// Returns the IDs of an entity and its subentities.
     func ids(of entity: Int) -> [ObjectID] {
         objects.map(\.id).filter { id in
             model.entity(id.entity).map { model.entities[entity].includes($0.number) } ?? false
@@ -85,7 +85,7 @@ struct QueryWorld: Sendable {
             for relationship in entity.relationships where !relationship.isToMany {
                 let targets = ids(of: relationship.destination)
                 guard !targets.isEmpty, !random.oneIn(4) else { continue }
-                // Few destinations have most of the sources; now and then one is not there.
+                // Few destinations have most of the sources, and a few do not exist.
                 var target = targets[min(random.below(targets.count), random.below(targets.count))]
                 if random.oneIn(25) { target = ObjectID(target.entity, key: 900 + Int64(random.below(3))) }
                 let name = relationship.name.name
@@ -120,7 +120,7 @@ struct QueryWorld: Sendable {
         return changes
     }
 
-    /// The contents for plain evaluation.
+    /// Returns the content for plain evaluation.
     func graph() throws -> PlainGraph {
         var store = ReferenceStore(model: model)
         try store.commit(try changes(for: model))
@@ -128,32 +128,33 @@ struct QueryWorld: Sendable {
     }
 }
 
-/// The model that random requests are asked of.
+/// The model of random requests.
 enum QueryModel {
-    /// The entities; which indexes they have follows from the generator.
-    static func entities(hasConstraints: Bool, _ random: inout SeededGenerator) -> [EntityDescription] {
-        let person: [AttributeDescription] = [
-            .init("name", type: .string), .init("nick", type: .string), .init("age", type: .integer16),
-            .init("mid", type: .integer32),
-            .init("big", type: .integer64), .init("height", type: .double), .init("weight", type: .float),
-            .init("balance", type: .decimal),
-            .init("born", type: .date), .init("ident", type: .uuid), .init("photo", type: .binaryData),
-            .init("site", type: .uri),
-            .init("flag", type: .boolean), .init("coded", type: .transformable), .init("ref", type: .objectID),
-            // Words of the language, as names.
-            .init("first", type: .string), .init("in", type: .integer64),
-            .init(
-                "home", type: .composite,
-                elements: [
-                    .init("street", type: .string), .init("number", type: .integer32),
-                    .init(
-                        "position", type: .composite,
-                        elements: [.init("north", type: .double), .init("east", type: .double)]),
-                ]),
-        ]
-        return [
+    private static let personAttributes: [AttributeDescription] = [
+        .init("name", type: .string), .init("nick", type: .string), .init("age", type: .integer16),
+        .init("mid", type: .integer32),
+        .init("big", type: .integer64), .init("height", type: .double), .init("weight", type: .float),
+        .init("balance", type: .decimal),
+        .init("born", type: .date), .init("ident", type: .uuid), .init("photo", type: .binaryData),
+        .init("site", type: .uri),
+        .init("flag", type: .boolean), .init("coded", type: .transformable), .init("ref", type: .objectID),
+        // Names that are words of the predicate language.
+        .init("first", type: .string), .init("in", type: .integer64),
+        .init(
+            "home", type: .composite,
+            elements: [
+                .init("street", type: .string), .init("number", type: .integer32),
+                .init(
+                    "position", type: .composite,
+                    elements: [.init("north", type: .double), .init("east", type: .double)]),
+            ]),
+    ]
+
+    /// Returns the entities, with indexes that the generator chooses.
+    static func entities(hasConstraints: Bool, random: inout SeededGenerator) -> [EntityDescription] {
+        [
             EntityDescription(
-                "Person", attributes: person,
+                "Person", attributes: personAttributes,
                 relationships: [
                     .toOne("boss", to: "Person", inverse: "reports"), .toMany("reports", to: "Person", inverse: "boss"),
                     .toOne("department", to: "Department", inverse: "members"),
@@ -166,13 +167,13 @@ enum QueryModel {
                     on: [
                         "name", "nick", "age", "mid", "big", "height", "weight", "balance", "born", "site", "flag",
                         "first", "boss", "department",
-                    ], pairs: [("flag", "name"), ("age", "height"), ("nick", "born")], &random)
+                    ], pairs: [("flag", "name"), ("age", "height"), ("nick", "born")], random: &random)
             },
             EntityDescription(
                 "Worker", superentity: "Person",
                 attributes: [.init("wage", type: .decimal), .init("skill", type: .string)],
                 relationships: [.toMany("tools", to: "Tool", inverse: "owner")]
-            ).with { $0.fetchIndexes = indexes(on: ["wage", "skill"], pairs: [("skill", "wage")], &random) },
+            ).with { $0.fetchIndexes = indexes(on: ["wage", "skill"], pairs: [("skill", "wage")], random: &random) },
             EntityDescription("Manager", superentity: "Worker", attributes: [.init("level", type: .integer32)]),
             EntityDescription(
                 "Department",
@@ -185,13 +186,14 @@ enum QueryModel {
                     .toMany("children", to: "Department", inverse: "parent"), .toOne("head", to: "Manager"),
                 ]
             ).with {
-                $0.fetchIndexes = indexes(on: ["name", "budget", "code", "parent"], pairs: [("name", "code")], &random)
+                $0.fetchIndexes = indexes(
+                    on: ["name", "budget", "code", "parent"], pairs: [("name", "code")], random: &random)
             },
             EntityDescription(
                 "Tag", attributes: [.init("label", type: .string), .init("weight", type: .integer64)],
                 relationships: [.toMany("tagged", to: "Person", inverse: "tags")],
                 uniquenessConstraints: hasConstraints ? [["weight"]] : []
-            ).with { $0.fetchIndexes = indexes(on: ["label"], pairs: [], &random) },
+            ).with { $0.fetchIndexes = indexes(on: ["label"], pairs: [], random: &random) },
             EntityDescription(
                 "Tool",
                 attributes: [
@@ -199,13 +201,14 @@ enum QueryModel {
                 ],
                 relationships: [.toOne("owner", to: "Worker", inverse: "tools")]
             ).with {
-                $0.fetchIndexes = indexes(on: ["label", "price", "owner"], pairs: [("label", "price")], &random)
+                $0.fetchIndexes = indexes(
+                    on: ["label", "price", "owner"], pairs: [("label", "price")], random: &random)
             },
         ]
     }
 
     private static func indexes(
-        on names: [String], pairs: [(String, String)], _ random: inout SeededGenerator
+        on names: [String], pairs: [(String, String)], random: inout SeededGenerator
     ) -> [FetchIndexDescription] {
         var result: [FetchIndexDescription] = []
         for name in names where random.oneIn(2) {

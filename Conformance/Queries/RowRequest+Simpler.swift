@@ -1,7 +1,7 @@
 internal import RoostCore
 
 extension RowRequest {
-    /// Requests with a part less, or a simpler part.
+    /// Requests with one part less, or with a simpler part.
     var simpler: [RowRequest] {
         var result: [RowRequest] = []
         func add(_ change: (inout RowRequest) -> Void) {
@@ -29,7 +29,7 @@ extension RowRequest {
 }
 
 extension FetchRequest.Predicate {
-    /// Predicates with a part less.
+    /// Predicates with one part less.
     var simpler: [Self] {
         switch self {
         case .constant: return []
@@ -53,7 +53,7 @@ extension FetchRequest.Predicate {
         }
     }
 
-    /// The same list without one of its elements, or with a simpler one.
+    /// Returns lists without one element, or with a simpler one.
     private static func parts(_ members: [Self]) -> [[Self]] {
         members.indices.map { index in
             var fewer = members
@@ -71,7 +71,7 @@ extension FetchRequest.Predicate {
 }
 
 extension FetchRequest.Expression {
-    /// The predicates inside.
+    /// The predicates in the predicate.
     fileprivate var conditions: [FetchRequest.Predicate] {
         switch self {
         case .conditional(let condition, _, _): [condition]
@@ -79,7 +79,7 @@ extension FetchRequest.Expression {
         }
     }
 
-    /// Expressions with a part less; whether they make sense is found out by trying.
+    /// Expressions with one part less, which may be invalid.
     fileprivate var simpler: [Self] {
         func each(_ list: [Self], _ make: ([Self]) -> Self) -> [Self] {
             list.indices.flatMap { index in

@@ -2,8 +2,7 @@ internal import Foundation
 package import RoostCore
 internal import RoostMigration
 
-/// Transactions that depend only on their number, so that a store's contents show which of them
-/// happened.
+/// Transactions that depend only on their number, so that a store's content shows the last one.
 ///
 /// Transaction *n* inserts, updates, deletes, links and unlinks objects and records *n* in the
 /// metadata. A process that is killed anywhere must leave exactly the state after one of them.
@@ -29,12 +28,13 @@ package enum CrashWorkload {
         if let model { changes = ChangeSet(model: model) } else { changes = ChangeSet(model: try Self.model) }
         var random = SeededGenerator(seed: UInt64(n))
         if n == 1 { try changes.insert(ObjectID("Playlist", key: 1), values: [:]) }
-        try changes.insert(ObjectID("Track", key: n), values: ["title": .string(SampleGraph.words(3, &random))])
+        try changes.insert(ObjectID("Track", key: n), values: ["title": .string(SampleGraph.words(3, random: &random))])
         try changes.insert(
             ObjectID("Node", key: n), values: n > 1 ? ["parent": .objectID(ObjectID("Node", key: n - 1))] : [:])
         let size = random.oneIn(20) ? 150_000 : random.below(4000)
         try changes.insert(
-            ObjectID("Everything", key: n), values: ["blob": .data(SampleGraph.bytes(size, &random)), "i64": .int(n)])
+            ObjectID("Everything", key: n),
+            values: ["blob": .data(SampleGraph.bytes(size, random: &random)), "i64": .int(n)])
         try changes.insert(ObjectID("Indexed", key: n), values: ["i64": .int(-n), "str": .string("\(n % 7)")])
         try changes.insert(ObjectID("Account", key: n), values: ["email": .string("\(n)"), "number": .int(n % 25)])
         try changes.add(Link(1, n, order: -n), to: RelationshipName("Playlist", name: "tracks"))
@@ -49,7 +49,7 @@ package enum CrashWorkload {
             changes.delete(ObjectID("Everything", key: n - 20), version: 1)
             changes.delete(ObjectID("Indexed", key: n - 20), version: 1)
         }
-        // The number comes free in the transaction that takes it again.
+        // The unique number is released in the transaction that uses it again.
         if n > 25 { changes.delete(ObjectID("Account", key: n - 25), version: 1) }
         changes.userMetadata[numberKey] = .some(.int(n))
         return changes
@@ -75,23 +75,22 @@ package enum CrashWorkload {
             }
         }
 
-        /// Everything that a store must hold.
+        /// The content that a store must have.
         package var contents: StoreContents { reference.contents }
-        /// The digest it must have.
+        /// The digest that a store must have.
         package var digest: StoreDigest { reference.digest }
     }
 
-    /// The number of the last transaction that a store holds; 0 if none.
+    /// Returns the number of the last transaction of a store, or 0.
     package static func number(in metadata: StoreMetadata) -> Int64 {
         if case .int(let number)? = metadata.userMetadata[numberKey] { return number }
         return 0
     }
 
-    /// The number of the transaction whose state a snapshot shows, judged by its objects; nil if it
-    /// shows no such state.
+    /// Returns the number of the transaction whose state the objects of a snapshot show, or nil.
     ///
-    /// Cheap enough for readers that look at many snapshots: it reads tracks, nodes and links, not
-    /// the large values.
+    /// It is fast enough for many snapshots, because it reads tracks, nodes and links, and no large
+    /// values.
     package static func number(in snapshot: any StoreSnapshot) throws(StoreError) -> Int64? {
         let tracks = try snapshot.objects(of: "Track")
         guard let last = tracks.last?.id.key else { return try snapshot.count(FetchRequest("Account")) == 0 ? 0 : nil }

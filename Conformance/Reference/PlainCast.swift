@@ -3,7 +3,7 @@ internal import RoostCore
 
 /// The results of `CAST`; a value that does not fit becomes null.
 enum PlainCast {
-    static func cast(_ value: Value, _ type: FetchRequest.CastType) -> Value {
+    static func cast(_ value: Value, type: FetchRequest.CastType) -> Value {
         switch type {
         case .number: number(value)
         case .decimal: decimal(value)

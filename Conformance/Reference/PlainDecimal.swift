@@ -1,13 +1,14 @@
 internal import Foundation
 internal import RoostCore
 
-/// The arithmetic of decimals, digit by digit, as at school; results have 38 digits, rounded half
-/// away from zero.
+/// The arithmetic of decimals, digit by digit.
+///
+/// Results have 38 digits, rounded half away from zero.
 enum PlainDecimal {
-    /// The power of ten of the first digit in an array, the least significant one.
+    /// The power of ten of the first digit in an array, which is the least significant one.
     private static let leastExponent = -128
 
-    /// The sum of any number of decimals; nil where a decimal cannot hold it.
+    /// Returns the sum of decimals, or nil if it does not fit into a decimal.
     static func sum(_ numbers: [Decimal]) -> Decimal? {
         if numbers.contains(where: \.isNaN) { return .nan }
         var digits = Array(repeating: 0, count: 320)
@@ -22,10 +23,10 @@ enum PlainDecimal {
             digits = digits.map { -$0 }
             _ = carry(&digits)
         }
-        return rounded(isNegative, digits, leastExponent)
+        return rounded(isNegative, digits: digits, exponent: leastExponent)
     }
 
-    /// The product; nil where a decimal cannot hold it.
+    /// Returns the product, or nil if it does not fit into a decimal.
     static func product(_ a: Decimal, _ b: Decimal) -> Decimal? {
         guard !a.isNaN, !b.isNaN else { return .nan }
         guard let left = DecimalNumber(a), let right = DecimalNumber(b) else { return nil }
@@ -34,10 +35,11 @@ enum PlainDecimal {
             for (j, second) in digits(right.mantissa).enumerated() { result[i + j] += first * second }
         }
         _ = carry(&result)
-        return rounded(left.isNegative != right.isNegative, result, Int(left.exponent) + Int(right.exponent))
+        return rounded(
+            left.isNegative != right.isNegative, digits: result, exponent: Int(left.exponent) + Int(right.exponent))
     }
 
-    /// The quotient by a number that is not zero; nil where a decimal cannot hold it.
+    /// Returns the quotient by a number that is not zero, or nil if it does not fit into a decimal.
     static func quotient(_ a: Decimal, _ b: Decimal) -> Decimal? {
         guard !a.isNaN, !b.isNaN else { return .nan }
         guard let left = DecimalNumber(a), let right = DecimalNumber(b) else { return nil }
@@ -53,13 +55,16 @@ enum PlainDecimal {
             rest = step.remainder
         }
         return rounded(
-            left.isNegative != right.isNegative, quotient.reversed(), Int(left.exponent) - Int(right.exponent) - 80)
+            left.isNegative != right.isNegative, digits: quotient.reversed(),
+            exponent: Int(left.exponent) - Int(right.exponent) - 80)
     }
 
-    /// The digits of a number, the least significant first.
+    /// Returns the digits of a number, the least significant first.
     private static func digits(_ number: UInt128) -> [Int] { "\(number)".reversed().compactMap(\.wholeNumberValue) }
 
-    /// Brings every digit to 0 … 9; false, and nothing is changed, where the number is below zero.
+    /// Carries until every digit is 0 … 9.
+    ///
+    /// Returns false, and changes nothing, if the number is negative.
     private static func carry(_ digits: inout [Int]) -> Bool {
         var (carried, carry) = (digits, 0)
         for index in carried.indices {
@@ -72,7 +77,7 @@ enum PlainDecimal {
         return true
     }
 
-    private static func rounded(_ isNegative: Bool, _ digits: [Int], _ exponent: Int) -> Decimal? {
+    private static func rounded(_ isNegative: Bool, digits: [Int], exponent: Int) -> Decimal? {
         guard let top = digits.lastIndex(where: { $0 != 0 }) else { return 0 }
         let dropped = max(0, top + 1 - 38)
         let kept = digits[dropped...top].reversed().map(String.init).joined()

@@ -11,23 +11,23 @@ struct PlainFetch {
         evaluator = PlainPredicate(graph, text: text, now: Date(), functions: CampaignFunctions.all)
     }
 
-    /// The objects that meet the predicate, in order, before limit and offset.
+    /// Returns the objects that meet the predicate, in order, before limit and offset.
     private func objects(_ request: FetchRequest) throws(StoreError) -> [PlainGraph.Object] {
         let entity = try graph.model.requireEntity(request.entity)
         var found: [(object: PlainGraph.Object, keys: [Value])] = []
         for object in graph.objects(of: entity, includingSubentities: request.includesSubentities) {
             let scope = PlainPredicate.Scope(object: .objectID(object.id), entity: entity.number)
-            if let predicate = request.predicate, try !evaluator.matches(predicate, scope) { continue }
+            if let predicate = request.predicate, try !evaluator.matches(predicate, scope: scope) { continue }
             var keys: [Value] = []
             for descriptor in request.sortDescriptors {
                 let path = descriptor.key.split(separator: ".").map(String.init)
-                keys.append(try evaluator.value(.keyPath(path), scope).single)
+                keys.append(try evaluator.value(.keyPath(path), scope: scope).single)
             }
             found.append((object, keys))
         }
         found.sort { left, right in
             for (index, descriptor) in request.sortDescriptors.enumerated() {
-                let order = evaluator.rank(left.keys[index], right.keys[index], descriptor.options)
+                let order = evaluator.rank(left.keys[index], right: right.keys[index], options: descriptor.options)
                 if order != 0 { return descriptor.isAscending ? order < 0 : order > 0 }
             }
             return left.object.id.key < right.object.id.key
@@ -35,7 +35,7 @@ struct PlainFetch {
         return found.map(\.object)
     }
 
-    /// The keys that a request gives.
+    /// Returns the keys of a request.
     func keys(_ request: FetchRequest) throws(StoreError) -> [Int64] {
         try objects(request).map(\.id.key).dropFirst(request.fetchOffset ?? 0).prefix(request.fetchLimit ?? .max)
             .map { $0 }
@@ -43,15 +43,15 @@ struct PlainFetch {
 }
 
 extension PlainPredicate {
-    /// The keys that a request gives among objects without relationships.
+    /// Returns the keys of a request among objects without relationships.
     static func keys(
         _ request: FetchRequest, among objects: [(id: ObjectID, values: [String: Value])], in model: ManagedObjectModel
     ) throws(StoreError) -> [Int64] {
         var request = request
-        // The objects may stand for those of an entity that has the same properties.
+        // The objects may be those of another entity with the same properties.
         if let id = objects.first?.id, model.entity(id.entity)?.root != model.entity(request.entity)?.root {
             request.entity = id.entity
         }
-        return try PlainFetch(PlainGraph(model: model, objects)).keys(request)
+        return try PlainFetch(PlainGraph(model: model, list: objects)).keys(request)
     }
 }

@@ -1,7 +1,6 @@
 internal import RoostCore
 
-/// The objects of a store and where their relationships lead, in dictionaries: what plain
-/// evaluation looks things up in.
+/// The objects of a store and the destinations of their relationships, for plain evaluation.
 struct PlainGraph {
     /// One object with its decoded values.
     struct Object {
@@ -11,7 +10,7 @@ struct PlainGraph {
     }
 
     let model: ManagedObjectModel
-    /// By the number of the root entity, then by key.
+    /// The objects by the number of the root entity, then by key.
     private var objects: [Int: [Int64: Object]] = [:]
     /// The destinations by the number of a to-many relationship, then by the source's key, in
     /// order.
@@ -27,12 +26,12 @@ struct PlainGraph {
             }
         }
         for relationship in model.relationships where relationship.isToMany {
-            destinations[relationship.number] = try Self.destinations(of: relationship, in: store, objects)
+            destinations[relationship.number] = try Self.destinations(of: relationship, in: store, objects: objects)
         }
     }
 
-    /// Objects without links.
-    init(model: ManagedObjectModel, _ list: [(id: ObjectID, values: [String: Value])]) throws(StoreError) {
+    /// Creates a graph of objects without links.
+    init(model: ManagedObjectModel, list: [(id: ObjectID, values: [String: Value])]) throws(StoreError) {
         self.model = model
         for (id, values) in list {
             let entity = try model.requireEntity(id.entity)
@@ -41,7 +40,7 @@ struct PlainGraph {
     }
 
     private static func destinations(
-        of relationship: ManagedObjectModel.Relationship, in store: ReferenceStore, _ objects: [Int: [Int64: Object]]
+        of relationship: ManagedObjectModel.Relationship, in store: ReferenceStore, objects: [Int: [Int64: Object]]
     ) throws(StoreError) -> [Int64: [ObjectID]] {
         let model = store.model
         var found: [Int64: [(place: Int64, key: Int64)]] = [:]
@@ -73,7 +72,7 @@ struct PlainGraph {
         return found.mapValues { list in list.sorted { $0 < $1 }.compactMap { targets[$0.key]?.id } }
     }
 
-    /// The object that an ID finds: by hierarchy and key.
+    /// Returns the object of an ID, by hierarchy and key.
     func object(_ id: ObjectID) -> Object? {
         model.entity(id.entity).flatMap { objects[$0.root]?[id.key] }
     }
@@ -83,7 +82,7 @@ struct PlainGraph {
         destinations[relationship.number]?[id.key] ?? []
     }
 
-    /// The objects that a request asks for before its predicate, by key.
+    /// Returns the objects of a request before its predicate, by key.
     func objects(of entity: ManagedObjectModel.Entity, includingSubentities: Bool) -> [Object] {
         (objects[entity.root] ?? [:]).values
             .filter { includingSubentities ? entity.includes($0.entity.number) : $0.entity.number == entity.number }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// Numbers as predicates know them: compared by value across types, and their arithmetic.
+/// The numbers of predicates: their comparison by value across types, and their arithmetic.
 enum PlainNumber {
     /// Returns −1, 0 or 1; nil if either side is NaN or not a number.
     static func order(_ left: Value, _ right: Value) -> Int? {
@@ -12,7 +12,7 @@ enum PlainNumber {
         case (.double(let a), .double(let b)): return order(a, b)
         case (.int(let a), .double(let b)):
             guard !b.isNaN else { return nil }
-            // A double beyond 2^63 settles it; below, its whole part and its fraction are exact.
+            // A double beyond 2^63 decides. Below, its integer part and its fraction are exact.
             if b >= 0x1p63 { return -1 }
             if b < -0x1p63 { return 1 }
             let whole = Int64(b.rounded(.down))
@@ -31,26 +31,26 @@ enum PlainNumber {
 
     private static func order<T: Comparable>(_ a: T, _ b: T) -> Int? { a < b ? -1 : (a == b ? 0 : (a > b ? 1 : nil)) }
 
-    /// The double that is nearest to a number; nil for what is none.
+    /// Returns the double that is nearest to a number, or nil for another value.
     static func double(_ value: Value) -> Double? {
         switch value {
         case .bool(let flag): flag ? 1 : 0
         case .int(let number): Double(number)
         case .double(let number): number
-        // Through text: the conversion that is known to round rightly.
+        // Converts through text, which rounds correctly.
         case .decimal(let number): number.isNaN ? .nan : Double(number.description)
         default: nil
         }
     }
 
-    /// The number of a boolean; anything else as it is.
+    /// Returns the number of a boolean, or another value unchanged.
     private static func counted(_ value: Value) -> Value {
         if case .bool(let flag) = value { .int(flag ? 1 : 0) } else { value }
     }
 
-    /// `+`, `-`, `*` and `/` of two values that are not null.
+    /// Returns the result of `+`, `-`, `*` or `/` for two values that are not null.
     static func calculate(
-        _ function: FetchRequest.Function, _ left: Value, _ right: Value
+        _ function: FetchRequest.Function, left: Value, right: Value
     ) -> Value {
         switch (left, right) {
         case (.date(let a), .date(let b)):
@@ -66,26 +66,31 @@ enum PlainNumber {
         case (.int(let a), .int(let b)):
             switch function {
             case .divide: return .double(Double(a) / Double(b))
-            case .add: return whole(Decimal(a), a.addingReportingOverflow(b), Decimal(b), function)
-            case .subtract: return whole(Decimal(a), a.subtractingReportingOverflow(b), Decimal(b), function)
-            default: return whole(Decimal(a), a.multipliedReportingOverflow(by: b), Decimal(b), function)
+            case .add:
+                return whole(Decimal(a), result: a.addingReportingOverflow(b), right: Decimal(b), function: function)
+            case .subtract:
+                return whole(
+                    Decimal(a), result: a.subtractingReportingOverflow(b), right: Decimal(b), function: function)
+            default:
+                return whole(
+                    Decimal(a), result: a.multipliedReportingOverflow(by: b), right: Decimal(b), function: function)
             }
         case (.double, _), (_, .double):
             let (a, b) = (double(left) ?? .nan, double(right) ?? .nan)
-            return .double(doubles(function, a, b))
+            return .double(doubles(function, a: a, b: b))
         case (let a, let b):
-            return decimals(function, decimal(a), decimal(b))
+            return decimals(function, a: decimal(a), b: decimal(b))
         }
     }
 
     private static func whole(
-        _ left: Decimal, _ result: (partialValue: Int64, overflow: Bool), _ right: Decimal,
-        _ function: FetchRequest.Function
+        _ left: Decimal, result: (partialValue: Int64, overflow: Bool), right: Decimal,
+        function: FetchRequest.Function
     ) -> Value {
-        result.overflow ? decimals(function, left, right) : .int(result.partialValue)
+        result.overflow ? decimals(function, a: left, b: right) : .int(result.partialValue)
     }
 
-    private static func doubles(_ function: FetchRequest.Function, _ a: Double, _ b: Double) -> Double {
+    private static func doubles(_ function: FetchRequest.Function, a: Double, b: Double) -> Double {
         switch function {
         case .add: a + b
         case .subtract: a - b
@@ -102,7 +107,7 @@ enum PlainNumber {
         }
     }
 
-    private static func decimals(_ function: FetchRequest.Function, _ a: Decimal, _ b: Decimal) -> Value {
+    private static func decimals(_ function: FetchRequest.Function, a: Decimal, b: Decimal) -> Value {
         if function == .divide, b.isZero { return .null }
         guard !a.isNaN, !b.isNaN else { return .decimal(.nan) }
         let result =
@@ -113,10 +118,10 @@ enum PlainNumber {
             default: PlainDecimal.quotient(a, b)
             }
         return result.map { .decimal($0) }
-            ?? .double(doubles(function, double(.decimal(a)) ?? .nan, double(.decimal(b)) ?? .nan))
+            ?? .double(doubles(function, a: double(.decimal(a)) ?? .nan, b: double(.decimal(b)) ?? .nan))
     }
 
-    /// The remainder with the sign of the dividend; null for a division by nothing.
+    /// Returns the remainder with the sign of the dividend, or null for a division by zero.
     static func modulus(_ left: Value, _ right: Value) -> Value {
         switch (counted(left), counted(right)) {
         case (.int(let a), .int(let b)):
@@ -124,21 +129,21 @@ enum PlainNumber {
         case (.decimal, .decimal), (.decimal, .int), (.int, .decimal):
             let (a, b) = (decimal(counted(left)), decimal(counted(right)))
             guard !b.isZero else { return .null }
-            guard case .decimal(let quotient) = decimals(.divide, a, b) else { return .null }
-            guard case .decimal(let product) = decimals(.multiply, rounded(quotient, .towardZero), b) else {
+            guard case .decimal(let quotient) = decimals(.divide, a: a, b: b) else { return .null }
+            guard case .decimal(let product) = decimals(.multiply, a: rounded(quotient, rule: .towardZero), b: b) else {
                 return .null
             }
-            return decimals(.subtract, a, product)
+            return decimals(.subtract, a: a, b: product)
         default:
             let (a, b) = (double(left) ?? .nan, double(right) ?? .nan)
             return b == 0 ? .null : .double(a.truncatingRemainder(dividingBy: b))
         }
     }
 
-    /// `**`.
+    /// Returns the result of `**`.
     static func power(_ left: Value, _ right: Value) -> Value {
         if case (.int(let base), .int(let exponent)) = (counted(left), counted(right)), exponent >= 0 {
-            // Of larger exponents only the powers of −1, 0 and 1 have 64 bits; they need no loop.
+            // With larger exponents, only the powers of −1, 0 and 1 have 64 bits, and need no loop.
             if exponent > 64 {
                 switch base {
                 case 0, 1: return .int(base)
@@ -157,13 +162,15 @@ enum PlainNumber {
         return .double(pow(double(left) ?? .nan, double(right) ?? .nan))
     }
 
-    /// `-a`, `abs`, `floor`, `ceiling` and `trunc` keep the type as long as it can hold the result.
-    static func alter(_ function: FetchRequest.Function, _ value: Value) -> Value {
+    /// Returns the result of `-a`, `abs`, `floor`, `ceiling` or `trunc`.
+    ///
+    /// It has the type of the value if the result fits.
+    static func alter(_ function: FetchRequest.Function, value: Value) -> Value {
         switch counted(value) {
         case .int(let number):
             switch function {
-            case .negate: return calculate(.subtract, .int(0), value)
-            case .absolute: return number < 0 ? calculate(.subtract, .int(0), value) : .int(number)
+            case .negate: return calculate(.subtract, left: .int(0), right: value)
+            case .absolute: return number < 0 ? calculate(.subtract, left: .int(0), right: value) : .int(number)
             default: return .int(number)
             }
         case .double(let number):
@@ -179,24 +186,24 @@ enum PlainNumber {
             switch function {
             case .negate: return .decimal(-number)
             case .absolute: return .decimal(number < 0 ? -number : number)
-            case .floor: return .decimal(rounded(number, .down))
-            case .ceiling: return .decimal(rounded(number, .up))
-            default: return .decimal(rounded(number, .towardZero))
+            case .floor: return .decimal(rounded(number, rule: .down))
+            case .ceiling: return .decimal(rounded(number, rule: .up))
+            default: return .decimal(rounded(number, rule: .towardZero))
             }
         default: return .null
         }
     }
 
-    private static func rounded(_ number: Decimal, _ rule: FloatingPointRoundingRule) -> Decimal {
+    private static func rounded(_ number: Decimal, rule: FloatingPointRoundingRule) -> Decimal {
         var (source, result) = (number, Decimal())
         let isUp = rule == .up || (rule == .towardZero && number < 0)
-        // Foundation's `.up` and `.down` are those of the number line.
+        // Foundation's `.up` and `.down` are directions on the number line.
         NSDecimalRound(&result, &source, 0, isUp ? .up : .down)
         return result
     }
 
-    /// `sqrt`, `log`, `ln` and `exp`.
-    static func curve(_ function: FetchRequest.Function, _ value: Value) -> Value {
+    /// Returns the result of `sqrt`, `log`, `ln` or `exp`.
+    static func curve(_ function: FetchRequest.Function, value: Value) -> Value {
         let number = double(value) ?? .nan
         switch function {
         case .squareRoot: return .double(number.squareRoot())
@@ -206,8 +213,8 @@ enum PlainNumber {
         }
     }
 
-    /// The functions on bits.
-    static func bits(_ function: FetchRequest.Function, _ left: Value, _ right: Value) -> Value {
+    /// Returns the result of a function on bits.
+    static func bits(_ function: FetchRequest.Function, left: Value, right: Value) -> Value {
         guard case (.int(let a), .int(let b)) = (counted(left), counted(right)) else { return .null }
         switch function {
         case .bitwiseAnd: return .int(a & b)
@@ -230,9 +237,10 @@ enum PlainNumber {
         case .minimum: return present.dropFirst().reduce(first) { PlainValue.rank($1, $0) < 0 ? $1 : $0 }
         case .maximum: return present.dropFirst().reduce(first) { PlainValue.rank($1, $0) > 0 ? $1 : $0 }
         case .average:
-            // Of whole numbers a floating-point number, also where their sum is a decimal.
+            // The average of integers is a floating-point number, even if their sum is a decimal.
             let isWhole = present.allSatisfy { if case .int = counted($0) { true } else { false } }
-            return isWhole ? mean(of: present) : calculate(.divide, sum(present), .int(Int64(present.count)))
+            return isWhole
+                ? mean(of: present) : calculate(.divide, left: sum(present), right: .int(Int64(present.count)))
         case .median:
             let sorted = present.sorted { PlainValue.rank($0, $1) < 0 }
             let middle = sorted.count / 2
@@ -255,14 +263,14 @@ enum PlainNumber {
         }
     }
 
-    /// The double that is nearest to the mean of whole numbers.
+    /// Returns the double that is nearest to the mean of integers.
     private static func mean(of values: [Value]) -> Value {
         let quotient = PlainDecimal.sum(values.map { decimal(counted($0)) })
             .flatMap { PlainDecimal.quotient($0, Decimal(values.count)) }
         return .double(quotient.flatMap { double(.decimal($0)) } ?? .nan)
     }
 
-    /// Exact as long as no double is among them, and rounded once where a decimal has not enough
+    /// Returns a sum that is exact without doubles, and rounded once if a decimal has too few
     /// digits.
     private static func sum(_ values: [Value]) -> Value {
         func sumOfDoubles() -> Value { .double(values.reduce(0) { $0 + (double($1) ?? .nan) }) }
@@ -274,8 +282,9 @@ enum PlainNumber {
         return .decimal(sum)
     }
 
-    /// The order of two numbers that count as equal, one of them being a double, by what the double
-    /// is written as: the order of rows knows all numbers apart.
+    /// Returns the order of a double and an equal number, by the double's text.
+    ///
+    /// The order of rows distinguishes all numbers.
     static func orderAsWritten(_ left: Value, _ right: Value) -> Int {
         guard let a = written(left), let b = written(right) else { return 0 }
         return a < b ? -1 : (a == b ? 0 : 1)

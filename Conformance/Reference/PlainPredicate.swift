@@ -3,8 +3,7 @@ internal import RoostCore
 internal import RoostPredicates
 internal import RoostQuery
 
-/// A second definition of predicate and expression semantics, as plain as possible, over decoded
-/// values.
+/// A second, simple definition of predicate and expression semantics on decoded values.
 ///
 /// The checks compare stores with it; it shares no code with the evaluator that engines use. It
 /// assumes well-formed requests, and evaluates even requests that stores must refuse.
@@ -14,7 +13,7 @@ struct PlainPredicate {
         case one(Value)
         case many([Value])
 
-        /// The values; one counts as a list of one.
+        /// The values, as a list even for one value.
         var all: [Value] {
             switch self {
             case .one(let value): [value]
@@ -22,7 +21,7 @@ struct PlainPredicate {
             }
         }
 
-        /// The value, where there is one.
+        /// The value, or null for a list.
         var single: Value { if case .one(let value) = self { value } else { .null } }
     }
 
@@ -38,7 +37,7 @@ struct PlainPredicate {
 
     let graph: PlainGraph
     let text: PlainText
-    /// The time that `now()` gives.
+    /// The time that `now()` returns.
     let now: Date
     private let values: PlainValue
     /// The functions that the program registered.
@@ -54,84 +53,92 @@ struct PlainPredicate {
 
     // MARK: Predicates
 
-    /// Whether an object meets the predicate.
-    func matches(_ predicate: FetchRequest.Predicate, _ scope: Scope) throws(StoreError) -> Bool {
+    /// Returns whether an object meets the predicate.
+    func matches(_ predicate: FetchRequest.Predicate, scope: Scope) throws(StoreError) -> Bool {
         switch predicate {
         case .constant(let truth): return truth
         case .and(let members):
-            for member in members where try !matches(member, scope) { return false }
+            for member in members where try !matches(member, scope: scope) { return false }
             return true
         case .or(let members):
-            for member in members where try matches(member, scope) { return true }
+            for member in members where try matches(member, scope: scope) { return true }
             return false
-        case .not(let member): return try !matches(member, scope)
+        case .not(let member): return try !matches(member, scope: scope)
         case .comparison(let comparison):
-            let left = try value(comparison.left, scope)
-            let right = try value(comparison.right, scope)
+            let left = try value(comparison.left, scope: scope)
+            let right = try value(comparison.right, scope: scope)
             switch comparison.modifier {
-            case .direct: return compare(left, right, comparison)
-            case .any: return left.all.contains { compare(.one($0), right, comparison) }
-            case .all: return left.all.allSatisfy { compare(.one($0), right, comparison) }
+            case .direct: return compare(left, right: right, comparison: comparison)
+            case .any: return left.all.contains { compare(.one($0), right: right, comparison: comparison) }
+            case .all: return left.all.allSatisfy { compare(.one($0), right: right, comparison: comparison) }
             }
         }
     }
 
-    private func compare(_ left: Result, _ right: Result, _ comparison: FetchRequest.Comparison) -> Bool {
+    private func compare(_ left: Result, right: Result, comparison: FetchRequest.Comparison) -> Bool {
         let options = comparison.options
         switch comparison.operator {
         case .isIn:
-            if case .many(let members) = right { return members.contains { values.equal(left.single, $0, options) } }
-            return test(right.single, left.single, options, PlainText.contains)
+            if case .many(let members) = right {
+                return members.contains { values.equal(left.single, right: $0, options: options) }
+            }
+            return test(right.single, right: left.single, options: options, PlainText.contains)
         case .contains:
-            if case .many(let members) = left { return members.contains { values.equal($0, right.single, options) } }
-            return test(left.single, right.single, options, PlainText.contains)
+            if case .many(let members) = left {
+                return members.contains { values.equal($0, right: right.single, options: options) }
+            }
+            return test(left.single, right: right.single, options: options, PlainText.contains)
         case .between:
             let bounds = right.all
             guard bounds.count == 2 else { return false }
-            return ordered(left.single, bounds[0], options) { $0 >= 0 }
-                && ordered(left.single, bounds[1], options) { $0 <= 0 }
-        case .equal: return values.equal(left.single, right.single, options)
-        case .notEqual: return !values.equal(left.single, right.single, options)
-        case .less: return ordered(left.single, right.single, options) { $0 < 0 }
-        case .lessOrEqual: return ordered(left.single, right.single, options) { $0 <= 0 }
-        case .greater: return ordered(left.single, right.single, options) { $0 > 0 }
-        case .greaterOrEqual: return ordered(left.single, right.single, options) { $0 >= 0 }
+            return ordered(left.single, right: bounds[0], options: options) { $0 >= 0 }
+                && ordered(left.single, right: bounds[1], options: options) { $0 <= 0 }
+        case .equal: return values.equal(left.single, right: right.single, options: options)
+        case .notEqual: return !values.equal(left.single, right: right.single, options: options)
+        case .less: return ordered(left.single, right: right.single, options: options) { $0 < 0 }
+        case .lessOrEqual: return ordered(left.single, right: right.single, options: options) { $0 <= 0 }
+        case .greater: return ordered(left.single, right: right.single, options: options) { $0 > 0 }
+        case .greaterOrEqual: return ordered(left.single, right: right.single, options: options) { $0 >= 0 }
         case .beginsWith:
-            return test(left.single, right.single, options) { $0.unicodeScalars.starts(with: $1.unicodeScalars) }
+            return test(left.single, right: right.single, options: options) {
+                $0.unicodeScalars.starts(with: $1.unicodeScalars)
+            }
         case .endsWith:
-            return test(left.single, right.single, options) {
+            return test(left.single, right: right.single, options: options) {
                 $0.unicodeScalars.reversed().starts(with: $1.unicodeScalars.reversed())
             }
-        case .like: return test(left.single, right.single, options, PlainText.like)
+        case .like: return test(left.single, right: right.single, options: options, PlainText.like)
         case .matches:
             guard let text = left.single.plainText, let pattern = right.single.plainText else { return false }
-            return self.text.matches(text, pattern, options)
+            return self.text.matches(text, pattern: pattern, options: options)
         }
     }
 
     private func ordered(
-        _ left: Value, _ right: Value, _ options: FetchRequest.Comparison.Options, _ isWanted: (Int) -> Bool
-    ) -> Bool { values.order(left, right, options).map(isWanted) ?? false }
+        _ left: Value, right: Value, options: FetchRequest.Comparison.Options, _ isWanted: (Int) -> Bool
+    ) -> Bool { values.order(left, right: right, options: options).map(isWanted) ?? false }
 
-    /// A test of two texts that were folded before; false where one is null.
+    /// Returns the result of a test of two folded texts, or false if one is null.
     private func test(
-        _ left: Value, _ right: Value, _ options: FetchRequest.Comparison.Options, _ body: (String, String) -> Bool
+        _ left: Value, right: Value, options: FetchRequest.Comparison.Options, _ body: (String, String) -> Bool
     ) -> Bool {
         guard let a = left.plainText, let b = right.plainText else { return false }
-        return body(text.folded(a, options), text.folded(b, options))
+        return body(text.folded(a, options: options), text.folded(b, options: options))
     }
 
     /// Returns the order of two values: −1, 0 or 1; null before everything, NaN after every number.
-    func rank(_ left: Value, _ right: Value, _ options: FetchRequest.Comparison.Options) -> Int {
-        if left.plainText != nil && right.plainText != nil { return values.order(left, right, options) ?? 0 }
+    func rank(_ left: Value, right: Value, options: FetchRequest.Comparison.Options) -> Int {
+        if left.plainText != nil && right.plainText != nil {
+            return values.order(left, right: right, options: options) ?? 0
+        }
         let rank = PlainValue.rank(left, right)
         return rank == 0 ? PlainNumber.orderAsWritten(left, right) : rank
     }
 
     // MARK: Expressions
 
-    /// The value, or the values, that an expression has for an object.
-    func value(_ expression: FetchRequest.Expression, _ scope: Scope) throws(StoreError) -> Result {
+    /// Returns the value or the values of an expression for an object.
+    func value(_ expression: FetchRequest.Expression, scope: Scope) throws(StoreError) -> Result {
         switch expression {
         case .constant(let value): return .one(value)
         case .evaluatedObject: return .one(scope.object)
@@ -139,46 +146,47 @@ struct PlainPredicate {
         case .keyPath(let names):
             return try follow(names, from: [scope.object], entity: scope.entity, isMany: false)
         case .path(let start, let names):
-            let source = try value(start, scope)
+            let source = try value(start, scope: scope)
             if names == ["@count"] { return .one(.int(Int64(source.all.count))) }
-            guard let entity = try entity(of: start, scope) else { return .one(.null) }
+            guard let entity = try entity(of: start, scope: scope) else { return .one(.null) }
             let isMany = if case .many = source { true } else { false }
             return try follow(names, from: source.all, entity: entity, isMany: isMany)
         case .aggregate(let members):
             var list: [Value] = []
-            for member in members { list.append(try value(member, scope).single) }
+            for member in members { list.append(try value(member, scope: scope).single) }
             return .many(list)
-        case .function(let function, let arguments): return .one(try call(function, arguments, scope))
+        case .function(let function, let arguments): return .one(try call(function, arguments: arguments, scope: scope))
         case .registered(let name, let arguments):
             var list: [Value] = []
-            for argument in arguments { list.append(try value(argument, scope).single) }
+            for argument in arguments { list.append(try value(argument, scope: scope).single) }
             return .one(functions[name]?(list) ?? .null)
-        case .cast(let source, let type): return .one(PlainCast.cast(try value(source, scope).single, type))
+        case .cast(let source, let type):
+            return .one(PlainCast.cast(try value(source, scope: scope).single, type: type))
         case .subquery(let collection, let variable, let predicate):
-            guard let entity = try entity(of: collection, scope) else { return .many([]) }
+            guard let entity = try entity(of: collection, scope: scope) else { return .many([]) }
             var found: [Value] = []
-            for object in try value(collection, scope).all {
+            for object in try value(collection, scope: scope).all {
                 var inner = scope
                 inner.variables[variable] = (object, entity)
-                if try matches(predicate, inner) { found.append(object) }
+                if try matches(predicate, scope: inner) { found.append(object) }
             }
             return .many(found)
         case .conditional(let condition, let first, let second):
-            return try value(try matches(condition, scope) ? first : second, scope)
+            return try value(try matches(condition, scope: scope) ? first : second, scope: scope)
         case .element(let list, let index):
-            let list = try value(list, scope).all
+            let list = try value(list, scope: scope).all
             switch index {
             case .size: return .one(.int(Int64(list.count)))
             case .first: return .one(list.first ?? .null)
             case .last: return .one(list.last ?? .null)
             case .position(let place):
-                guard case .int(let position) = try value(place, scope).single,
+                guard case .int(let position) = try value(place, scope: scope).single,
                     list.indices.contains(Int(position))
                 else { return .one(.null) }
                 return .one(list[Int(position)])
             }
         case .setOperation(let operation, let left, let right):
-            let (left, right) = (try value(left, scope).all, try value(right, scope).all)
+            let (left, right) = (try value(left, scope: scope).all, try value(right, scope: scope).all)
             switch operation {
             case .union: return .many(once(left + right))
             case .intersect: return .many(once(left).filter { a in right.contains { same(a, $0) } })
@@ -188,10 +196,10 @@ struct PlainPredicate {
     }
 
     private func same(_ a: Value, _ b: Value) -> Bool {
-        values.equal(a, b, []) || PlainValue.isNaN(a) && PlainValue.isNaN(b)
+        values.equal(a, right: b, options: []) || PlainValue.isNaN(a) && PlainValue.isNaN(b)
     }
 
-    /// Each value once, where it is first.
+    /// Returns each value once, at its first position.
     private func once(_ list: [Value]) -> [Value] {
         var result: [Value] = []
         for value in list where !result.contains(where: { same($0, value) }) { result.append(value) }
@@ -238,23 +246,22 @@ struct PlainPredicate {
         return value
     }
 
-    /// The number of the entity that an expression's objects belong to; nil where it has no
-    /// objects.
-    private func entity(of expression: FetchRequest.Expression, _ scope: Scope) throws(StoreError) -> Int? {
+    /// Returns the number of the entity of an expression's objects, or nil if it has no objects.
+    private func entity(of expression: FetchRequest.Expression, scope: Scope) throws(StoreError) -> Int? {
         switch expression {
         case .evaluatedObject: return scope.entity
         case .variable(let name): return scope.variables[name]?.entity
         case .keyPath(let names): return try destination(names, from: scope.entity)
         case .path(let start, let names):
-            guard let entity = try entity(of: start, scope) else { return nil }
+            guard let entity = try entity(of: start, scope: scope) else { return nil }
             return try destination(names, from: entity)
-        case .subquery(let collection, _, _): return try entity(of: collection, scope)
-        case .element(let list, _): return try entity(of: list, scope)
-        case .setOperation(_, let left, _): return try entity(of: left, scope)
-        case .conditional(_, let first, _): return try entity(of: first, scope)
+        case .subquery(let collection, _, _): return try entity(of: collection, scope: scope)
+        case .element(let list, _): return try entity(of: list, scope: scope)
+        case .setOperation(_, let left, _): return try entity(of: left, scope: scope)
+        case .conditional(_, let first, _): return try entity(of: first, scope: scope)
         case .function(.noIndex, let arguments):
             return try arguments.first.flatMap { (argument) throws(StoreError) in
-                try entity(of: argument, scope)
+                try entity(of: argument, scope: scope)
             }
         case .constant(.objectID(let id)): return graph.model.entity(id.entity)?.number
         default: return nil
@@ -270,10 +277,10 @@ struct PlainPredicate {
     // MARK: Functions
 
     private func call(
-        _ function: FetchRequest.Function, _ arguments: [FetchRequest.Expression], _ scope: Scope
+        _ function: FetchRequest.Function, arguments: [FetchRequest.Expression], scope: Scope
     ) throws(StoreError) -> Value {
         var results: [Result] = []
-        for argument in arguments { results.append(try value(argument, scope)) }
+        for argument in arguments { results.append(try value(argument, scope: scope)) }
         switch function {
         case .now: return .date(now)
         case .sum, .count, .minimum, .maximum, .average, .median, .mode, .standardDeviation:
@@ -284,14 +291,14 @@ struct PlainPredicate {
         guard let first = single.first, !single.contains(where: \.isNull) else { return .null }
         let second = single.last ?? .null
         switch function {
-        case .add, .subtract, .multiply, .divide: return PlainNumber.calculate(function, first, second)
+        case .add, .subtract, .multiply, .divide: return PlainNumber.calculate(function, left: first, right: second)
         case .power: return PlainNumber.power(first, second)
         case .modulus: return PlainNumber.modulus(first, second)
-        case .negate, .floor, .ceiling, .absolute, .truncate: return PlainNumber.alter(function, first)
-        case .squareRoot, .log, .naturalLog, .exponential: return PlainNumber.curve(function, first)
+        case .negate, .floor, .ceiling, .absolute, .truncate: return PlainNumber.alter(function, value: first)
+        case .squareRoot, .log, .naturalLog, .exponential: return PlainNumber.curve(function, value: first)
         case .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift:
-            return PlainNumber.bits(function, first, second)
-        case .onesComplement: return PlainNumber.bits(.bitwiseXor, first, .int(-1))
+            return PlainNumber.bits(function, left: first, right: second)
+        case .onesComplement: return PlainNumber.bits(.bitwiseXor, left: first, right: .int(-1))
         case .noIndex: return first
         default: break
         }
@@ -299,7 +306,7 @@ struct PlainPredicate {
         switch function {
         case .uppercase: return .string(text.uppercased())
         case .lowercase: return .string(text.lowercased())
-        case .canonical: return .string(self.text.folded(text, [.caseInsensitive, .diacriticInsensitive]))
+        case .canonical: return .string(self.text.folded(text, options: [.caseInsensitive, .diacriticInsensitive]))
         case .length: return .int(Int64(text.unicodeScalars.count))
         default: return .null
         }

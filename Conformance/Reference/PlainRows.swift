@@ -16,18 +16,18 @@ struct PlainRows {
         .sum, .count, .minimum, .maximum, .average, .median, .mode, .standardDeviation,
     ]
 
-    /// The values of each row, in the order of the columns.
+    /// Returns the values of each row in the order of the columns.
     func rows(_ request: RowRequest) throws(StoreError) -> [[Value]] {
         let entity = try graph.model.requireEntity(request.entity)
         var members: [PlainPredicate.Scope] = []
         for object in graph.objects(of: entity, includingSubentities: request.includesSubentities) {
             let scope = PlainPredicate.Scope(object: .objectID(object.id), entity: entity.number)
-            if let predicate = request.predicate, try !evaluator.matches(predicate, scope) { continue }
+            if let predicate = request.predicate, try !evaluator.matches(predicate, scope: scope) { continue }
             members.append(scope)
         }
         var rows: [(values: [Value], keys: [Value])] = []
         var isGrouped = !request.propertiesToGroupBy.isEmpty
-        for property in request.propertiesToFetch where try hasAggregate(property.expression, entity.number) {
+        for property in request.propertiesToFetch where try hasAggregate(property.expression, entity: entity.number) {
             isGrouped = true
         }
         for group in try isGrouped ? groups(members, by: request.propertiesToGroupBy) : members.map({ [$0] }) {
@@ -35,11 +35,12 @@ struct PlainRows {
             for property in request.propertiesToFetch {
                 values.append(
                     isGrouped
-                        ? try value(property.expression, of: group, entity.number, request, values)
-                        : try evaluator.value(property.expression, group[0]).single)
+                        ? try value(
+                            property.expression, of: group, entity: entity.number, request: request, columns: values)
+                        : try evaluator.value(property.expression, scope: group[0]).single)
             }
             if let condition = request.havingPredicate,
-                try !meets(condition, group, entity.number, request, values)
+                try !meets(condition, group: group, entity: entity.number, request: request, columns: values)
             {
                 continue
             }
@@ -49,14 +50,15 @@ struct PlainRows {
                     keys.append(values[column])
                 } else {
                     let path = descriptor.key.split(separator: ".").map(String.init)
-                    keys.append(try evaluator.value(.keyPath(path), group[0]).single)
+                    keys.append(try evaluator.value(.keyPath(path), scope: group[0]).single)
                 }
             }
             rows.append((values, keys))
         }
         let sorted = rows.enumerated().sorted { left, right in
             for (index, descriptor) in request.sortDescriptors.enumerated() {
-                let order = evaluator.rank(left.element.keys[index], right.element.keys[index], descriptor.options)
+                let order = evaluator.rank(
+                    left.element.keys[index], right: right.element.keys[index], options: descriptor.options)
                 if order != 0 { return descriptor.isAscending ? order < 0 : order > 0 }
             }
             return left.offset < right.offset
@@ -76,8 +78,9 @@ struct PlainRows {
         return Array(result.dropFirst(request.fetchOffset ?? 0).prefix(request.fetchLimit ?? .max))
     }
 
-    /// A value in which objects are named by the roots of their hierarchies, as keys are those of a
-    /// hierarchy.
+    /// Returns a value in which objects are named by the roots of their hierarchies.
+    ///
+    /// Keys are unique in a hierarchy.
     private func named(_ value: Value) -> Value {
         switch value {
         case .objectID(let id):
@@ -88,7 +91,7 @@ struct PlainRows {
         }
     }
 
-    /// Whether rows are equal: null and null, NaN and NaN, both zeros.
+    /// Returns whether rows are equal: null equals null, NaN equals NaN, and both zeros are equal.
     static func areSame(_ left: [Value], _ right: [Value]) -> Bool {
         left.count == right.count && zip(left, right).allSatisfy { isSame($0, $1) }
     }
@@ -100,8 +103,9 @@ struct PlainRows {
             || PlainValue.order(left, right) == 0
     }
 
-    /// The objects by equal values, in the order of the first of each; of no properties, one group
-    /// of all.
+    /// Returns groups of objects with equal values, in the order of their first objects.
+    ///
+    /// Without properties there is one group.
     private func groups(
         _ members: [PlainPredicate.Scope], by properties: [FetchRequest.Expression]
     ) throws(StoreError) -> [[PlainPredicate.Scope]] {
@@ -109,7 +113,7 @@ struct PlainRows {
         var groups: [(key: [Value], members: [PlainPredicate.Scope])] = []
         for member in members {
             var key: [Value] = []
-            for property in properties { key.append(named(try evaluator.value(property, member).single)) }
+            for property in properties { key.append(named(try evaluator.value(property, scope: member).single)) }
             if let index = groups.firstIndex(where: { Self.areSame($0.key, key) }) {
                 groups[index].members.append(member)
             } else {
@@ -119,17 +123,17 @@ struct PlainRows {
         return groups.map(\.members)
     }
 
-    /// Whether an expression has an aggregate over objects in it.
-    private func hasAggregate(_ expression: FetchRequest.Expression, _ entity: Int) throws(StoreError) -> Bool {
+    /// Returns whether an expression contains an aggregate over objects.
+    private func hasAggregate(_ expression: FetchRequest.Expression, entity: Int) throws(StoreError) -> Bool {
         guard case .function(let function, let arguments) = expression else { return false }
-        if try isAggregate(function, arguments, entity) { return true }
-        for argument in arguments where try hasAggregate(argument, entity) { return true }
+        if try isAggregate(function, arguments: arguments, entity: entity) { return true }
+        for argument in arguments where try hasAggregate(argument, entity: entity) { return true }
         return false
     }
 
-    /// Functions over many values are aggregates of what has one value for each object.
+    /// Returns whether a function over several values is an aggregate of one value per object.
     private func isAggregate(
-        _ function: FetchRequest.Function, _ arguments: [FetchRequest.Expression], _ entity: Int
+        _ function: FetchRequest.Function, arguments: [FetchRequest.Expression], entity: Int
     ) throws(StoreError) -> Bool {
         guard Self.aggregates.contains(function), let argument = arguments.first else { return false }
         switch argument {
@@ -139,10 +143,10 @@ struct PlainRows {
         }
     }
 
-    /// The value of a column for a group: parts of it become constants, until it is one.
+    /// Returns the value of a column for a group, by replacing its parts with constants.
     private func value(
-        _ expression: FetchRequest.Expression, of group: [PlainPredicate.Scope], _ entity: Int,
-        _ request: RowRequest, _ columns: [Value]
+        _ expression: FetchRequest.Expression, of group: [PlainPredicate.Scope], entity: Int,
+        request: RowRequest, columns: [Value]
     ) throws(StoreError) -> Value {
         if case .keyPath(let names) = expression, names.count == 1,
             let column = request.propertiesToFetch.firstIndex(where: { $0.name == names[0] }), column < columns.count
@@ -154,33 +158,37 @@ struct PlainRows {
                 if case .constant(let value) = expression { return value }
                 return .null
             }
-            return try evaluator.value(expression, first).single
+            return try evaluator.value(expression, scope: first).single
         }
-        if try isAggregate(function, arguments, entity) {
+        if try isAggregate(function, arguments: arguments, entity: entity) {
             var values: [Value] = []
-            for member in group { values.append(try evaluator.value(arguments[0], member).single) }
+            for member in group { values.append(try evaluator.value(arguments[0], scope: member).single) }
             return PlainNumber.aggregate(function, of: values)
         }
         var constants: [FetchRequest.Expression] = []
         for argument in arguments {
-            constants.append(.constant(try value(argument, of: group, entity, request, columns)))
+            constants.append(
+                .constant(try value(argument, of: group, entity: entity, request: request, columns: columns)))
         }
         let scope = PlainPredicate.Scope(object: .null, entity: entity)
-        return try evaluator.value(.function(function, constants), scope).single
+        return try evaluator.value(.function(function, constants), scope: scope).single
     }
 
     private func meets(
-        _ predicate: FetchRequest.Predicate, _ group: [PlainPredicate.Scope], _ entity: Int, _ request: RowRequest,
-        _ columns: [Value]
+        _ predicate: FetchRequest.Predicate, group: [PlainPredicate.Scope], entity: Int, request: RowRequest,
+        columns: [Value]
     ) throws(StoreError) -> Bool {
         switch predicate {
         case .comparison(var comparison):
-            comparison.left = .constant(try value(comparison.left, of: group, entity, request, columns))
-            comparison.right = .constant(try value(comparison.right, of: group, entity, request, columns))
+            comparison.left = .constant(
+                try value(comparison.left, of: group, entity: entity, request: request, columns: columns))
+            comparison.right = .constant(
+                try value(comparison.right, of: group, entity: entity, request: request, columns: columns))
             return try evaluator.matches(
-                .comparison(comparison), PlainPredicate.Scope(object: .null, entity: entity))
-        case .not(let member): return try !meets(member, group, entity, request, columns)
-        default: return try evaluator.matches(predicate, PlainPredicate.Scope(object: .null, entity: entity))
+                .comparison(comparison), scope: PlainPredicate.Scope(object: .null, entity: entity))
+        case .not(let member):
+            return try !meets(member, group: group, entity: entity, request: request, columns: columns)
+        default: return try evaluator.matches(predicate, scope: PlainPredicate.Scope(object: .null, entity: entity))
         }
     }
 }

@@ -13,8 +13,8 @@ final class PlainText {
     private var foldings: [Folding: String] = [:]
     private var patterns: [Folding: NSRegularExpression] = [:]
 
-    /// The text without what `[c]` and `[d]` leave out of account.
-    func folded(_ text: String, _ options: FetchRequest.Comparison.Options) -> String {
+    /// Returns the text without the differences that `[c]` and `[d]` ignore.
+    func folded(_ text: String, options: FetchRequest.Comparison.Options) -> String {
         let options = options.intersection([.caseInsensitive, .diacriticInsensitive])
         guard !options.isEmpty else { return text }
         let key = Folding(text: Array(text.utf8), options: options.rawValue)
@@ -27,17 +27,17 @@ final class PlainText {
         return result
     }
 
-    /// Whether `part` occurs in `text`, code point by code point.
-    static func contains(_ text: String, _ part: String) -> Bool {
+    /// Returns whether `part` occurs in `text`, by code points.
+    static func contains(_ text: String, part: String) -> Bool {
         let (text, part) = (Array(text.unicodeScalars), Array(part.unicodeScalars))
         guard part.count <= text.count else { return false }
         return (0...text.count - part.count).contains { text[$0...].starts(with: part) }
     }
 
-    /// Whether the whole text fits a pattern with `*`, `?` and `\`.
+    /// Returns whether the whole text matches a pattern with `*`, `?` and `\`.
     ///
-    /// A table, pattern by text: true where so much of the one fits so much of the other.
-    static func like(_ text: String, _ pattern: String) -> Bool {
+    /// It fills a table of pattern by text, which is true where two prefixes match.
+    static func like(_ text: String, pattern: String) -> Bool {
         enum Part {
             case run, one, scalar(Unicode.Scalar)
         }
@@ -67,14 +67,14 @@ final class PlainText {
         return fits[characters.count]
     }
 
-    /// Whether the whole text matches a regular expression; false for one that is none.
-    func matches(_ text: String, _ pattern: String, _ options: FetchRequest.Comparison.Options) -> Bool {
+    /// Returns whether the whole text matches a regular expression; false for an invalid one.
+    func matches(_ text: String, pattern: String, options: FetchRequest.Comparison.Options) -> Bool {
         let folding = options.intersection(.diacriticInsensitive)
-        let (text, pattern) = (folded(text, folding), folded(pattern, folding))
+        let (text, pattern) = (folded(text, options: folding), folded(pattern, options: folding))
         let key = Folding(text: Array(pattern.utf8), options: options.rawValue)
         if patterns[key] == nil {
             let options: NSRegularExpression.Options = options.contains(.caseInsensitive) ? [.caseInsensitive] : []
-            // By itself first: brackets around it could make a whole of what is none.
+            // Compiled alone first: parentheses around it could make an invalid expression valid.
             guard (try? NSRegularExpression(pattern: pattern, options: options)) != nil else { return false }
             patterns[key] = try? NSRegularExpression(pattern: "(?:\(pattern))\\z", options: options)
         }
@@ -82,14 +82,14 @@ final class PlainText {
         return patterns[key]?.firstMatch(in: text, options: [.anchored], range: range)?.range == range
     }
 
-    /// Folded text with runs of digits as numbers, then text in which only case is folded, then
-    /// code points.
+    /// Compares folded text with runs of digits as numbers, then text with folded case, then code
+    /// points.
     func localizedStandardOrder(_ a: String, _ b: String) -> Int {
         let both: FetchRequest.Comparison.Options = [.caseInsensitive, .diacriticInsensitive]
-        let order = Self.order(Self.parts(folded(a, both)), Self.parts(folded(b, both)))
+        let order = Self.order(Self.parts(folded(a, options: both)), Self.parts(folded(b, options: both)))
         if order != 0 { return order }
         let cased = PlainValue.order(
-            Array(folded(a, .caseInsensitive).utf8), Array(folded(b, .caseInsensitive).utf8))
+            Array(folded(a, options: .caseInsensitive).utf8), Array(folded(b, options: .caseInsensitive).utf8))
         return cased != 0 ? cased : PlainValue.order(Array(a.utf8), Array(b.utf8))
     }
 
@@ -122,7 +122,8 @@ final class PlainText {
                 case (.digits(let a), .digits(let b)):
                     a.count == b.count ? PlainValue.order(a, b) : (a.count < b.count ? -1 : 1)
                 case (.scalar(let a), .scalar(let b)): a == b ? 0 : (a < b ? -1 : 1)
-                // Compared with another character, a number sorts by its first digit; no such character is between ASCII digits.
+                // A number sorts by its first digit against other characters. No such character is
+                // between ASCII digits.
                 case (.digits, .scalar(let b)): b > 0x39 ? -1 : 1
                 case (.scalar(let a), .digits): a < 0x30 ? -1 : 1
                 }

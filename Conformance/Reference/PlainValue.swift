@@ -8,11 +8,13 @@ struct PlainValue {
 
     init(model: ManagedObjectModel, text: PlainText) { (self.model, self.text) = (model, text) }
 
-    /// Two nulls are equal; NaN equals nothing; objects are equal by hierarchy and key.
-    func equal(_ left: Value, _ right: Value, _ options: FetchRequest.Comparison.Options) -> Bool {
+    /// Returns whether two values are equal.
+    ///
+    /// Two nulls are equal, NaN equals nothing, and objects are equal by hierarchy and key.
+    func equal(_ left: Value, right: Value, options: FetchRequest.Comparison.Options) -> Bool {
         if left.isNull || right.isNull { return left.isNull && right.isNull }
         if let a = left.plainText, let b = right.plainText {
-            return text.folded(a, options).utf8.elementsEqual(text.folded(b, options).utf8)
+            return text.folded(a, options: options).utf8.elementsEqual(text.folded(b, options: options).utf8)
         }
         switch (left, right) {
         case (.objectID(let a), .objectID(let b)):
@@ -23,18 +25,19 @@ struct PlainValue {
         }
     }
 
-    /// −1, 0 or 1; nil where two values have no order.
-    func order(_ left: Value, _ right: Value, _ options: FetchRequest.Comparison.Options) -> Int? {
+    /// Returns −1, 0 or 1, or nil if two values have no order.
+    func order(_ left: Value, right: Value, options: FetchRequest.Comparison.Options) -> Int? {
         if let a = left.plainText, let b = right.plainText {
-            let (a, b) = (text.folded(a, options), text.folded(b, options))
+            let (a, b) = (text.folded(a, options: options), text.folded(b, options: options))
             return options.contains(.localized)
                 ? text.localizedStandardOrder(a, b) : Self.order(Array(a.utf8), Array(b.utf8))
         }
         return Self.order(left, right)
     }
 
-    /// −1, 0 or 1 by code point, number or byte; nil where two values have no order: nulls, NaN,
-    /// values of different kinds.
+    /// Returns −1, 0 or 1 by code point, number or byte.
+    ///
+    /// Returns nil if two values have no order: nulls, NaN, values of different kinds.
     static func order(_ left: Value, _ right: Value) -> Int? {
         if let a = left.plainText, let b = right.plainText { return order(Array(a.utf8), Array(b.utf8)) }
         switch (left, right) {
@@ -47,7 +50,7 @@ struct PlainValue {
         }
     }
 
-    /// A total order: null before everything, NaN after every number.
+    /// Returns the total order of two values: null before everything, NaN after every number.
     static func rank(_ left: Value, _ right: Value) -> Int {
         let (a, b) = (place(left), place(right))
         return a == b ? (a == 1 ? order(left, right) ?? 0 : 0) : (a < b ? -1 : 1)
@@ -55,7 +58,7 @@ struct PlainValue {
 
     private static func place(_ value: Value) -> Int { value.isNull ? 0 : (isNaN(value) ? 2 : 1) }
 
-    /// Whether a value is not a number, though of a type of numbers.
+    /// Returns whether a value is NaN.
     static func isNaN(_ value: Value) -> Bool {
         switch value {
         case .double(let number): number.isNaN

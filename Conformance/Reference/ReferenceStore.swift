@@ -1,10 +1,10 @@
 public import RoostCore
 internal import RoostMigration
 
-/// The contract of a store, said in dictionaries: what a change set does, what refuses it, what is
-/// there afterwards.
+/// A reference implementation of the store contract with dictionaries.
 ///
-/// It keeps nothing on disk and is not fast; it is there to be compared with.
+/// It defines the effect of a change set, the reasons to refuse it, and the resulting content. It
+/// stores nothing on disk and is slow. Other stores are compared with it.
 public struct ReferenceStore: Sendable {
     /// The model.
     package let model: ManagedObjectModel
@@ -18,19 +18,20 @@ public struct ReferenceStore: Sendable {
     package private(set) var commitCount = 0
     /// The highest key that an object of each hierarchy ever had, by the number of its root entity.
     package private(set) var lastKeys: [Int: Int64] = [:]
-    /// Whether the change set that is being applied did anything: a link that goes and comes again
-    /// counts.
+    /// Whether the change set that is being applied changed anything.
+    ///
+    /// A link that is removed and added again counts as a change.
     private var isChanged = false
 
-    /// The two objects that a link joins.
+    /// The two objects that a link connects.
     package struct Ends: Hashable, Sendable {
         let source, target: Int64
     }
 
-    /// An empty store.
+    /// Creates an empty store.
     public init(model: ManagedObjectModel) { self.model = model }
 
-    /// Everything, in the order in which a store gives it.
+    /// The content, in the order in which a store returns it.
     package var contents: StoreContents {
         var contents = StoreContents()
         for root in model.roots {
@@ -46,7 +47,7 @@ public struct ReferenceStore: Sendable {
         return contents
     }
 
-    /// The digest that a store with these contents has.
+    /// The digest of a store with this content.
     package var digest: StoreDigest {
         var tally = StoreTally(model: model)
         for records in objects.values {
@@ -60,7 +61,7 @@ public struct ReferenceStore: Sendable {
         return tally.digest
     }
 
-    /// The record of an object; its entity must be the object's own.
+    /// Returns the record of an object, whose entity must be the object's own.
     package func record(_ id: ObjectID) -> Record? {
         guard let entity = model.entity(id.entity), let record = objects[entity.root]?[id.key], record.id == id else {
             return nil
@@ -68,15 +69,16 @@ public struct ReferenceStore: Sendable {
         return record
     }
 
-    /// The records of an entity and its subentities, by key.
+    /// Returns the records of an entity and its subentities, by key.
     package func records(of entity: ManagedObjectModel.Entity) -> [Record] {
         (objects[entity.root] ?? [:]).values
             .filter { entity.includes(model.entity($0.id.entity)?.number ?? -1) }
             .sorted { $0.id.key < $1.id.key }
     }
 
-    /// The records with these IDs that are there, in this order; an ID finds objects of its entity
-    /// and of subentities.
+    /// Returns the existing records with these IDs, in this order.
+    ///
+    /// An ID finds objects of its entity and of subentities.
     package func records(with ids: [ObjectID]) -> [Record] {
         ids.compactMap { id in
             guard let entity = model.entity(id.entity), let record = objects[entity.root]?[id.key],
@@ -86,7 +88,7 @@ public struct ReferenceStore: Sendable {
         }
     }
 
-    /// Whether a relationship has a link between these two, seen from its own side.
+    /// Returns whether a relationship has a link between two objects, in its own direction.
     package func hasLink(_ link: Link, of relationship: Int) -> Bool {
         links[relationship]?[Ends(source: link.source, target: link.target)] != nil
     }
@@ -96,11 +98,11 @@ public struct ReferenceStore: Sendable {
         placedTargets(of: relationship, from: key).map(\.key)
     }
 
-    /// The destinations of an object with their places, in their order.
+    /// Returns the destinations of an object with their places, in order.
     private func placedTargets(
         of relationship: ManagedObjectModel.Relationship, from key: Int64
     ) -> [(place: Int64, key: Int64)] {
-        guard exists(key, relationship.source) else { return [] }
+        guard exists(key, entity: relationship.source) else { return [] }
         switch relationship.storage {
         case .field: return []
         case .derived(let inverse):
@@ -147,39 +149,25 @@ public struct ReferenceStore: Sendable {
         package var colliding: Set<ObjectID> = []
     }
 
-    /// Does what a change set says, or refuses it and changes nothing.
+    /// Applies a change set, or refuses it and changes nothing.
     public mutating func commit(_ changes: ChangeSet) throws(Refusal) {
         var next = self
         var refusal = Refusal()
-        next.apply(changes, &refusal)
+        next.apply(changes, refusal: &refusal)
         guard refusal.codes.isEmpty else { throw refusal }
         if next.isChanged { next.commitCount += 1 }
         next.isChanged = false
         self = next
     }
 
-    private mutating func apply(_ changes: ChangeSet, _ refusal: inout Refusal) {
+    private mutating func apply(_ changes: ChangeSet, refusal: inout Refusal) {
         var written: Set<ObjectID> = []
         isChanged = !changes.inserts.isEmpty || !changes.updates.isEmpty || !changes.deletes.isEmpty
-        for reference in changes.deletes + changes.unchanged {
-            requireVersion(reference.id, reference.version, &refusal)
-        }
-        for index in 0..<changes.updates.count {
-            requireVersion(changes.updates.id(at: index), changes.updates.version(at: index), &refusal)
-        }
+        requireVersions(changes, refusal: &refusal)
+        requireLastPlaces(changes, refusal: &refusal)
 
-        for last in changes.lastPlaces {
-            guard let relationship = try? model.requireRelationship(last.relationship), relationship.isOrdered else {
-                refusal.codes.insert(.invalidRequest)
-                continue
-            }
-            let places = placedTargets(of: relationship, from: last.id.key).map(\.place)
-            if places.contains(where: { place in last.place.map { place > $0 } ?? true }) {
-                refusal.codes.insert(.conflict)
-            }
-        }
-
-        // One object cannot be changed twice. A key that the change set deletes is taken too: keys are never used again.
+        // One object cannot be changed twice. The key of a deleted object is in use too, because
+        // keys are never reused.
         var changed: Set<[Int64]> = []
         for id in changes.updates.ids + changes.deletes.map(\.id)
         where !changed.insert([Int64(root(of: id)), id.key]).inserted {
@@ -193,46 +181,75 @@ public struct ReferenceStore: Sendable {
             if objects[root]?[id.key] != nil || changed.contains([Int64(root), id.key]) {
                 refusal.codes.insert(.duplicateObject)
             }
-            objects[root, default: [:]][id.key] = Self.record(changes.inserts, index, version: 1)
+            objects[root, default: [:]][id.key] = Self.record(changes.inserts, index: index, version: 1)
             lastKeys[root] = max(lastKeys[root] ?? 0, id.key)
             written.insert(id)
         }
         for index in 0..<changes.updates.count {
             let id = changes.updates.id(at: index)
             objects[root(of: id), default: [:]][id.key] = Self.record(
-                changes.updates, index, version: changes.updates.version(at: index) &+ 1)
+                changes.updates, index: index, version: changes.updates.version(at: index) &+ 1)
             written.insert(id)
         }
-        for batch in changes.removedLinks {
-            for link in batch.links {
-                let ends = Ends(source: link.source, target: link.target)
-                if self.links[batch.relationship]?.removeValue(forKey: ends) != nil { isChanged = true }
-            }
-        }
-        for batch in changes.addedLinks {
-            let relationship = model.relationships[batch.relationship]
-            for link in batch.links {
-                if !exists(link.source, relationship.source) || !exists(link.target, relationship.destination) {
-                    refusal.codes.insert(.objectNotFound)
-                }
-                let ends = Ends(source: link.source, target: link.target)
-                if self.links[batch.relationship, default: [:]].updateValue(link, forKey: ends) != link {
-                    isChanged = true
-                }
-            }
-        }
+        applyLinks(changes, refusal: &refusal)
         for id in changes.existing where record(id) == nil { refusal.codes.insert(.objectNotFound) }
         if changes.requiresUnreferencedDeletes, hasReferences(to: changes.deletes) {
             refusal.codes.insert(.deleteDenied)
         }
-        findCollisions(written, &refusal)
+        findCollisions(written, refusal: &refusal)
         for (key, value) in changes.userMetadata where userMetadata[key] != value {
             userMetadata[key] = value
             isChanged = true
         }
     }
 
-    /// Whether an object that stays has a link to a deleted one, apart from links that are removed.
+    private func requireVersions(_ changes: ChangeSet, refusal: inout Refusal) {
+        for reference in changes.deletes + changes.unchanged {
+            requireVersion(reference.id, version: reference.version, refusal: &refusal)
+        }
+        for index in 0..<changes.updates.count {
+            requireVersion(
+                changes.updates.id(at: index), version: changes.updates.version(at: index), refusal: &refusal)
+        }
+    }
+
+    private func requireLastPlaces(_ changes: ChangeSet, refusal: inout Refusal) {
+        for last in changes.lastPlaces {
+            guard let relationship = try? model.requireRelationship(last.relationship), relationship.isOrdered else {
+                refusal.codes.insert(.invalidRequest)
+                continue
+            }
+            let places = placedTargets(of: relationship, from: last.id.key).map(\.place)
+            if places.contains(where: { place in last.place.map { place > $0 } ?? true }) {
+                refusal.codes.insert(.conflict)
+            }
+        }
+    }
+
+    private mutating func applyLinks(_ changes: ChangeSet, refusal: inout Refusal) {
+        for batch in changes.removedLinks {
+            for link in batch.links {
+                let ends = Ends(source: link.source, target: link.target)
+                if links[batch.relationship]?.removeValue(forKey: ends) != nil { isChanged = true }
+            }
+        }
+        for batch in changes.addedLinks {
+            let relationship = model.relationships[batch.relationship]
+            for link in batch.links {
+                if !exists(link.source, entity: relationship.source)
+                    || !exists(link.target, entity: relationship.destination)
+                {
+                    refusal.codes.insert(.objectNotFound)
+                }
+                let ends = Ends(source: link.source, target: link.target)
+                if links[batch.relationship, default: [:]].updateValue(link, forKey: ends) != link {
+                    isChanged = true
+                }
+            }
+        }
+    }
+
+    /// Returns whether a remaining object has a link to a deleted one, apart from removed links.
     private func hasLinksThatStay(_ changes: ChangeSet) -> Bool {
         let deleted = Set(changes.deletes.map { [Int64(root(of: $0.id)), $0.id.key] })
         return model.linkRelationships.contains { relationship in
@@ -251,7 +268,7 @@ public struct ReferenceStore: Sendable {
         }
     }
 
-    /// Whether an object has a to-one reference to a deleted one.
+    /// Returns whether an object has a to-one reference to a deleted one.
     private func hasReferences(to deleted: [ChangeSet.Reference]) -> Bool {
         let places = Set(deleted.map { [Int64(root(of: $0.id)), $0.id.key] })
         for records in objects.values {
@@ -268,13 +285,13 @@ public struct ReferenceStore: Sendable {
 
     private func root(of id: ObjectID) -> Int { model.entity(id.entity)?.root ?? -1 }
 
-    private func requireVersion(_ id: ObjectID, _ version: UInt32, _ refusal: inout Refusal) {
+    private func requireVersion(_ id: ObjectID, version: UInt32, refusal: inout Refusal) {
         guard record(id)?.version != version else { return }
         refusal.codes.insert(.conflict)
         refusal.conflicts.insert(id)
     }
 
-    private func exists(_ key: Int64, _ entity: Int) -> Bool {
+    private func exists(_ key: Int64, entity: Int) -> Bool {
         guard let record = objects[model.entities[entity].root]?[key], let own = model.entity(record.id.entity) else {
             return false
         }
@@ -294,17 +311,17 @@ public struct ReferenceStore: Sendable {
         }
     }
 
-    private static func record(_ batch: RecordBatch, _ index: Int, version: UInt32) -> Record {
+    private static func record(_ batch: RecordBatch, index: Int, version: UInt32) -> Record {
         var copy = RecordBatch(model: batch.model)
         copy.append(batch, at: index)
         copy.setVersionOfLast(version)
         return copy.record(at: 0)
     }
 
-    private func findCollisions(_ written: Set<ObjectID>, _ refusal: inout Refusal) {
+    private func findCollisions(_ written: Set<ObjectID>, refusal: inout Refusal) {
         for constraint in model.uniquenessConstraints {
             let entity = model.entities[constraint.entity]
-            // Only what was written can have begun to collide.
+            // Only written objects can cause a new collision.
             guard written.contains(where: { root(of: $0) == entity.root }) else { continue }
             var holders: [[Value]: [ObjectID]] = [:]
             for record in (objects[entity.root] ?? [:]).values

@@ -75,12 +75,13 @@ extension SampleGraph {
             relationships: [.toOne("relative", to: "Party"), .toMany("picks", to: "Track")]),
     ]
 
-    /// A value for every stored attribute of an entity, at random or at a limit of its type.
+    /// Returns a value for every stored attribute of an entity, at random or at a limit of its
+    /// type.
     ///
     /// - Parameters:
     ///   - entity: The entity; relationships get no value.
-    ///   - random: Where chance comes from.
-    ///   - nullOneIn: One in how many values is null; nil for none.
+    ///   - random: The random number generator.
+    ///   - nullOneIn: The average number of values for each null; nil for no nulls.
     /// - Returns: The values by name; nulls are left out.
     package static func randomValues(
         for entity: ManagedObjectModel.Entity, using random: inout SeededGenerator, nullOneIn: Int?
@@ -88,14 +89,14 @@ extension SampleGraph {
         var values: [String: Value] = [:]
         for attribute in entity.attributes where attribute.isStored {
             if let nullOneIn, random.oneIn(nullOneIn) { continue }
-            values[attribute.name] = randomValue(of: attribute, entity, &random, nullOneIn)
+            values[attribute.name] = randomValue(of: attribute, entity: entity, random: &random, nullOneIn: nullOneIn)
         }
         return values
     }
 
     private static func randomValue(
-        of attribute: AttributeDescription, _ entity: ManagedObjectModel.Entity, _ random: inout SeededGenerator,
-        _ nullOneIn: Int?
+        of attribute: AttributeDescription, entity: ManagedObjectModel.Entity, random: inout SeededGenerator,
+        nullOneIn: Int?
     ) -> Value {
         switch attribute.type {
         case .undefined: return .null
@@ -123,33 +124,33 @@ extension SampleGraph {
                 isNegative: random.oneIn(2), mantissa: random.oneIn(2) ? mantissa : mantissa % 100_000,
                 exponent: random.below(130) - 90)
             return .decimal((number ?? .zero).decimal)
-        case .string: return .string(words(random.below(6), &random))
-        case .uri: return .uri("x:" + words(2, &random))
-        case .binaryData, .transformable: return .data(bytes(random.below(300), &random))
+        case .string: return .string(words(random.below(6), random: &random))
+        case .uri: return .uri("x:" + words(2, random: &random))
+        case .binaryData, .transformable: return .data(bytes(random.below(300), random: &random))
         case .uuid: return .uuid(uuid(&random))
         case .objectID: return .objectID(ObjectID(entity.name, key: Int64(random.next() >> 1) | 1))
         case .composite:
             var elements: [String: Value] = [:]
             for element in attribute.elements {
                 if let nullOneIn, random.oneIn(nullOneIn) { continue }
-                elements[element.name] = randomValue(of: element, entity, &random, nullOneIn)
+                elements[element.name] = randomValue(of: element, entity: entity, random: &random, nullOneIn: nullOneIn)
             }
             return .composite(elements)
         }
     }
 
-    /// Any bits one time in two: NaNs with payloads, denormals and all.
+    /// Returns any bits in half of the cases: NaNs with payloads and denormals too.
     private static func randomDouble(_ random: inout SeededGenerator) -> Double {
         random.oneIn(2)
             ? Double(bitPattern: random.next())
             : random.pick([0, -0.0, 1, .infinity, -.infinity, .leastNonzeroMagnitude, Double(random.below(1000)) / 8])
     }
 
-    static func words(_ count: Int, _ random: inout SeededGenerator) -> String {
+    static func words(_ count: Int, random: inout SeededGenerator) -> String {
         (0..<count).map { _ in random.pick(vocabulary) }.joined(separator: " ")
     }
 
-    static func bytes(_ count: Int, _ random: inout SeededGenerator) -> Data {
+    static func bytes(_ count: Int, random: inout SeededGenerator) -> Data {
         var data = Data(capacity: count)
         var word = random.next()
         for index in 0..<count {
@@ -161,16 +162,17 @@ extension SampleGraph {
 
     static func uuid(_ random: inout SeededGenerator) -> UUID {
         let (a, b) = (random.next(), random.next())
-        func byte(_ word: UInt64, _ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (index * 8)) }
+        func byte(_ word: UInt64, index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (index * 8)) }
         return UUID(
             uuid: (
-                byte(a, 0), byte(a, 1), byte(a, 2), byte(a, 3), byte(a, 4), byte(a, 5), byte(a, 6), byte(a, 7),
-                byte(b, 0), byte(b, 1), byte(b, 2),
-                byte(b, 3), byte(b, 4), byte(b, 5), byte(b, 6), byte(b, 7)
+                byte(a, index: 0), byte(a, index: 1), byte(a, index: 2), byte(a, index: 3), byte(a, index: 4),
+                byte(a, index: 5), byte(a, index: 6), byte(a, index: 7),
+                byte(b, index: 0), byte(b, index: 1), byte(b, index: 2),
+                byte(b, index: 3), byte(b, index: 4), byte(b, index: 5), byte(b, index: 6), byte(b, index: 7)
             ))
     }
 
-    /// Words that are not all ASCII, not all normalized and not all words.
+    /// Texts in and beyond ASCII, normalized and not, including texts that are not words.
     private static let vocabulary = [
         "blue", "river", "night", "Straße", "café", "cafe\u{301}", "золото", "夜", "音楽", "🎷", "👩🏽‍🎤", "love", "Ångström",
         "שיר", "أغنية", "a\u{0}b", "'quoted'",

@@ -1,30 +1,34 @@
 internal import Foundation
 package import RoostCore
 
-/// A music library out of a seed: artists, albums, tracks, playlists, genres, listeners, and
-/// specimens of every attribute type.
+/// A music library that a seed generates: artists, albums, tracks, playlists, genres, listeners,
+/// and specimens of every attribute type.
 ///
-/// Every object is a function of the seed and its key, so a library of any size is made batch by
-/// batch in constant memory, twice the same. It has everything a store must carry over:
-/// inheritance, composites, ordered and unordered many-to-many relationships, one that is its own
-/// inverse, one without inverse, ordered and unordered to-many ones that follow from to-one ones.
+/// Every object is a function of the seed and its key. So a library of any size is generated batch
+/// by batch in constant memory, and is always the same. It has every feature that a copy must
+/// keep:
+///
+/// - inheritance and composites
+/// - ordered and unordered many-to-many relationships
+/// - a relationship that is its own inverse, and one without inverse
+/// - ordered and unordered to-many relationships with a to-one inverse
 package struct SampleGraph: Sendable {
     /// The seed of all content.
     package let seed: UInt64
     /// The number of objects.
     package let objectCount: Int
-    /// The model, built.
+    /// The model of the library.
     package let model: ManagedObjectModel
     private let counts: Counts
 
-    /// Describes a library of about the usual proportions; 10 objects is the least.
+    /// Creates the description of a library with typical proportions and at least 10 objects.
     ///
     /// - Parameters:
-    ///   - seed: What everything follows from.
-    ///   - objectCount: How many objects there are.
-    ///   - hasConstraints: Whether the model has uniqueness constraints, which the objects keep in
-    ///     any case.
-    /// - Throws: What building the model throws.
+    ///   - seed: The seed of all content.
+    ///   - objectCount: The number of objects.
+    ///   - hasConstraints: Whether the model has uniqueness constraints. The objects satisfy them
+    ///     in any case.
+    /// - Throws: Errors of creating the model.
     package init(seed: UInt64, objectCount: Int, hasConstraints: Bool = true) throws(StoreError) {
         self.seed = seed
         self.objectCount = max(10, objectCount)
@@ -54,8 +58,8 @@ package struct SampleGraph: Sendable {
         do throws(StoreError) { return .success(try makeModel()) } catch { return .failure(error) }
     }()
 
-    /// A generator for one object: another one for each entity and key.
-    private func generator(_ salt: UInt64, _ key: Int64) -> SeededGenerator {
+    /// Returns the generator of one object, which depends on its entity and key.
+    private func generator(_ salt: UInt64, key: Int64) -> SeededGenerator {
         var generator = SeededGenerator(
             seed: seed ^ (salt &* 0x9E37_79B9_7F4A_7C15) ^ UInt64(bitPattern: key) &* 0xD6E8_FEB8_6659_FD93)
         _ = generator.next()
@@ -64,8 +68,7 @@ package struct SampleGraph: Sendable {
 
     // MARK: Streams
 
-    /// Gives all records in batches, ascending keys within a hierarchy, one hierarchy after the
-    /// other.
+    /// Calls `body` with all records in batches, hierarchy by hierarchy, by ascending key.
     package func forEachRecordBatch(_ body: (RecordBatch) throws -> Void) throws {
         var batch = RecordBatch(model: model)
         let hierarchies: [(Int, (Int64) throws(StoreError) -> (EntityName, [String: Value]))] = [
@@ -86,7 +89,7 @@ package struct SampleGraph: Sendable {
         if !batch.isEmpty { try body(batch) }
     }
 
-    /// Gives all links in batches; no link comes twice.
+    /// Calls `body` with all links in batches, each link once.
     package func forEachLinkBatch(_ body: (LinkBatch) throws -> Void) throws {
         let streams: [(RelationshipName, Int, (Int64) -> [Link])] = [
             (RelationshipName("Playlist", name: "tracks"), counts.playlists, playlistTracks),
@@ -109,7 +112,7 @@ package struct SampleGraph: Sendable {
         }
     }
 
-    /// The digest of a store that holds the library and nothing else.
+    /// The digest of a store with only the library.
     package var digest: StoreDigest {
         get throws {
             var tally = StoreTally(model: model)
@@ -121,7 +124,7 @@ package struct SampleGraph: Sendable {
 
     // MARK: Filling a store
 
-    /// Loads the library into a store made with ``model``; gives the tally of the whole store.
+    /// Loads the library into a store with ``model``, and returns the tally of the whole store.
     @discardableResult
     package func load(into store: any PersistentStore) throws -> StoreTally {
         let loader = try store.bulkLoader(BulkLoadOptions())
@@ -135,7 +138,7 @@ package struct SampleGraph: Sendable {
         }
     }
 
-    /// Writes the library into a store by commits of at most so many objects or links each.
+    /// Writes the library into a store by commits with at most this number of objects or links.
     package func commit(into store: any PersistentStore, objectsPerCommit: Int) throws {
         precondition(objectsPerCommit > 0, "a commit needs at least one object")
         var changes = ChangeSet(model: store.model)
@@ -162,13 +165,13 @@ package struct SampleGraph: Sendable {
     // MARK: Objects
 
     private func party(_ key: Int64) -> (EntityName, [String: Value]) {
-        var random = generator(1, key)
+        var random = generator(1, key: key)
         var values: [String: Value] = [
-            "name": .string(Self.words(2, &random)),
+            "name": .string(Self.words(2, random: &random)),
             "joined": .date(Date(timeIntervalSinceReferenceDate: Double(random.below(700_000_000)) + 0.125)),
         ]
         if key <= Int64(counts.artists) {
-            values["biography"] = random.oneIn(3) ? .null : .string(Self.words(20 + random.below(40), &random))
+            values["biography"] = random.oneIn(3) ? .null : .string(Self.words(20 + random.below(40), random: &random))
             values["homepage"] = .uri("https://example.org/artists/\(key)")
             return ("Artist", values)
         }
@@ -177,8 +180,8 @@ package struct SampleGraph: Sendable {
             random.oneIn(4)
             ? .null
             : .composite([
-                "street": .string(Self.words(2, &random)),
-                "city": random.oneIn(5) ? .null : .string(Self.words(1, &random)),
+                "street": .string(Self.words(2, random: &random)),
+                "city": random.oneIn(5) ? .null : .string(Self.words(1, random: &random)),
                 "position": .composite([
                     "north": .double(Double(random.below(180)) - 90), "east": .double(Double(random.below(360)) / 7),
                 ]),
@@ -187,15 +190,15 @@ package struct SampleGraph: Sendable {
     }
 
     private func album(_ key: Int64) -> (EntityName, [String: Value]) {
-        var random = generator(2, key)
+        var random = generator(2, key: key)
         let cents = Decimal(random.below(5000)) / 100
         return (
             "Album",
             [
-                "title": .string(Self.words(1 + random.below(4), &random)),
+                "title": .string(Self.words(1 + random.below(4), random: &random)),
                 "released": .date(Date(timeIntervalSinceReferenceDate: Double(random.below(1 << 30)) - 5e8)),
                 "price": random.oneIn(6) ? .null : .decimal(cents),
-                "cover": random.oneIn(3) ? .null : .data(Self.bytes(100 + random.below(1500), &random)),
+                "cover": random.oneIn(3) ? .null : .data(Self.bytes(100 + random.below(1500), random: &random)),
                 "catalogue": .uuid(Self.uuid(&random)),
                 "artist": .objectID(ObjectID("Artist", key: Int64(random.below(counts.artists)) + 1)),
             ]
@@ -205,21 +208,21 @@ package struct SampleGraph: Sendable {
     private func genre(_ key: Int64) -> (EntityName, [String: Value]) { ("Genre", ["name": .string("genre \(key)")]) }
 
     private func playlist(_ key: Int64) -> (EntityName, [String: Value]) {
-        var random = generator(4, key)
+        var random = generator(4, key: key)
         let owner = Int64(counts.artists + random.below(counts.listeners)) + 1
         return (
             "Playlist",
             [
-                "title": .string(Self.words(3, &random)),
+                "title": .string(Self.words(3, random: &random)),
                 "owner": random.oneIn(9) ? .null : .objectID(ObjectID("Listener", key: owner)),
             ]
         )
     }
 
     private func track(_ key: Int64) -> (EntityName, [String: Value]) {
-        var random = generator(5, key)
+        var random = generator(5, key: key)
         var values: [String: Value] = [
-            "title": .string(Self.words(1 + random.below(5), &random)),
+            "title": .string(Self.words(1 + random.below(5), random: &random)),
             "seconds": .double(Double(random.below(600_000)) / 1000),
             "plays": .int(Int64(random.below(1_000_000))), "year": .int(Int64(1950 + random.below(76))),
             "explicit": .bool(random.oneIn(5)),
@@ -234,7 +237,7 @@ package struct SampleGraph: Sendable {
     }
 
     private func specimen(_ key: Int64) throws(StoreError) -> (EntityName, [String: Value]) {
-        var random = generator(6, key)
+        var random = generator(6, key: key)
         let entity = try model.requireEntity("Specimen")
         var values = Self.randomValues(for: entity, using: &random, nullOneIn: 4)
         let party = Int64(random.below(counts.parties)) + 1
@@ -246,7 +249,7 @@ package struct SampleGraph: Sendable {
 
     // MARK: Links
 
-    private func distinct(_ count: Int, below limit: Int, _ random: inout SeededGenerator) -> [Int64] {
+    private func distinct(_ count: Int, below limit: Int, random: inout SeededGenerator) -> [Int64] {
         var (seen, list) = (Set<Int64>(), [Int64]())
         for _ in 0..<count {
             let key = Int64(random.below(limit)) + 1
@@ -256,28 +259,28 @@ package struct SampleGraph: Sendable {
     }
 
     private func playlistTracks(_ key: Int64) -> [Link] {
-        var random = generator(7, key)
+        var random = generator(7, key: key)
         guard counts.tracks > 0 else { return [] }
-        return distinct(random.below(30), below: counts.tracks, &random).enumerated().map {
+        return distinct(random.below(30), below: counts.tracks, random: &random).enumerated().map {
             Link(key, $1, order: Int64($0 * 10))
         }
     }
 
     private func trackGenres(_ key: Int64) -> [Link] {
-        var random = generator(8, key)
-        return distinct(random.below(4), below: counts.genres, &random).map { Link(key, $0) }
+        var random = generator(8, key: key)
+        return distinct(random.below(4), below: counts.genres, random: &random).map { Link(key, $0) }
     }
 
     private func friends(_ index: Int64) -> [Link] {
-        var random = generator(9, index)
+        var random = generator(9, key: index)
         let (key, others) = (Int64(counts.artists) + index, counts.listeners - Int(index))
         guard others > 0 else { return [] }
-        return distinct(random.below(4), below: others, &random).map { Link(key, key + $0) }
+        return distinct(random.below(4), below: others, random: &random).map { Link(key, key + $0) }
     }
 
     private func picks(_ key: Int64) -> [Link] {
-        var random = generator(10, key)
+        var random = generator(10, key: key)
         guard counts.tracks > 0 else { return [] }
-        return distinct(random.below(5), below: counts.tracks, &random).map { Link(key, $0) }
+        return distinct(random.below(5), below: counts.tracks, random: &random).map { Link(key, $0) }
     }
 }

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import RoostCore
 internal import RoostSystem
 
-/// Work on a thread of its own, for checks about what happens side by side.
+/// Work on its own thread, for checks of concurrency.
 final class Background<Result: Sendable>: Sendable {
     private let outcome: Mutex<Swift.Result<Result, any Error>?> = Mutex(nil)
     private let done = DispatchSemaphore(value: 0)
@@ -27,7 +27,7 @@ final class Background<Result: Sendable>: Sendable {
 
     /// The result.
     ///
-    /// A minute without one is a failure, so that a deadlock does not stop the whole suite.
+    /// A minute without a result is a failure, so that a deadlock does not stop the whole suite.
     func value() throws -> Result {
         guard done.wait(timeout: .now() + 60) == .success, let result = outcome.withLock({ $0 }) else {
             throw Mismatch(expected: "the other thread comes to an end", actual: "nothing for 60 seconds")
@@ -37,13 +37,13 @@ final class Background<Result: Sendable>: Sendable {
     }
 }
 
-/// Something that one thread waits for and others announce.
+/// An event that one thread waits for and others announce.
 final class Signal: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
     func send() { semaphore.signal() }
 
-    /// Waits for one announcement; a minute without one is a failure.
+    /// Waits for one announcement; a minute without it is a failure.
     func wait() throws {
         guard semaphore.wait(timeout: .now() + 60) == .success else {
             throw Mismatch(expected: "the other thread gets to work", actual: "nothing for 60 seconds")

@@ -1,17 +1,19 @@
 internal import Foundation
 internal import RoostCore
 
-/// The model of the checks of batch requests: every delete rule, mandatory and optional ends,
-/// relationships without inverse.
+/// The model of the checks of batch requests.
+///
+/// It has every delete rule, mandatory and optional ends, and relationships without inverse.
 enum BatchModel {
-    /// The model, without uniqueness constraints where the fixture cannot keep them.
+    /// Returns the model, without uniqueness constraints if the fixture does not support them.
     static func make(for fixture: StoreFixture) throws -> ManagedObjectModel {
         try ManagedObjectModel(
             entities: fixture.keepsConstraints ? entities : entities.map(ConformanceModel.withoutConstraints))
     }
 
-    /// The same model as a later program has it, with other defaults and delete rules: compatible,
-    /// because neither is in a version hash.
+    /// Returns the model of a later program, with other defaults and delete rules.
+    ///
+    /// It is compatible, because version hashes include neither.
     static func laterProgram(for fixture: StoreFixture) throws -> ManagedObjectModel {
         var entities = fixture.keepsConstraints ? entities : entities.map(ConformanceModel.withoutConstraints)
         for (index, entity) in entities.enumerated() {
@@ -30,7 +32,7 @@ enum BatchModel {
     }
 
     private static let entities: [EntityDescription] = [
-        // A tree that goes as a whole, whose files are in order.
+        // A tree that is deleted as a whole, with ordered files.
         EntityDescription(
             "Folder", attributes: [.init("name", type: .string, isOptional: false, defaultValue: "untitled")],
             relationships: [
@@ -65,7 +67,7 @@ enum BatchModel {
         EntityDescription(
             "Thumbnail", relationships: [.toOne("image", to: "Image", inverse: "thumbnails", isOptional: false)]),
 
-        // Refuses to go while there are works; takes its passport along.
+        // Denies its delete while it has works, and cascades to its passport.
         EntityDescription(
             "Person", attributes: [.init("name", type: .string)],
             relationships: [

@@ -1,23 +1,21 @@
 extension ConformanceCheck {
-    /// Whether the check's ID contains `filter`, or, where that has asterisks, is what it
-    /// describes: `*` stands for any text.
+    /// Returns whether the check's ID contains `filter`, or matches it if it has asterisks.
     ///
-    /// `links` finds `links.order` and `bulk.links-any-order`, `links.*` only the checks of that
-    /// group.
+    /// An asterisk matches any text. `links` finds `links.order` and `bulk.links-any-order`, and
+    /// `links.*` only the checks of that group.
     package func matches(_ filter: String) -> Bool { id.isFound(by: filter) }
 
-    /// The first part of the ID, which says what the check is about.
+    /// The first part of the ID, which is the subject of the check.
     package var group: String { String(id.prefix { $0 != "." }) }
 }
 
 extension FaultyStoreType.Fault {
-    /// Whether the fault's name, or the ID of the check that is named for it, is found by `filter`
-    /// as a check is.
+    /// Returns whether `filter` finds the fault's name, or the ID of its check.
     package func matches(_ filter: String) -> Bool { description.isFound(by: filter) || caughtBy.isFound(by: filter) }
 }
 
 extension String {
-    /// Whether the text contains `filter`, or, where that has asterisks, is what it describes.
+    /// Returns whether the text contains `filter`, or matches it if it has asterisks.
     fileprivate func isFound(by filter: String) -> Bool {
         let parts = filter.split(separator: "*", omittingEmptySubsequences: false)
         guard let first = parts.first, let last = parts.last, parts.count > 1 else { return contains(filter) }

@@ -2,33 +2,12 @@ internal import Foundation
 internal import RoostCore
 
 extension ConformanceCheck {
-    /// Checks what a store without a capability promises instead: the call fails before anything
-    /// happened.
+    /// Checks the behavior of a store without a capability: calls that require it fail and change
+    /// nothing.
     static func runOpposite(of capability: StoreCapability, on bench: Workbench) throws {
         switch capability {
-        case .writing:
-            try expectError(.unsupported, in: "creating a store of a type that cannot write") { _ = try bench.create() }
-            try expectError(.unsupported, in: "destroying a store of a type that cannot write") {
-                try bench.type.destroy(bench.location())
-            }
-            try expectError(.unsupported, in: "replacing a store of a type that cannot write") {
-                try bench.type.replace(bench.location("a"), with: bench.location("b"), overwriting: true)
-            }
-            try expectEqual(try bench.files(), [], "nothing was made")
-        case .persistence:
-            let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
-            let before = try store.contents()
-            try store.close()
-            // Gone, or kept as it was while the process lives; never anything in between.
-            do {
-                try expectEqual(try bench.open().contents(), before, "a store that is kept is kept whole")
-            } catch let error as StoreError {
-                try expect(
-                    [.notFound, .unsupported].contains(error.code), "a store that is not kept is not found",
-                    otherwise: "\(error)")
-            }
-            try expectEqual(try bench.files(), [], "no files")
+        case .writing: try checkRefusedWriting(on: bench)
+        case .persistence: try checkMissingPersistence(on: bench)
         case .file:
             _ = try bench.create()
             try expectEqual(try bench.files(), [], "no files")
@@ -41,7 +20,7 @@ extension ConformanceCheck {
             try expectError(.unsupported, in: "creating a store whose model has uniqueness constraints") {
                 _ = try bench.create(try ConformanceModel.standard.get())
             }
-            try expectEqual(try bench.files(), [], "nothing was made")
+            try expectEqual(try bench.files(), [], "no file was created")
         case .history:
             let store = try bench.create()
             try store.view { snapshot in
@@ -59,23 +38,56 @@ extension ConformanceCheck {
             try expect(first != second, "two commits have two generations")
             try expectEqual(
                 bench.fixture.capabilities.isEarlier(first, than: second), nil, "the order of two generations")
-        case .multipleProcesses:
-            let store = try bench.create()
-            // Refused, or the very same store for the threads of this process.
-            do {
-                let second = try bench.open { $0.timeoutSeconds = 0.1 }
-                try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
-                try expectEqual(try second.contents(), try store.contents(), "what the second opening shows")
-                try second.close()
-                try expectEqual(
-                    try store.view { try $0.count(FetchRequest("Tag")) }, 1, "the count after the second was closed")
-            } catch let error as StoreError {
-                try expect(
-                    [.busy, .unsupported].contains(error.code), "opening a second time is refused with busy",
-                    otherwise: "\(error)")
-            }
+        case .multipleProcesses: try checkSingleProcess(on: bench)
         default:
             throw Mismatch(expected: "a capability that the suite knows", actual: "'\(capability)'")
+        }
+    }
+
+    /// Checks that a type that cannot write refuses to create, destroy and replace stores.
+    private static func checkRefusedWriting(on bench: Workbench) throws {
+        try expectError(.unsupported, in: "creating a store of a type that cannot write") { _ = try bench.create() }
+        try expectError(.unsupported, in: "destroying a store of a type that cannot write") {
+            try bench.type.destroy(bench.location())
+        }
+        try expectError(.unsupported, in: "replacing a store of a type that cannot write") {
+            try bench.type.replace(bench.location("a"), with: bench.location("b"), overwriting: true)
+        }
+        try expectEqual(try bench.files(), [], "no file was created")
+    }
+
+    /// Checks that a closed store is either kept whole or not found, and has no files.
+    private static func checkMissingPersistence(on bench: Workbench) throws {
+        let store = try bench.create()
+        try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
+        let before = try store.contents()
+        try store.close()
+        // Either not found, or kept as it was while the process lives; never anything in between.
+        do {
+            try expectEqual(try bench.open().contents(), before, "a store that is kept is kept whole")
+        } catch let error as StoreError {
+            try expect(
+                [.notFound, .unsupported].contains(error.code), "a store that is not kept is not found",
+                otherwise: "\(error)")
+        }
+        try expectEqual(try bench.files(), [], "no files")
+    }
+
+    /// Checks that a second opening is refused with `busy` or shows the same store.
+    private static func checkSingleProcess(on bench: Workbench) throws {
+        let store = try bench.create()
+        // Either refused, or the same store for all threads of this process.
+        do {
+            let second = try bench.open { $0.timeoutSeconds = 0.1 }
+            try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
+            try expectEqual(try second.contents(), try store.contents(), "the content of the second opening")
+            try second.close()
+            try expectEqual(
+                try store.view { try $0.count(FetchRequest("Tag")) }, 1, "the count after the second was closed")
+        } catch let error as StoreError {
+            try expect(
+                [.busy, .unsupported].contains(error.code), "opening a second time is refused with busy",
+                otherwise: "\(error)")
         }
     }
 }

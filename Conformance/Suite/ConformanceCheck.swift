@@ -18,7 +18,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
 
     /// The stores that a check works on.
     enum Stores {
-        /// Stores that it makes and writes itself.
+        /// Stores that it creates and writes itself.
         case new
         /// A sample, which a fixture may bring.
         case sample
@@ -39,28 +39,30 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
 
     private var isAboutProcesses: Bool { id.hasPrefix("processes.") }
 
-    /// The first capability the check needs that the fixture's stores lack; nil when the check runs
-    /// as it is written.
+    /// Returns the first required capability that the fixture's stores lack.
+    ///
+    /// Returns nil if the check runs as written.
     package func missingCapability(on fixture: StoreFixture) -> StoreCapability? {
         needs.first { capability in
             switch capability {
-            // Within one process a store that is kept under its name is as good as a persistent one.
+            // Within one process, a store that is kept under its name suffices instead of a
+            // persistent one.
             case .persistence where fixture.keepsClosedStores && !isAboutProcesses:
                 false
-            // What only reads runs on the sample that a type brings.
+            // A check that only reads runs on the sample of a type.
             case .writing where stores == .sample && fixture.sample != nil: false
             default: !fixture.capabilities.contains(capability)
             }
         }
     }
 
-    /// Runs the check, or its opposite when the stores lack a capability it needs, in a directory
-    /// of its own.
+    /// Runs the check in its own directory, or its opposite if the stores lack a required
+    /// capability.
     ///
-    /// Every store that the check leaves open is examined afterwards: no damage, and the recorded
-    /// tally is the computed one. A check that the fixture excludes must fail; see
-    /// ``ConformanceExclusion``.
-    /// - Throws: ``ConformanceFailure``, whatever went wrong.
+    /// Afterwards, every store that the check left open is examined: it must have no damage, and
+    /// the recorded tally must be the computed one. A check that the fixture excludes must fail;
+    /// see ``ConformanceExclusion``.
+    /// - Throws: ``ConformanceFailure`` for every failure.
     public func run(on fixture: StoreFixture) throws(ConformanceFailure) {
         if case .failed(let failure) = result(on: fixture).outcome { throw failure }
     }
@@ -110,10 +112,10 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
         }
     }
 
-    /// `id`, so that a test case carries it as its name.
+    /// The ID, which becomes the name of a test case.
     public var description: String { id }
 
-    /// The check with this ID, or nil.
+    /// Returns the check with this ID, or nil.
     public static func named(_ id: String) -> ConformanceCheck? { all.first { $0.id == id } }
 
     /// Every check, in the order in which reports list them.
@@ -138,7 +140,7 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     /// The actual behavior.
     package let actual: String
 
-    /// Makes a failure.
+    /// Creates a failure.
     package init(check: String, store: String, expected: String, actual: String) {
         (self.check, self.store, self.expected, self.actual) = (check, store, expected, actual)
     }

@@ -2,25 +2,28 @@ internal import RoostCore
 
 /// A check that stores of a type are known not to pass, and why.
 ///
-/// An excluded check is run all the same. While it fails, it is reported as excluded, with the
-/// reason, and not as a failure; once it passes, that is a failure which asks for the exclusion to
-/// be removed. So no exclusion outlives its reason.
+/// An excluded check is still run:
+///
+/// - While it fails, it is reported as excluded with the reason, and not as a failure.
+/// - Once it passes, that is a failure that asks to remove the exclusion.
+///
+/// So no exclusion outlives its reason.
 public struct ConformanceExclusion: Sendable, Hashable {
     /// The ID of the check.
     package let check: String
     /// The reason why stores do not pass it: a sentence for readers of the report.
     package let reason: String
 
-    /// Excludes the check with this ID; whether it exists and the reason is given is looked at
-    /// before any check runs.
+    /// Excludes the check with this ID.
+    ///
+    /// A run fails before its first check if the ID is unknown or the reason is empty.
     public init(_ check: String, because reason: String) { (self.check, self.reason) = (check, reason) }
 }
 
 extension StoreFixture {
-    /// Fails unless each exclusion names a check of the suite that no other one names, and gives a
-    /// reason.
+    /// Fails unless each exclusion names a check of the suite, only once, and gives a reason.
     ///
-    /// Every run asks this first, so that a mistaken exclusion cannot pass unseen.
+    /// Every run calls this first, so that a mistaken exclusion is noticed.
     package func requireSoundExclusions() throws(ConformanceFailure) {
         var seen: Set<String> = []
         for exclusion in exclusions {
@@ -32,7 +35,7 @@ extension StoreFixture {
             guard ConformanceCheck.named(exclusion.check) != nil else {
                 let hint = nearestName(to: exclusion.check, among: ConformanceCheck.all.map(\.id))
                 throw failure(
-                    "there is no check '\(exclusion.check)'\(hint.map { "; did you mean '\($0)'?" } ?? "")")
+                    "unknown check '\(exclusion.check)'\(hint.map { "; did you mean '\($0)'?" } ?? "")")
             }
             guard exclusion.reason.contains(where: { !$0.isWhitespace }) else {
                 throw failure("check '\(exclusion.check)' is excluded without a reason")

@@ -2,22 +2,21 @@ package import RoostCore
 
 /// The models that checks use.
 package enum ConformanceModel {
-    /// A model with everything the contract speaks of.
+    /// A model with every feature of the contract.
     package static let standard: Result<ManagedObjectModel, StoreError> = build(standardEntities)
 
-    /// `standard` with one attribute more: not compatible with it.
+    /// The standard model with one more attribute, which is not compatible with it.
     package static let changed: Result<ManagedObjectModel, StoreError> = build(changedEntities)
 
     private static let unconstrained = build(standardEntities.map(withoutConstraints))
     private static let changedUnconstrained = build(changedEntities.map(withoutConstraints))
 
-    /// ``standard``, or the same without uniqueness constraints where one of the fixtures cannot
-    /// keep them.
+    /// Returns ``standard``, without uniqueness constraints if a fixture does not support them.
     package static func standard(for fixtures: [StoreFixture]) throws(StoreError) -> ManagedObjectModel {
         try (fixtures.allSatisfy(\.keepsConstraints) ? standard : unconstrained).get()
     }
 
-    /// ``changed``, or the same without uniqueness constraints where the fixture cannot keep them.
+    /// Returns ``changed``, without uniqueness constraints if the fixture does not support them.
     static func changed(for fixture: StoreFixture) throws(StoreError) -> ManagedObjectModel {
         try (fixture.keepsConstraints ? changed : changedUnconstrained).get()
     }
@@ -67,7 +66,8 @@ package enum ConformanceModel {
 
     private static let standardEntities: [EntityDescription] = [
         EntityDescription("Everything", attributes: everyAttribute),
-        // The same with an index on everything that can have one: fetches must answer alike.
+        // The same properties with an index on each possible one: fetches must give the same
+        // answers.
         EntityDescription(
             "Indexed", attributes: everyAttribute, relationships: [.toOne("owner", to: "Being")]
         ).with {
@@ -81,7 +81,7 @@ package enum ConformanceModel {
                 ]
         },
 
-        // Inheritance, three levels, two branches.
+        // Inheritance with three levels and two branches.
         EntityDescription(
             "Being", attributes: [.init("name", type: .string), .init("age", type: .integer64)]
         ).with {
@@ -92,7 +92,7 @@ package enum ConformanceModel {
         EntityDescription("Dog", superentity: "Animal", attributes: [.init("trait", type: .string)]),
         EntityDescription("Robot", superentity: "Being", attributes: [.init("trait", type: .integer64)]),
 
-        // Uniqueness.
+        // Uniqueness constraints.
         EntityDescription(
             "Account",
             attributes: [

@@ -4,13 +4,13 @@ package import RoostCore
 package struct ConformanceResult: Sendable {
     /// The outcomes of a check.
     package enum Outcome: Sendable {
-        /// The store does what the check says.
+        /// The store has the behavior.
         case passed
-        /// The store lacks this capability and does what is promised instead.
+        /// The store lacks this capability and has the opposite behavior.
         case passedAsOpposite(StoreCapability)
-        /// It does something else, as the exclusion says.
+        /// The store lacks the behavior, as the exclusion states.
         case excluded(ConformanceExclusion, ConformanceFailure)
-        /// It does something else; or it passes although it is excluded.
+        /// The store lacks the behavior, or passes although the check is excluded.
         case failed(ConformanceFailure)
     }
 
@@ -23,7 +23,7 @@ package struct ConformanceResult: Sendable {
     /// The duration of the check.
     package let seconds: Double
 
-    /// Makes a result.
+    /// Creates a result.
     package init(_ check: ConformanceCheck, store: String, outcome: Outcome, seconds: Double) {
         (self.check, self.store, self.outcome, self.seconds) = (check, store, outcome, seconds)
     }
@@ -37,13 +37,13 @@ package struct ConformanceResult: Sendable {
 
 /// The number of checks with each outcome.
 package struct ConformanceCounts: Sendable, Hashable, CustomStringConvertible {
-    /// Checks that passed as they are written.
+    /// The number of checks that passed as written.
     package private(set) var passed = 0
-    /// Checks that passed as their opposites, since the store lacks a capability.
+    /// The number of checks that passed as opposites, because the store lacks a capability.
     package private(set) var opposites = 0
-    /// Checks that fail as an exclusion says.
+    /// The number of checks that failed and are excluded.
     package private(set) var excluded = 0
-    /// Checks that failed.
+    /// The number of checks that failed.
     package private(set) var failed = 0
 
     /// Counts results.
@@ -58,7 +58,7 @@ package struct ConformanceCounts: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// All of them.
+    /// The number of all checks.
     package var total: Int { passed + opposites + excluded + failed }
 
     /// `150 checks: 144 passed, 3 passed as opposites, 1 excluded, 2 failed`.

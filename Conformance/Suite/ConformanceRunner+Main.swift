@@ -4,7 +4,7 @@ internal import RoostCore
 extension ConformanceRunner {
     /// Runs the suite as a program: reads arguments, prints a report, and returns the exit status.
     ///
-    /// One line is all that the `main.swift` of a backend's own program needs:
+    /// The `main.swift` of a backend's own program needs one line:
     ///
     /// ```swift
     /// import Foundation
@@ -13,14 +13,14 @@ extension ConformanceRunner {
     /// exit(ConformanceRunner.main([StoreFixture(SortedFileStoreType())]))
     /// ```
     ///
-    /// `--help` prints the arguments. The same program is the second process of checks about
-    /// processes, for fixtures without a ``StoreFixture/peer`` of their own.
+    /// `--help` prints the arguments. The program also serves as the second process of checks, for
+    /// fixtures without a ``StoreFixture/peer``.
     ///
     /// - Parameters:
     ///   - fixtures: The types of store under test.
     ///   - arguments: The arguments after the program's name.
-    /// - Returns: 0 when every check passed, 1 when one failed, 2 for arguments that cannot be
-    ///   understood, and 3 when the suite could not run or its report could not be written.
+    /// - Returns: 0 if every check passed, 1 if a check failed, 2 for invalid arguments, and 3 if
+    ///   the suite could not run or its report could not be written.
     public static func main(
         _ fixtures: [StoreFixture], arguments: [String] = Array(CommandLine.arguments.dropFirst())
     ) -> Int32 {
@@ -37,7 +37,7 @@ extension ConformanceRunner {
     ) -> Int32 {
         if arguments == [peerArgument] { return ConformancePeer.main(fixtures.map(\.type)) }
         do {
-            let run = try Run(arguments, fixtures)
+            let run = try Run(arguments, fixtures: fixtures)
             return try run.execute(write)
         } catch let error as ConformanceArgumentError {
             writeError("\(error.message); see --help\n")
@@ -52,20 +52,21 @@ extension ConformanceRunner {
     }
 
     private static let help = """
-        Runs the conformance suite and exits 0 when every check passed, 1 when one failed, 2 for wrong arguments, 3 when it could not run.
+        Runs the conformance suite. Exits with 0 if every check passes, 1 if a check fails, 2 for wrong arguments, and 3 if the suite
+        cannot run.
 
-          --format=FORMAT  text (default), tap, junit or markdown
-          --filter=TEXT    Run only checks whose ID contains TEXT; asterisks stand for any text. Can be given several times.
-          --store=NAME     Run only on the store type of this name. Can be given several times.
-          --list           Print the IDs of the checks and what each is about; run nothing.
-          --self-test      Give the stores one fault after the other, and show that the check for each fails.
-          --quiet          Print failures only.
-          --verbose        Print what each check is about, and how long it took.
+          --format=FORMAT  Print text, tap, junit or markdown (default: text).
+          --filter=TEXT    Run only checks whose ID contains TEXT; an asterisk matches any text. Can be repeated.
+          --store=NAME     Run only on the store type NAME. Can be repeated.
+          --list           Print the ID and the behavior of each check, and run nothing.
+          --self-test      Add one fault after the other to the stores, and show that the check of each fails.
+          --quiet          Print only failures.
+          --verbose        Print the behavior and the duration of each check.
           --help           Print this help.
 
         """
 
-    /// A run as the arguments describe it.
+    /// A run with the settings from the arguments.
     private struct Run {
         private var format = ConformanceReport.Format.text
         private var detail = ConformanceReport.Detail.usual
@@ -75,7 +76,7 @@ extension ConformanceRunner {
         private let checks: [ConformanceCheck]
         private let fixtures: [StoreFixture]
 
-        init(_ arguments: [String], _ fixtures: [StoreFixture]) throws {
+        init(_ arguments: [String], fixtures: [StoreFixture]) throws {
             let names = ["format", "filter", "store", "list", "self-test", "quiet", "verbose", "help"]
             var rest = arguments[...]
             while let argument = rest.popFirst() {
@@ -148,7 +149,7 @@ extension ConformanceRunner {
                 filters.isEmpty || filters.contains { fault.matches($0) }
             }
             guard !faults.isEmpty else {
-                throw ConformanceArgumentError("no fault is found by '\(filters.joined(separator: "' or '"))'")
+                throw ConformanceArgumentError("no fault matches '\(filters.joined(separator: "' or '"))'")
             }
             var hasMissed = false
             for fixture in fixtures {
@@ -169,7 +170,7 @@ extension ConformanceRunner {
     }
 }
 
-/// An argument that a run of the suite cannot be made with.
+/// An invalid argument.
 package struct ConformanceArgumentError: Error {
     /// The problem and its remedy.
     package let message: String
@@ -178,9 +179,9 @@ package struct ConformanceArgumentError: Error {
 }
 
 extension ConformanceReport.Format {
-    /// The format of this name.
+    /// Creates the format of this name.
     ///
-    /// - Throws: ``ConformanceArgumentError``, naming the formats.
+    /// - Throws: ``ConformanceArgumentError``, which names the formats.
     package init(named name: String) throws(ConformanceArgumentError) {
         guard let format = Self(rawValue: name) else {
             let names = Self.allCases.map(\.rawValue)
@@ -192,7 +193,7 @@ extension ConformanceReport.Format {
 }
 
 extension ConformanceCheck {
-    /// The checks that one of the filters finds, in the order of ``all``; all of them without
+    /// Returns the checks that a filter finds, in the order of ``all``, or all checks without
     /// filters.
     ///
     /// - Throws: ``ConformanceArgumentError`` for a filter that finds none.
@@ -209,7 +210,7 @@ extension ConformanceCheck {
 }
 
 extension StoreFixture {
-    /// The same stores with a program for a second process.
+    /// Returns a fixture of the same stores with a program for a second process.
     fileprivate func with(peer: PeerProgram?) -> StoreFixture {
         StoreFixture(
             type, name: name, keepsClosedStores: keepsClosedStores, exclusions: exclusions,

@@ -1,11 +1,12 @@
-/// Runs checks outside a test framework, for the command line and for people.
+/// A runner of checks outside a test framework, for the command line.
 public enum ConformanceRunner {
     /// Runs checks one after the other, fixture by fixture, and calls `report` after each.
     ///
-    /// By then the files of the check have been removed. An error of `report` ends the run.
+    /// The files of a check are removed before `report` is called. An error of `report` ends the
+    /// run.
     ///
-    /// - Throws: ``ConformanceFailure``, before anything runs, for an exclusion that names no check
-    ///   or has no reason; any error of `report`.
+    /// - Throws: ``ConformanceFailure`` before the first check, for an exclusion of an unknown
+    ///   check or without a reason; any error of `report`.
     package static func run(
         _ checks: [ConformanceCheck] = ConformanceCheck.all, on fixtures: [StoreFixture],
         report: (ConformanceResult) throws -> Void = { _ in }

@@ -4,8 +4,17 @@ internal import RoostPredicates
 
 /// Checks between two stores, of the same type or of different ones.
 package enum CrossStoreChecks {
-    /// Fills a store of `source` with a sample library, copies it into one of `target` through the
-    /// contract alone, and compares both.
+    private static let requests = [
+        FetchRequest(
+            "Track", where: .greater("year", than: 1980) && .notEqual("rating", to: 3),
+            sortedBy: [.init("title"), .init("seconds", ascending: false)]),
+        FetchRequest("Party", sortedBy: [.init("name", ascending: false)], limit: 20, offset: 3),
+        FetchRequest("Specimen", where: !.less("dbl", than: 0.5), sortedBy: [.init("dbl"), .init("dec")]),
+    ]
+
+    /// Copies a sample library from a store of `source` to a store of `target`, and compares both.
+    ///
+    /// The copy uses only the store contract.
     ///
     /// - Throws: ``ConformanceFailure``.
     package static func copy(from source: StoreFixture, to target: StoreFixture, seed: UInt64, objectCount: Int = 500)
@@ -24,7 +33,7 @@ package enum CrossStoreChecks {
             let metadata = ConformanceCheck.everyMetadataValue
             let original = try from.create(model) { $0.userMetadata = metadata }
             try graph.load(into: original)
-            // Some history: versions above 1, a deleted key, a reserved one.
+            // Some earlier changes: versions above 1, a deleted key and reserved keys.
             try original.change { changes in
                 try changes.update(ObjectID("Genre", key: 1), version: 1, values: ["name": "renamed"])
                 changes.delete(ObjectID("Playlist", key: 1), version: 1)
@@ -47,13 +56,6 @@ package enum CrossStoreChecks {
                     try reopened.view { try $0.lastKey(of: name) }, try original.view { try $0.lastKey(of: name) },
                     "the last key of \(name)")
             }
-            let requests = [
-                FetchRequest(
-                    "Track", where: .greater("year", than: 1980) && .notEqual("rating", to: 3),
-                    sortedBy: [.init("title"), .init("seconds", ascending: false)]),
-                FetchRequest("Party", sortedBy: [.init("name", ascending: false)], limit: 20, offset: 3),
-                FetchRequest("Specimen", where: !.less("dbl", than: 0.5), sortedBy: [.init("dbl"), .init("dec")]),
-            ]
             for request in requests {
                 try expectEqual(
                     try reopened.view { try $0.keys(request) }, try original.view { try $0.keys(request) },
@@ -73,11 +75,11 @@ package enum CrossStoreChecks {
     }
 }
 
-/// The plainest copy of one store into another of the same model.
+/// A minimal copy of one store into another of the same model.
 ///
-/// Conversions do more; this is what they are compared with.
+/// Conversions do more, and are compared with it.
 package enum StoreCopy {
-    /// Copies all records, links and key marks; gives the tally of the target.
+    /// Copies all records, links and last keys, and returns the tally of the target.
     @discardableResult
     package static func copy(from source: any PersistentStore, into target: any PersistentStore) throws(StoreError)
         -> StoreTally

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostMigration
 
-/// A text that checks store where its appearance in an error message would be a leak.
+/// A text that checks store, and that must not appear in an error message.
 let plantedSecret = "tr0ub4dor-secret"
 
 /// Fails unless the condition holds.
@@ -10,13 +10,13 @@ func expect(_ condition: Bool, _ expected: String, otherwise actual: @autoclosur
     guard condition else { throw Mismatch(expected: expected, actual: actual()) }
 }
 
-/// Fails unless both are equal, showing the first place where they differ.
+/// Fails unless both are equal, and shows the first difference.
 func expectEqual<T: Equatable>(_ actual: T, _ expected: T, _ what: String) throws {
     guard actual != expected else { return }
     throw Mismatch(expected: "\(what): \(shortened("\(expected)"))", actual: shortened("\(actual)"))
 }
 
-/// Fails unless both lists are equal, showing the first place where they differ.
+/// Fails unless both lists are equal, and shows the first difference.
 func expectEqual<T: Equatable>(_ actual: [T], _ expected: [T], _ what: String) throws {
     guard actual != expected else { return }
     // The search is slow, so it runs only after a failure.
@@ -29,13 +29,14 @@ func expectEqual<T: Equatable>(_ actual: [T], _ expected: [T], _ what: String) t
     throw Mismatch(expected: "\(what): \(shortened(around(expected)))", actual: shortened(around(actual)))
 }
 
-/// Fails unless both hold the same, showing one difference.
+/// Fails unless both contents are equal, and shows one difference.
 func expectEqual(_ actual: StoreContents, _ expected: StoreContents, _ what: String) throws {
     if let difference = actual.difference(from: expected) { throw Mismatch(expected: what, actual: difference) }
 }
 
-/// Fails unless `body` throws a store error with one of the codes, in one line and without a
-/// planted secret; gives the error.
+/// Fails unless `body` throws a store error with one of the codes, and returns the error.
+///
+/// The message must have one line and must not contain a planted secret.
 @discardableResult
 func expectError(_ codes: StoreError.Code..., in what: String, _ body: () throws -> Void) throws -> StoreError {
     let wanted = codes.map(\.description).joined(separator: " or ")
@@ -56,10 +57,9 @@ func expectError(_ codes: StoreError.Code..., in what: String, _ body: () throws
     throw Mismatch(expected: "\(what) fails with \(wanted)", actual: "it succeeded")
 }
 
-/// Fails unless a generation is another one than an earlier one, and a later one where the store
-/// orders them.
+/// Fails unless a generation differs from an earlier one, and is later if the store orders them.
 func expectLater(
-    _ generation: Generation, than earlier: Generation, on bench: Workbench, _ what: String
+    _ generation: Generation, than earlier: Generation, on bench: Workbench, what: String
 ) throws {
     try expect(generation != earlier, "\(what): another one than \(earlier)", otherwise: "\(generation)")
     let capabilities = bench.fixture.capabilities
@@ -72,7 +72,7 @@ func shortened(_ text: String) -> String {
     text.count <= 600 ? text : text.prefix(600) + " … (\(text.count) characters)"
 }
 
-/// The content of an optional, or a failure.
+/// Returns the value of an optional, or fails.
 func require<T>(_ value: T?, _ what: String) throws -> T {
     guard let value else { throw Mismatch(expected: what, actual: "nothing") }
     return value

@@ -4,14 +4,14 @@ internal import RoostMigration
 /// A store's file and content after each of its commits.
 ///
 /// A store that appends commits to its file cannot distinguish a file that was cut off from a
-/// commit that a crash interrupted. So it may open without its last commits. The history says what
-/// such a store must hold.
+/// commit that a crash interrupted. So it may open without its last commits. The history has the
+/// content that such a store must have.
 struct FileHistory {
     /// The state of a store after a commit.
     struct State {
         /// The file.
         fileprivate let bytes: [UInt8]
-        /// Everything in the store.
+        /// The content of the store.
         let contents: StoreContents
         /// The answers to requests that use its indexes.
         let answers: [[Int64]]
@@ -39,17 +39,17 @@ struct FileHistory {
     /// The position of each commit's end in the file; empty for a store that does not append.
     var ends: [Int] { states.map(\.bytes.count) }
 
-    /// Returns the state that a store may have whose file was changed to `bytes`: after the last
-    /// commit that is whole.
+    /// Returns the allowed state of a store whose file was changed to `bytes`: that after the last
+    /// whole commit.
     ///
-    /// Returns nil where the store must notice the damage: it does not append, its first state is
-    /// not whole, or a commit after the damaged one is whole.
+    /// Returns nil if the store must detect the damage: it does not append, its first state is not
+    /// whole, or a commit after the damaged one is whole.
     func state(allowedFor bytes: [UInt8]) -> State? {
         guard let last = states.lastIndex(where: { bytes.starts(with: $0.bytes) }) else { return nil }
         var start = states[last].bytes.count
         for (number, state) in states.enumerated().dropFirst(last + 1) {
             let end = state.bytes.count
-            // The first one is the damaged one.
+            // The first of these commits is the damaged one.
             if number > last + 1, end > start, bytes.count >= end, bytes[start..<end] == whole[start..<end] {
                 return nil
             }

@@ -4,7 +4,7 @@ internal import RoostSystem
 
 /// The model and the helpers of checks of histories.
 enum HistoryModel {
-    /// People with marked attributes, a subentity, ordered and other relationships.
+    /// Persons with marked attributes, a subentity, and ordered and unordered relationships.
     static let model: Result<ManagedObjectModel, StoreError> = {
         let marked = { (attribute: AttributeDescription) in
             attribute.with { $0.preservesValueInHistoryOnDeletion = true }
@@ -52,14 +52,14 @@ final class CheckClock: Sendable {
     /// Sets the clock.
     func set(_ seconds: Int64) { time.withLock { $0 = seconds * 1_000_000 } }
 
-    /// The function that options take.
+    /// The clock as a function for store options.
     var function: @Sendable () -> Int64 { { self.time.withLock { $0 } } }
 }
 
 extension Workbench {
     /// Creates a store that records its changes.
     func createRecording(
-        name: String = "store", _ clock: CheckClock? = nil, configure: (inout StoreOptions) -> Void = { _ in }
+        name: String = "store", clock: CheckClock? = nil, configure: (inout StoreOptions) -> Void = { _ in }
     ) throws -> any PersistentStore {
         try create(try HistoryModel.model.get(), name: name) { options in
             options.tracksHistory = true
@@ -70,20 +70,20 @@ extension Workbench {
 }
 
 extension PersistentStore {
-    /// The transactions after a token, each whole.
+    /// Returns the transactions after a token, each complete.
     func transactions(_ request: HistoryRequest = HistoryRequest()) throws -> [HistoryTransaction] {
         try view { try $0.transactions(request) }
     }
 
-    /// The transactions after a token, each whole.
+    /// Returns the transactions after a token, each complete.
     func transactions(after token: HistoryToken) throws -> [HistoryTransaction] {
         try transactions(HistoryRequest(after: token))
     }
 
-    /// The token of the last transaction.
+    /// Returns the token of the last transaction.
     func historyToken() throws -> HistoryToken { try view { try $0.historyToken() } }
 
-    /// Inserts people with these keys, by an author.
+    /// Inserts persons with these keys, by an author.
     @discardableResult
     func addPeople(_ keys: ClosedRange<Int64>, by author: String? = nil) throws -> CommitReceipt {
         try change { changes in
@@ -98,7 +98,7 @@ extension PersistentStore {
 }
 
 extension StoreSnapshot {
-    /// The transactions that a request selects, each whole.
+    /// Returns the transactions that a request selects, each complete.
     func transactions(_ request: HistoryRequest = HistoryRequest()) throws -> [HistoryTransaction] {
         let cursor = try historyCursor(request)
         var transactions: [HistoryTransaction] = []
@@ -107,7 +107,7 @@ extension StoreSnapshot {
     }
 }
 
-/// A change in a few characters: `+Person/p1`, `~Person/p1 age,name`, `-Person/p1`.
+/// Returns a change in short form: `+Person/p1`, `~Person/p1 age,name`, `-Person/p1`.
 func brief(_ change: HistoryChange) -> String {
     switch change.kind {
     case .insert: "+\(change.id)"
@@ -116,13 +116,13 @@ func brief(_ change: HistoryChange) -> String {
     }
 }
 
-/// A link change in a few characters: `+Team.tags 1-2`.
+/// Returns a link change in short form: `+Team.tags 1-2`.
 func brief(_ change: HistoryLinkChange) -> String {
     "\(change.isAdded ? "+" : "-")\(change.relationship) \(change.source.key)-\(change.target.key)"
 }
 
 extension Array {
-    /// The element at an index, or a failure.
+    /// Returns the element at an index, or fails.
     func element(_ index: Int) throws -> Element {
         guard indices.contains(index) else {
             throw Mismatch(expected: "at least \(index + 1) elements", actual: "\(count)")

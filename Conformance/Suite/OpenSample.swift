@@ -1,14 +1,14 @@
 internal import RoostCore
 internal import RoostMigration
 
-/// A sample that is open, and what must be read from it.
+/// An open sample and its expected content.
 struct OpenSample {
     let bench: Workbench
     let sample: StoreSample
     let store: any PersistentStore
-    /// Some object.
+    /// An object of the sample.
     let anyObject: StoredObject
-    /// By the number of the root entity, each with its values and the number of its entity.
+    /// The objects by the number of the root entity, with their values and entity numbers.
     private let objects: [Int: [(object: StoredObject, values: [String: Value], entity: Int)]]
     private let contents: StoreContents
 
@@ -32,7 +32,7 @@ struct OpenSample {
 
     // MARK: What there is
 
-    /// The entity that an object is of.
+    /// Returns the entity of an object.
     func entity(of object: StoredObject) throws -> ManagedObjectModel.Entity {
         try model.requireEntity(object.id.entity)
     }
@@ -43,23 +43,22 @@ struct OpenSample {
         (objects[entity.root] ?? []).filter { entity.includes($0.entity) }
     }
 
-    /// The objects of an entity and its subentities, by key.
+    /// Returns the objects of an entity and its subentities, by key.
     func objects(of entity: ManagedObjectModel.Entity) -> [StoredObject] { entries(of: entity).map(\.object) }
 
-    /// The links of a relationship as seen from its source, by source, place and target.
+    /// Returns the links of a relationship from its source, by source, place and target.
     func links(of relationship: ManagedObjectModel.Relationship) -> [Link] {
         guard case .links(let owner, let isFlipped) = relationship.storage else { return [] }
         return (contents.links[owner] ?? []).map { isFlipped ? $0.flipped : $0 }
             .sorted { ($0.source, $0.order, $0.target) < ($1.source, $1.order, $1.target) }
     }
 
-    /// The entity that most objects are of.
+    /// Returns the entity with the most objects.
     func largestEntity() throws -> EntityName {
         try require(model.entities.max { objects(of: $0).count < objects(of: $1).count }, "an entity").name
     }
 
-    /// Every attribute that fetches can compare and that has values, with each entity that declares
-    /// it.
+    /// Every attribute with values that fetches can compare, with each entity that declares it.
     var attributes: [(entity: ManagedObjectModel.Entity, attribute: AttributeDescription)] {
         model.entities.flatMap { entity in
             entity.declaration.attributes
@@ -68,12 +67,12 @@ struct OpenSample {
         }
     }
 
-    /// The values of a property that are not null, in the order of the objects.
+    /// Returns the values of a property that are not null, in the order of the objects.
     func values(of property: String, in entity: ManagedObjectModel.Entity) -> [Value] {
         entries(of: entity).compactMap { $0.values[property] }.filter { !$0.isNull }
     }
 
-    /// The operators that compare attributes of a type.
+    /// Returns the operators that compare attributes of a type.
     func operators(for type: AttributeType) -> [FetchRequest.Comparison.Operator] {
         let orders: [FetchRequest.Comparison.Operator] = [
             .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .isIn,
@@ -90,7 +89,7 @@ struct OpenSample {
 
     /// Fails unless a request returns the same objects as plain evaluation, and their number as the
     /// count.
-    func compare(_ request: FetchRequest, _ snapshot: any StoreSnapshot) throws {
+    func compare(_ request: FetchRequest, snapshot: any StoreSnapshot) throws {
         let entity = try model.requireEntity(request.entity)
         let entries = entries(of: entity).filter { request.includesSubentities || $0.entity == entity.number }
         let expected = try PlainPredicate.keys(

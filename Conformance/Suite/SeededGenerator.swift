@@ -1,9 +1,8 @@
-/// A random number generator whose numbers follow from its seed alone, on every machine
-/// (SplitMix64).
+/// A random number generator that depends only on its seed, on every machine (SplitMix64).
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Starts from a seed.
+    /// Creates a generator with a seed.
     package init(seed: UInt64) { state = seed }
 
     /// The next 64 bits.
@@ -15,12 +14,12 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         return z ^ (z >> 31)
     }
 
-    /// A number below `limit`, which must be positive.
+    /// Returns a number below `limit`, which must be positive.
     package mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 
-    /// One of the elements; the list must not be empty.
+    /// Returns one of the elements; the list must not be empty.
     package mutating func pick<T>(_ list: [T]) -> T { list[below(list.count)] }
 
-    /// True once in `n` times on average.
+    /// Returns true once in `n` calls on average.
     package mutating func oneIn(_ n: Int) -> Bool { below(n) == 0 }
 }

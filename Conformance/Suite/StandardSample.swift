@@ -1,15 +1,17 @@
 internal import Foundation
 package import RoostCore
 
-/// The content of the samples that the suite makes itself: a small library of music, always the
-/// same.
+/// The content of the samples that the suite creates: a small, fixed library of music.
 ///
-/// It has what stores of every type can hold, those of Core Data included: inheritance, attributes
-/// of the scalar types with nulls among them, ordered and unordered relationships of every kind, an
-/// entity without objects, deleted keys, versions above 1, and more objects of entity `Play` than a
-/// batch holds.
+/// Stores of every type can hold it, those of Core Data included. It has:
+///
+/// - inheritance, and an entity without objects
+/// - attributes of the scalar types, with nulls
+/// - ordered and unordered relationships of every kind
+/// - deleted keys and versions above 1
+/// - more objects of entity `Play` than a batch holds
 package enum StandardSample {
-    /// The library, as the contract said in dictionaries has it after ``commits``.
+    /// The library in a reference store, after ``commits``.
     package static let content: Result<ReferenceStore, any Error> = Result {
         var store = ReferenceStore(model: try model.get())
         for changes in try commits.get() { try store.commit(changes) }
@@ -74,7 +76,7 @@ package enum StandardSample {
 
     private static let (partyCount, albumCount, trackCount, tagCount, listCount): (Int64, Int64, Int64, Int64, Int64) =
         (24, 15, 90, 7, 5)
-    /// Two batches and a beginning of a third.
+    /// Two batches and the start of a third.
     private static let playCount = Int64(RecordBatch.capacityCount * 2 + 50)
 
     private static let words = [
@@ -86,8 +88,7 @@ package enum StandardSample {
         key % 6 == 0 ? .null : .string(words[Int(key * 5) % words.count] + (key % 4 == 0 ? " \(key)" : ""))
     }
 
-    private static func inserts(_ model: ManagedObjectModel) throws -> ChangeSet {
-        var changes = ChangeSet(model: model)
+    private static func insertParties(into changes: inout ChangeSet) throws {
         for key in 1...partyCount {
             var values: [String: Value] = [
                 "name": text(key),
@@ -107,6 +108,11 @@ package enum StandardSample {
                 try changes.insert(ObjectID("Person", key: key), values: values)
             }
         }
+    }
+
+    private static func inserts(_ model: ManagedObjectModel) throws -> ChangeSet {
+        var changes = ChangeSet(model: model)
+        try insertParties(into: &changes)
         for key in 1...albumCount {
             try changes.insert(
                 ObjectID("Album", key: key),
@@ -125,14 +131,14 @@ package enum StandardSample {
                 "year": .int(1970 + key % 30), "isLive": key % 8 == 0 ? .null : .bool(key % 3 == 0),
             ]
             if key % 6 != 0 {
-                // Not in the order of the keys.
+                // The order differs from that of the keys.
                 values["album"] = .objectID(ObjectID("Album", key: key % albumCount + 1))
                 values["album#order"] = .int((trackCount - key) * 16 + key % 2 * 2000)
             }
             try changes.insert(ObjectID("Track", key: key), values: values)
         }
         for key in 1...playCount {
-            // Every other key is left out.
+            // Every other key is unused.
             try changes.insert(
                 ObjectID("Play", key: key * 2),
                 values: [
@@ -175,7 +181,7 @@ package enum StandardSample {
         return changes
     }
 
-    /// Objects get versions above 1, and keys that are not used again.
+    /// Returns changes that raise versions above 1, and delete objects.
     private static func laterChanges(_ model: ManagedObjectModel) throws -> ChangeSet {
         var changes = ChangeSet(model: model)
         for key in Int64(1)...3 {

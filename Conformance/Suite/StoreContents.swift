@@ -1,13 +1,13 @@
 package import RoostCore
 internal import RoostMigration
 
-/// One object as a store gives it.
+/// An object that was read from a store.
 package struct StoredObject: Hashable, Sendable {
     /// The object.
     package var id: ObjectID
     /// The number of times that it was written.
     package var version: UInt32
-    /// Its record, byte for byte; equal values make equal bytes.
+    /// The bytes of its record, which are equal for equal values.
     package var record: Record
 
     init(_ record: Record) {
@@ -20,13 +20,11 @@ package struct StoredObject: Hashable, Sendable {
     package var values: [String: Value] { record.values() }
 }
 
-/// Everything in a store, read through the contract.
+/// The whole content of a store, read through the contract.
 package struct StoreContents: Sendable {
-    /// The objects of each hierarchy by the number of its root, in the order in which the store
-    /// gave them.
+    /// The objects of each hierarchy by the number of its root, in the order of the store.
     package var objects: [Int: [StoredObject]] = [:]
-    /// The links by the number of the relationship that owns them, in the order in which the store
-    /// gave them.
+    /// The links by the number of the relationship that owns them, in the order of the store.
     package var links: [Int: [Link]] = [:]
     /// The user's metadata.
     package var userMetadata: [String: MetadataValue] = [:]
@@ -43,7 +41,7 @@ package struct StoreContents: Sendable {
         }
     }
 
-    /// The first difference in one line, or nil when both hold the same in the same order.
+    /// Returns the first difference in one line, or nil if both are equal and in the same order.
     package func difference(from expected: StoreContents, comparingVersions: Bool = true) -> String? {
         for root in Set(objects.keys).union(expected.objects.keys).sorted() {
             let (mine, theirs) = (objects[root] ?? [], expected.objects[root] ?? [])
@@ -80,7 +78,8 @@ package struct StoreContents: Sendable {
         for name in Set(mine.keys).union(theirs.keys).sorted() where mine[name] ?? .null != theirs[name] ?? .null {
             return "\(a.id).\(name) is \(mine[name] ?? .null), not \(theirs[name] ?? .null)"
         }
-        // Signalling NaNs of floats and the like show in the bytes only. The version's bytes and the checksum differ with it.
+        // Some differences, such as signaling NaNs of floats, show only in the bytes. The first 12
+        // bytes are left out: the version, and the checksum, which depends on it.
         if a.record.bytes.dropFirst(12) != b.record.bytes.dropFirst(12) {
             return "\(a.id) has other bytes than expected"
         }
@@ -89,21 +88,21 @@ package struct StoreContents: Sendable {
 }
 
 extension StoreSnapshot {
-    /// Every object of an entity and its subentities, in the store's order.
+    /// Returns every object of an entity and its subentities, in the store's order.
     package func objects(of entity: EntityName, after id: ObjectID? = nil) throws(StoreError) -> [StoredObject] {
         try drain(records(of: entity, after: id))
     }
 
-    /// The objects with these IDs that exist.
+    /// Returns the existing objects with these IDs.
     package func objects(with ids: [ObjectID]) throws(StoreError) -> [StoredObject] { try drain(records(with: ids)) }
 
-    /// The objects that a request asks for.
+    /// Returns the objects of a request.
     package func objects(_ request: FetchRequest) throws(StoreError) -> [StoredObject] { try drain(fetch(request)) }
 
-    /// The keys of the objects that a request asks for.
+    /// Returns the keys of the objects of a request.
     package func keys(_ request: FetchRequest) throws(StoreError) -> [Int64] { try objects(request).map(\.id.key) }
 
-    /// Every link of a relationship.
+    /// Returns every link of a relationship.
     package func allLinks(of relationship: RelationshipName, after link: Link? = nil) throws(StoreError) -> [Link] {
         try drain(links(of: relationship, after: link))
     }
@@ -113,7 +112,7 @@ extension StoreSnapshot {
         try drain(links(of: relationship, from: id)).map(\.target)
     }
 
-    /// The object with this ID, or nil.
+    /// Returns the object with this ID, or nil.
     package func object(_ id: ObjectID) throws(StoreError) -> StoredObject? {
         var batch = RecordBatch(model: model)
         return try record(with: id, into: &batch) ? StoredObject(batch.record(at: 0)) : nil
@@ -144,7 +143,7 @@ extension PersistentStore {
         return try body(snapshot)
     }
 
-    /// Commits what `body` puts into a change set.
+    /// Commits the changes that `body` puts into a change set.
     @discardableResult
     func change(_ body: (inout ChangeSet) throws -> Void) throws -> CommitReceipt {
         var changes = ChangeSet(model: model)
@@ -152,14 +151,14 @@ extension PersistentStore {
         return try commit(changes)
     }
 
-    /// Everything in the store now, user metadata included.
+    /// Returns the current content of the store, user metadata included.
     package func contents() throws -> StoreContents {
         var contents = try view { try StoreContents(of: $0) }
         contents.userMetadata = try metadata().userMetadata
         return contents
     }
 
-    /// The recorded tally, or a failure.
+    /// Returns the recorded tally, or fails.
     func recordedTally() throws -> StoreTally {
         try view { try require(try $0.recordedTally(), "a recorded tally, which capability 'digest' promises") }
     }

@@ -1,33 +1,33 @@
 internal import Foundation
 public import RoostCore
 
-/// A type of store under test, and how to get empty stores of it.
+/// A type of store under test, with the locations and options of its stores.
 ///
-/// One line in a third party's tests: `StoreFixture(MyStoreType())`. Every run of a check gets a
-/// fresh directory; what the closure returns for it must name a store that no other run names.
+/// In most tests it is one line: `StoreFixture(MyStoreType())`. Every run of a check gets a new
+/// directory. ``makeLocation`` must return a location that no other run uses.
 public struct StoreFixture: Sendable, CustomStringConvertible, Adjustable {
     /// The name in reports.
     package let name: String
     /// The type under test.
     package let type: any PersistentStoreType
-    /// Options that every store is created and opened with; checks change what they are about.
+    /// The options for creating and opening stores; checks change the options that they examine.
     public var options = StoreOptions()
-    /// Whether a closed store can be opened again in the same process: always with capability
-    /// `persistence`, else as the maker says.
+    /// Whether a closed store can be opened again in the same process.
+    ///
+    /// It is true with capability `persistence`, and otherwise the value that was given.
     package let keepsClosedStores: Bool
     /// The checks that the stores are known not to pass.
     package let exclusions: [ConformanceExclusion]
-    /// The program that stands for a second process; without it, checks about processes fail and
-    /// say so.
+    /// The program for a second process; without it, checks of processes fail with a message.
     package let peer: PeerProgram?
-    /// Makes a store with known content in a directory, for the checks of reading; nil where the
-    /// suite makes it itself.
+    /// Creates a store with known content in a directory, for the checks of reading; nil if the
+    /// suite creates it itself.
     public var sample: (@Sendable (_ directory: String) throws -> StoreSample)?
     /// Returns the location of the named store in a run's directory (default: the file of that name
     /// in the directory).
     public var makeLocation: @Sendable (_ directory: String, _ name: String) -> StoreLocation
 
-    /// Makes a fixture.
+    /// Creates a fixture.
     ///
     /// - Parameters:
     ///   - type: The type under test.

@@ -1,12 +1,15 @@
 public import RoostCore
 
-/// A store with known content, which the checks of reading read.
+/// A store with known content for the checks of reading.
 ///
-/// Types that cannot write bring one with their ``StoreFixture``, so that more than their refusals
-/// is checked; on all others the suite makes its own (``StandardSample``). A check says nothing
-/// about what a sample lacks: it should have several entities, subentities, attributes of every
-/// type, nulls, links of every kind, and more objects of one entity than a batch holds
-/// (`RecordBatch.capacityCount`).
+/// A type that cannot write provides a sample with its ``StoreFixture``, so that its reading can be
+/// checked. For other types the suite creates a sample (``StandardSample``). The checks cover only
+/// features of the sample, so it should have:
+///
+/// - several entities and subentities
+/// - attributes of every type, with nulls
+/// - links of every kind
+/// - more objects of one entity than a batch holds (`RecordBatch.capacityCount`)
 public struct StoreSample: Sendable {
     /// The location of the store.
     package let location: StoreLocation
@@ -15,12 +18,12 @@ public struct StoreSample: Sendable {
     /// The content: its model, its objects with their versions, its links and the user's metadata.
     package let content: ReferenceStore
 
-    /// Describes a store that exists and is closed.
+    /// Creates the description of an existing, closed store.
     ///
     /// - Parameters:
-    ///   - location: Where the store is.
-    ///   - options: What it is opened with.
-    ///   - content: What it holds; commit to a ``ReferenceStore`` what the store's makers wrote.
+    ///   - location: The location of the store.
+    ///   - options: The options for opening it.
+    ///   - content: The content of the store: a ``ReferenceStore`` with the same commits.
     public init(_ location: StoreLocation, options: StoreOptions = StoreOptions(), holding content: ReferenceStore) {
         (self.location, self.options, self.content) = (location, options, content)
     }

@@ -5,7 +5,7 @@ internal import RoostCore
 enum SwiftCode {
     static func list(_ parts: [String]) -> String { "[\(parts.joined(separator: ", "))]" }
 
-    /// A string literal in ASCII, so that no editor and no normal form can change it.
+    /// Returns a string literal in ASCII, which editors and normalization cannot change.
     static func code(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

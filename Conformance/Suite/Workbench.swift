@@ -1,39 +1,39 @@
 internal import Foundation
 package import RoostCore
 
-/// The workspace of one run of a check: its own directory, and every store that was made in it.
+/// The workspace of one run of a check: its own directory and its stores.
 ///
-/// ``discard()`` closes, destroys and removes everything, however the run ended.
+/// ``discard()`` closes and removes everything, even after a failure.
 package final class Workbench {
     /// The fixture under test.
     package let fixture: StoreFixture
     /// The directory of this run.
     package let directory: String
-    /// The model that checks use unless they are about another one.
+    /// The default model of checks.
     package let model: ManagedObjectModel
     private var stores: [any PersistentStore] = []
     private var urls: [StoreLocation] = []
     private var peers: [Peer] = []
 
-    /// Makes an empty directory for a run.
+    /// Creates an empty directory for a run.
     ///
-    /// - Throws: what ``requireTemporaryDirectory()`` throws.
+    /// - Throws: The errors of ``requireTemporaryDirectory()``.
     package init(_ fixture: StoreFixture) throws {
         self.fixture = fixture
         model = try ConformanceModel.standard(for: [fixture])
         directory = try Self.makeDirectory()
     }
 
-    /// Checks that directories for runs can be made where temporary files belong.
+    /// Checks that directories for runs can be created among the temporary files.
     ///
     /// - Throws: `missingDirectory`, `permissionDenied`.
     package static func requireTemporaryDirectory() throws(StoreError) {
         let path = try makeDirectory()
-        // Empty and of a name of its own: what cannot be removed does no harm.
+        // The directory is empty and has a unique name, so a failed removal does no harm.
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// Makes an empty directory among the temporary files, but not the place for those.
+    /// Creates an empty directory among the temporary files, but not their parent directory.
     private static func makeDirectory() throws(StoreError) -> String {
         let place = FileManager.default.temporaryDirectory
         let path = place.appendingPathComponent("roost-conformance-\(UUID().uuidString)").path
@@ -44,7 +44,7 @@ package final class Workbench {
             let exists = FileManager.default.fileExists(atPath: place.path)
             throw StoreError(
                 exists ? .permissionDenied : .missingDirectory,
-                "No directory can be made in '\(place.path)', which \(exists ? "cannot be written" : "does not exist"); set TMPDIR to a directory that can be written",
+                "Cannot create a directory in '\(place.path)', which \(exists ? "cannot be written" : "does not exist"); set TMPDIR to a directory that can be written",
                 underlying: error)
         }
     }
@@ -59,12 +59,12 @@ package final class Workbench {
         return location
     }
 
-    /// The transaction with this number, for stores of ``model``.
+    /// Returns the transaction with this number, for stores of ``model``.
     func transaction(_ number: Int64) throws(StoreError) -> ChangeSet {
         try CrashWorkload.transaction(number, in: model)
     }
 
-    /// A library whose model the stores can keep.
+    /// Returns a library with a model that the stores support.
     func sampleGraph(seed: UInt64, objectCount: Int) throws(StoreError) -> SampleGraph {
         try SampleGraph(seed: seed, objectCount: objectCount, hasConstraints: fixture.keepsConstraints)
     }
@@ -80,7 +80,7 @@ package final class Workbench {
         return store
     }
 
-    /// Opens a store that was created before.
+    /// Opens an existing store.
     package func open(
         name: String = "store", configure: (inout StoreOptions) -> Void = { _ in }
     ) throws -> any PersistentStore {
@@ -91,13 +91,14 @@ package final class Workbench {
         return store
     }
 
-    /// Opens a store that is not examined at the end: the check is about its damage, and closes it
-    /// itself.
+    /// Opens a store that is not examined at the end.
+    ///
+    /// The check examines its damage, and closes it.
     func openApart(name: String, configure: (inout StoreOptions) -> Void = { _ in }) throws -> any PersistentStore {
         try openApart(location: location(name), configure: configure)
     }
 
-    /// As ``openApart(name:configure:)``, of a store whose URL is known.
+    /// Opens a store at a location like ``openApart(name:configure:)``.
     func openApart(location: StoreLocation, configure: (inout StoreOptions) -> Void = { _ in }) throws
         -> any PersistentStore
     {
@@ -106,7 +107,7 @@ package final class Workbench {
         return try type.open(location, options: options)
     }
 
-    /// Closes a store and opens it again; a store that does not outlive its closing stays as it is.
+    /// Closes a store and opens it again, unless the store does not survive its closing.
     package func reopen(_ store: any PersistentStore) throws -> any PersistentStore {
         guard fixture.keepsClosedStores else { return store }
         try store.close()
@@ -116,9 +117,9 @@ package final class Workbench {
         return reopened
     }
 
-    /// Makes the store that the checks of reading read: the fixture's sample, or the standard one.
+    /// Creates the store for the checks of reading: the fixture's sample, or the standard one.
     ///
-    /// It is closed, unless it would not outlive that.
+    /// It is closed, unless it does not survive its closing.
     package func makeSample() throws -> StoreSample {
         if let sample = fixture.sample { return try sample(directory) }
         let store = try create(try StandardSample.model.get())
@@ -167,19 +168,20 @@ package final class Workbench {
         } catch let error as StoreError where error.code == .busy { return nil }
     }
 
-    /// Starts a second process that opens or creates the store of the usual name.
+    /// Starts a second process that opens or creates the store of the default name.
     func startPeer(_ verb: String) throws -> Peer {
         let peer = try startPeer()
         try peer.ask(command(verb))
         return peer
     }
 
-    /// A command for a second process that opens or creates the store with this name, with the
-    /// options of the fixture.
+    /// Returns a command for a second process that opens or creates the store with this name.
+    ///
+    /// The command has the options of the fixture.
     func command(
         _ verb: String, name: String = "store", readOnly: Bool = false, timeoutSeconds: Double? = nil
     ) -> String {
-        // Percent-encoded, since words of a command are parted by spaces.
+        // Percent-encoded, because spaces separate the words of a command.
         func word(_ text: String) -> String {
             text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
         }
@@ -190,7 +192,7 @@ package final class Workbench {
         return words.joined(separator: " ")
     }
 
-    /// The names of everything in the directory, sorted.
+    /// Returns the sorted names of all files in the directory.
     package func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: directory).sorted() }
 
     /// Writes a file into the directory and returns its path.
@@ -200,11 +202,11 @@ package final class Workbench {
         return path
     }
 
-    /// Returns the bytes of a file; nil if it does not exist.
+    /// Returns the bytes of a file, or nil if it does not exist.
     package func bytes(of path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { [UInt8]($0) } }
 
-    /// Examines every store that is still open: nothing damaged, and the recorded tally is the
-    /// computed one.
+    /// Requires that every open store has no damage, and that its recorded tally is the computed
+    /// one.
     package func examineStores() throws {
         for store in stores {
             let snapshot: any StoreSnapshot
@@ -230,7 +232,7 @@ package final class Workbench {
 
     /// Closes and removes everything.
     ///
-    /// Failures are not reported: the check has said what there is to say.
+    /// Failures are not reported, because the check has already reported its result.
     package func discard() {
         for peer in peers { try? peer.kill() }
         for store in stores { try? store.close() }
@@ -239,7 +241,7 @@ package final class Workbench {
     }
 }
 
-/// A tally in one line.
+/// Returns a tally in one line.
 func describe(_ tally: StoreTally) -> String {
     "digest \(tally.digest), generation \(tally.generation), counts \(tally.entities.map(\.count)) and links \(tally.relationships.map(\.count))"
 }

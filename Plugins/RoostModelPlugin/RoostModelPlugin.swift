@@ -1,7 +1,7 @@
 import Foundation
 import PackagePlugin
 
-/// Generates classes from each model among the sources of a target.
+/// A build plugin that generates classes from each model among the sources of a target.
 ///
 /// A model is a model document (`*.roostmodel.json`) or a bundle of Core Data's (`*.xcdatamodeld`).
 /// `Music.roostmodel.json` becomes `Music+Classes.swift`, which is compiled into the target.
@@ -52,7 +52,7 @@ struct ModelBuild {
         }
     }
 
-    /// The models among files.
+    /// Returns the models among files.
     ///
     /// A bundle counts also where only the files in it are listed.
     private func models(_ files: [URL]) -> [URL] {
@@ -80,7 +80,8 @@ struct ModelBuild {
         return name
     }
 
-    /// The files that a model consists of, so that a change of any of them runs the compiler again.
+    /// Returns the files that a model consists of, so that a change of any of them runs the
+    /// compiler again.
     ///
     /// The bundle is one of them: SwiftPM warns of files in a target that nothing uses.
     private static func inputs(of model: URL) -> [URL] {

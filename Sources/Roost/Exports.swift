@@ -3,8 +3,8 @@
 // The types that programs see besides those of the module Roost: each that a program writes, stores or passes on.
 // Authors of backends import RoostCore and the engines instead.
 //
-// Cursors, batches of records, snapshots and change sets are exported until a concrete type `Store` takes their place
-// for programs.
+// Cursors, batches of records, snapshots and change sets are exported for programs that use a
+// `PersistentStore` directly.
 
 // MARK: Models
 

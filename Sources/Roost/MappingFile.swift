@@ -4,7 +4,7 @@ internal import RoostCoreData
 internal import RoostFiles
 internal import RoostMigration
 
-/// Reads mapping models from whatever holds one.
+/// A reader of mapping models from documents and Apple's bundles.
 public enum MappingFile {
     /// The most bytes of a mapping document.
     package static let maximumByteCount = 16 << 20

@@ -5,7 +5,7 @@ internal import RoostFiles
 public import RoostMigration
 
 extension ModelFile {
-    /// The versions of a bundle of Apple's (`.xcdatamodeld`, `.momd`), oldest first.
+    /// Returns the versions of a bundle of Apple's (`.xcdatamodeld`, `.momd`), oldest first.
     ///
     /// Nil for a model that has one version.
     ///
@@ -20,7 +20,7 @@ extension ModelFile {
         try VersionBundle(at: path)?.history(VersionEvidence()).history
     }
 
-    /// The versions of a bundle of Apple's, oldest first, ordered by the evidence.
+    /// Returns the versions of a bundle of Apple's, oldest first, ordered by the evidence.
     ///
     /// Nil for a model that has one version.
     ///
@@ -50,14 +50,15 @@ extension ModelFile {
         return (history, warnings)
     }
 
-    /// Whether a path is that of a bundle of versions.
+    /// Returns whether a path is that of a bundle of versions.
     static func isBundle(_ path: String) -> Bool {
         let name = path.split(separator: "/").last.map { $0.lowercased() } ?? ""
         return name.hasSuffix(".xcdatamodeld") || name.hasSuffix(".momd")
     }
 
-    /// The path and the version of `FILE@VERSION`; an existing path that contains `@` has no
-    /// version.
+    /// Returns the path and the version of `FILE@VERSION`.
+    ///
+    /// An existing path that contains `@` has no version.
     package static func splitVersion(_ text: String) -> (path: String, version: String?) {
         guard !StoreFile.hasEntry(at: text), let at = text.lastIndex(of: "@"), at > text.startIndex else {
             return (text, nil)
@@ -89,7 +90,7 @@ extension ModelFile {
         return try read(path, version: name, registry: registry)
     }
 
-    /// The version in a bundle that a store was made with.
+    /// Returns the version in a bundle that a store was made with.
     ///
     /// Nil if no version fits, or if the store cannot be read.
     private static func version(

@@ -3,7 +3,7 @@ public import RoostCore
 internal import RoostCoreData
 internal import RoostFiles
 
-/// Reads models from whatever holds one.
+/// A reader of models from documents, Apple's files and stores.
 public enum ModelFile {
     /// The most bytes of a model document.
     package static let maximumByteCount = 16 << 20

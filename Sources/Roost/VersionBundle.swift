@@ -34,7 +34,7 @@ package struct VersionBundle {
         self.current = current
     }
 
-    /// The versions, oldest first, with the mapping models that the evidence names.
+    /// Returns the versions, oldest first, with the mapping models that the evidence names.
     ///
     /// - Returns: The history, warnings about what the import of mapping models changed, and
     ///   whether the evidence determines the order of all versions.
@@ -81,7 +81,7 @@ package struct VersionBundle {
         throw StoreError(.invalidRequest, "The bundle has no version '\(name)'; \(hint)")
     }
 
-    /// The version of the store to migrate, and the target version.
+    /// Returns the version of the store to migrate, and the target version.
     ///
     /// Nil if either is not known.
     private func store(_ evidence: VersionEvidence) -> (older: String, newer: String)? {
@@ -129,7 +129,7 @@ package struct VersionBundle {
         return Mapping(file: file, mapping: read, ends: (from, to), warnings: warnings)
     }
 
-    /// The mapping model in a file, if it fits two versions.
+    /// Returns the mapping model in a file if it fits two versions.
     private func fitting(_ file: String, from: String, to: String) -> Mapping? {
         guard let source = model(from), let destination = model(to),
             let found = try? mapping(file, from: from, to: to),
@@ -138,7 +138,7 @@ package struct VersionBundle {
         return found
     }
 
-    /// The versions whose hashes a mapping model has, if it has some and there is one pair.
+    /// Returns the two versions whose hashes a mapping model has, or nil.
     ///
     /// If several versions store the same, the newest by name is taken.
     private func hashedEnds(of mapping: MappingModel) -> (from: String, to: String)? {
@@ -168,8 +168,8 @@ package struct VersionBundle {
         return (from.name, to.name)
     }
 
-    /// The version that a path in a project names: `Model 2` of `App/Model.xcdatamodeld/Model
-    /// 2.xcdatamodel`.
+    /// Returns the version that a path in a project names: `Model 2` of
+    /// `App/Model.xcdatamodeld/Model 2.xcdatamodel`.
     private static func versionName(_ path: String) -> String {
         let name = path.split(separator: "/").last.map(String.init) ?? path
         let suffix = ".xcdatamodel"

@@ -3,11 +3,10 @@ import Foundation
 import Roost
 import RoostCore
 
-/// Tries damaged files for `DamageCampaign`: `CampaignChild TYPE BASE DIRECTORY SEED FIRST STEP
-/// LAST`.
+/// The child process of `DamageCampaign`, which tries damaged files.
 ///
-/// With `reproduce` before these arguments it writes the damaged file FIRST to DIRECTORY/d and
-/// leaves it there.
+/// Its arguments are `TYPE BASE DIRECTORY SEED FIRST STEP LAST`. With `reproduce` before them, it
+/// writes the damaged file FIRST to DIRECTORY/d and keeps it.
 @main
 struct CampaignChild {
     static func main() {

@@ -63,7 +63,7 @@ public enum CampaignContent {
                         UUID(uuid: (UInt8(number % 251), 1, 2, 3, 4, 5, 0x46, 7, 0x88, 9, 10, 11, 12, 13, 14, 15))),
                     "employer": .objectID(ObjectID("Company", key: key % 30 + 1)), "employer#order": .int(key * 16),
                 ]
-                // Some are longer than a page.
+                // Some values are longer than a page.
                 if key % 40 == 0 {
                     values["photo"] = .data(Data((0..<6000).map { UInt8(truncatingIfNeeded: $0 &* number) }))
                 }

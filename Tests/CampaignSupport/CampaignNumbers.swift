@@ -1,8 +1,8 @@
 import Foundation
 
-/// The lengths of campaigns: from the environment, or a sample for the usual tests.
+/// The lengths of campaigns: from the environment, or a sample for the normal run.
 public enum CampaignNumbers {
-    /// A number from the environment.
+    /// Returns a number from the environment.
     public static func count(_ variable: String, usually: Int) -> Int {
         ProcessInfo.processInfo.environment[variable].flatMap { Int($0) } ?? usually
     }

@@ -5,8 +5,8 @@ import RoostSystem
 
 /// Many damaged copies of one file, tried in child processes.
 ///
-/// A child tries one file after the other and writes a line before and after each. Where it ends by
-/// a signal or takes too long, the file is counted, and another child continues after it.
+/// A child tries one file after the other and writes a line before and after each. If it ends by a
+/// signal or takes too long, the file is counted, and another child continues after it.
 public struct DamageCampaign: Sendable {
     /// The type of the store.
     public var type: String
@@ -16,41 +16,41 @@ public struct DamageCampaign: Sendable {
     public var count: Int
     /// The seed.
     public var seed: UInt64
-    /// The time that one file may take.
+    /// The maximum time for one file.
     public var secondsPerFile = 20.0
 
-    /// Describes a campaign.
+    /// Creates a campaign.
     public init(type: String, base: String, count: Int, seed: UInt64) {
         (self.type, self.base, self.count, self.seed) = (type, base, count, seed)
     }
 
     /// The results of all files.
     public struct Results: Sendable {
-        /// The files that were tried to their end.
+        /// The files with complete results.
         public fileprivate(set) var trials: [Trial] = []
-        /// The files whose child ended by a signal, each with how.
+        /// The files whose child ended by a signal, each with the signal.
         public fileprivate(set) var crashes: [String] = []
         /// The files whose child took too long.
         public fileprivate(set) var hangs: [String] = []
-        /// The errors that kept children from running.
+        /// The errors that prevented children from running.
         public fileprivate(set) var failures: [String] = []
 
         /// The number of files that were tried.
         public var count: Int { trials.count + crashes.count + hangs.count }
 
-        /// The numbers of the files with an outcome of an operation.
+        /// Returns the numbers of the files with an outcome of an operation.
         public func numbers(_ operation: String, _ outcome: Outcome) -> [Int] {
             trials.filter { $0.outcomes[operation] == outcome }.map(\.number).sorted()
         }
 
-        /// The remarks, and the files with each.
+        /// The remarks, with the files of each.
         public var remarks: [String: [Int]] {
             var result: [String: [Int]] = [:]
             for trial in trials { for remark in trial.remarks { result[remark, default: []].append(trial.number) } }
             return result.mapValues { $0.sorted() }
         }
 
-        /// A table: a line for each mutation and one for all.
+        /// Returns a table with a line for each mutation and one for all.
         public func table(_ title: String) -> String {
             let hits = trials.count { $0.hitsLive }
             var lines = [
@@ -91,14 +91,14 @@ public struct DamageCampaign: Sendable {
         return results.withLock { $0 }
     }
 
-    /// Runs one child until it ends; returns the number of the next file.
+    /// Runs one child until it ends, and returns the number of the next file.
     private func runChild(from start: Int, step: Int, _ results: Mutex<Results>) -> Int {
-        // No disk: nothing here depends on what survives a power cut.
+        // In memory, because no result depends on power cuts.
         let memory = "/dev/shm"
         let place =
             FileManager.default.isWritableFile(atPath: memory) ? memory : FileManager.default.temporaryDirectory.path
         let directory = "\(place)/roost-campaign-\(UUID().uuidString)"
-        // What cannot be removed is left to the system.
+        // A failure leaves the files to the system.
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let child: Program
         do {
@@ -128,7 +128,7 @@ public struct DamageCampaign: Sendable {
                 results.failures.append(text)
             }
         }
-        // A child that could not even begin would fail for each file.
+        // A child that could not start would fail for each file.
         return end.status == 0 || end.status == 3 ? count + 1 : current + step
     }
 }

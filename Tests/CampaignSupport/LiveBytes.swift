@@ -1,17 +1,17 @@
-/// The bytes of a file that hold content: the cells of SQLite's b-trees, the nodes of LMDB's, the
-/// values of a JSON document.
+/// The bytes of a file that hold content: cells of SQLite's b-trees, nodes of LMDB's, or values of
+/// a JSON document.
 ///
-/// Mutations anywhere mostly hit free pages and unused space. These are found by parsing the file,
-/// which must be sound.
+/// Random mutations would mostly hit free pages and unused space. Live bytes are found by parsing
+/// the file, which must be sound.
 public struct LiveBytes: Sendable {
     /// The cells, each with its pieces: a long value continues on other pages.
     public private(set) var cells: [[Range<Int>]] = []
-    /// All pieces, ascending.
+    /// All pieces in ascending order.
     private var pieces: [Range<Int>] = []
     /// The number of live bytes.
     public private(set) var count = 0
 
-    /// Finds the live bytes of a file; the type of a store, or `coredata`.
+    /// Finds the live bytes of a file of a store's type, or of `coredata`.
     public init(of type: String, in bytes: [UInt8]) {
         var finder = Finder(bytes)
         switch type {
@@ -24,7 +24,7 @@ public struct LiveBytes: Sendable {
         count = pieces.reduce(0) { $0 + $1.count }
     }
 
-    /// A live position: each byte with the same probability.
+    /// Returns a live position, each byte with the same probability.
     func position(_ random: inout some CampaignRandom) -> Int {
         var offset = random.below(max(1, count))
         for piece in pieces {
@@ -34,7 +34,7 @@ public struct LiveBytes: Sendable {
         return 0
     }
 
-    /// The positions of a cell that contains some bytes, such as a property list; nil without any.
+    /// Returns a position in a cell that contains given bytes, such as a property list, or nil.
     func position(
         inCellWith mark: [UInt8], of bytes: [UInt8], _ random: inout some CampaignRandom
     ) -> Int? {
@@ -51,7 +51,7 @@ public struct LiveBytes: Sendable {
         return nil
     }
 
-    /// Whether a changed file differs from the sound one in a live byte, or lost one.
+    /// Returns whether a changed file differs in a live byte, or lacks one.
     func areHit(in changed: [UInt8], of good: [UInt8]) -> Bool {
         if changed.count == good.count { return pieces.contains { changed[$0] != good[$0] } }
         let prefix = zip(changed, good).prefix { $0 == $1 }.count
@@ -95,7 +95,7 @@ private struct Finder {
         for root in roots { walk(root) { _, _ in } }
     }
 
-    /// A number of SQLite's variable length, and the bytes it takes.
+    /// Returns a number of SQLite's variable length, and its size.
     private func varint(_ offset: Int) -> (value: Int, count: Int) {
         var value = 0
         for index in 0..<9 {
@@ -107,7 +107,7 @@ private struct Finder {
         return (value, 9)
     }
 
-    /// The root page that a row of the schema names.
+    /// Returns the root page that a row of the schema names.
     private func root(in payload: Range<Int>) -> Int? {
         let (headerCount, first) = varint(payload.lowerBound)
         var (place, value) = (payload.lowerBound + first, payload.lowerBound + headerCount)
@@ -178,7 +178,7 @@ private struct Finder {
     mutating func findLMDB() {
         let size = little(40, 4)
         guard size >= 512 else { return }
-        // Of both meta pages the later one counts.
+        // The later one of both meta pages is valid.
         let meta = little(144, 8) > little(size + 144, 8) ? 0 : size
         walkLMDB(little(meta + 128, 8), size)
     }

@@ -1,21 +1,22 @@
-/// Random numbers that follow from a seed.
+/// A source of random numbers that a seed determines.
 public protocol CampaignRandom {
     /// The next 64 bits.
     mutating func next() -> UInt64
 }
 
 extension CampaignRandom {
-    /// A number below `limit`, which must be positive.
+    /// Returns a number below `limit`, which must be positive.
     public mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
     mutating func oneIn(_ count: Int) -> Bool { below(count) == 0 }
 }
 
-/// The generator of one file of a campaign (SplitMix64): the same for a seed and a number, whatever
-/// came before it.
+/// The generator of one file of a campaign (SplitMix64).
+///
+/// It depends only on a seed and the number of the file.
 public struct TrialRandom: CampaignRandom {
     private var state: UInt64
 
-    /// Starts the generator of one trial.
+    /// Creates the generator of one trial.
     public init(seed: UInt64, number: Int) {
         state = seed &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: number) &* 0xD6E8_FEB8_6659_FD93
         _ = next()
@@ -36,15 +37,15 @@ public enum Mutation: String, CaseIterable, Sendable {
     case oneBit, severalBits, oneByte, zeros, randomBytes, truncation, growth, exchangedPages, copiedPage, zeroedSector
     case insertedBytes, deletedBytes, extremeNumber
 
-    /// A changed copy of a sound file; four of five positions are live bytes.
+    /// Returns a changed copy of a sound file; four of five positions are live bytes.
     ///
     /// - Parameters:
     ///   - good: The sound file.
     ///   - live: Its live bytes.
-    ///   - mark: Bytes of cells that one in two positions is in, where there are some: those of
-    ///     property lists.
-    ///   - random: Says what becomes of the file.
-    /// - Returns: The changed file, which differs; the mutation; whether a live byte changed.
+    ///   - mark: Bytes that identify cells, for example of property lists. Half of the positions
+    ///     are in such cells, if any.
+    ///   - random: The generator that chooses the change.
+    /// - Returns: The changed file, the mutation, and whether a live byte changed.
     public static func apply(
         to good: [UInt8], live: LiveBytes, mark: [UInt8]? = nil, _ random: inout some CampaignRandom
     ) -> (bytes: [UInt8], mutation: Mutation, hitsLive: Bool) {
@@ -52,6 +53,16 @@ public enum Mutation: String, CaseIterable, Sendable {
             let mutation = allCases[random.below(allCases.count)]
             let bytes = mutation.changed(good, live, mark, &random)
             if bytes != good { return (bytes, mutation, live.areHit(in: bytes, of: good)) }
+        }
+    }
+
+    /// Appends random bytes, zeros or the beginning of the file.
+    private static func grow(_ bytes: inout [UInt8], with good: [UInt8], _ random: inout some CampaignRandom) {
+        let count = 1 + random.below(20_000)
+        switch random.below(3) {
+        case 0: bytes += (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        case 1: bytes += [UInt8](repeating: 0, count: count)
+        default: bytes += good.prefix(count)
         }
     }
 
@@ -86,13 +97,7 @@ public enum Mutation: String, CaseIterable, Sendable {
         case .truncation:
             let end = random.oneIn(2) ? aim(&random) : random.below(good.count) / pageSize * pageSize
             bytes.removeSubrange(end...)
-        case .growth:
-            let count = 1 + random.below(20_000)
-            switch random.below(3) {
-            case 0: bytes += (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-            case 1: bytes += [UInt8](repeating: 0, count: count)
-            default: bytes += good.prefix(count)
-            }
+        case .growth: Self.grow(&bytes, with: good, &random)
         case .exchangedPages:
             let (a, b) = (page(&random), page(&random))
             guard a.count == b.count else { break }

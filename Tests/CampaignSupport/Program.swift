@@ -5,15 +5,15 @@ import RoostSystem
 
 /// One run of a program that was built with the tests.
 public final class Program {
-    /// The end of a run.
+    /// The result of a run.
     public struct End: Sendable, CustomStringConvertible {
         /// The exit status, negative for a signal.
         public var status: Int32
         /// Whether it was killed because it took too long.
         public var isHanging: Bool
-        /// The end of what it wrote to standard error.
+        /// The end of its standard error output.
         public var errors: String
-        /// The end in a line.
+        /// The result in one line.
         public var description: String {
             let how = isHanging ? "hang" : status < 0 ? "signal \(-status)" : "exit \(status)"
             return "\(how): \(errors.suffix(300).replacingOccurrences(of: "\n", with: " "))"
@@ -26,14 +26,14 @@ public final class Program {
     private var buffer: [UInt8] = []
     private let isHanging = Mutex(false)
 
-    /// Starts a program by its path, or one that is found beside the tests.
+    /// Starts a program by its path, or a product beside the tests.
     ///
     /// - Parameters:
     ///   - program: A path, or the name of a product.
     ///   - arguments: Its arguments.
-    ///   - directory: Where it runs.
-    ///   - input: A file that it reads as its standard input; nil for an empty one.
-    /// - Throws: What keeps the program from being started.
+    ///   - directory: Its working directory.
+    ///   - input: The file for its standard input; nil for empty input.
+    /// - Throws: Errors of starting the program.
     public init(_ program: String, _ arguments: [String], in directory: String, input: String? = nil) throws {
         errorFile = FileManager.default.temporaryDirectory.appendingPathComponent("roost-errors-\(UUID().uuidString)")
         try Data().write(to: errorFile)
@@ -50,7 +50,7 @@ public final class Program {
 
     deinit { try? FileManager.default.removeItem(at: errorFile) }
 
-    /// The executable of a product, beside the tests that run.
+    /// Returns the executable of a product beside the running tests.
     public static func product(_ name: String) throws -> URL {
         var folders = [
             Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
@@ -64,8 +64,9 @@ public final class Program {
         throw StoreError(.notFound, "\(name) is in none of \(folders.map(\.path)); build all products first.")
     }
 
-    /// Returns the next line of the output, or nil at its end; a program that does not give one in
-    /// time is killed.
+    /// Returns the next line of the output, or nil at its end.
+    ///
+    /// A program that does not write a line in time is killed.
     public func line(withinSeconds seconds: Double) -> String? {
         let alarm = startAlarm(seconds)
         defer { alarm.cancel() }

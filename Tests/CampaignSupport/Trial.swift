@@ -6,13 +6,13 @@ internal import RoostSystem
 
 /// The outcome of one operation on a damaged file.
 public enum Outcome: String, Sendable, CaseIterable {
-    /// It gave the content of the sound file.
+    /// The operation returned the content of the sound file.
     case same
-    /// It failed with an error of a store.
+    /// The operation failed with a store error.
     case error
-    /// It gave other content and said nothing.
+    /// The operation returned other content without an error.
     case different
-    /// It found the damage; of `check` alone.
+    /// The operation `check` found the damage.
     case found
 }
 
@@ -24,12 +24,12 @@ public struct Trial: Sendable {
     public var mutation: Mutation
     /// Whether a live byte changed.
     public var hitsLive: Bool
-    /// The operations by name, and how each ended.
+    /// The outcomes by the name of the operation.
     public var outcomes: [String: Outcome]
-    /// Other problems: a file that reading changed, files that were left.
+    /// Other problems: a file that reading changed, or leftover files.
     public var remarks: [String]
 
-    /// The trial as a line.
+    /// The trial as one line.
     public var line: String {
         let outcomes = outcomes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ",")
         let remarks = remarks.joined(separator: ";").replacingOccurrences(of: " ", with: "_")
@@ -42,7 +42,7 @@ public struct Trial: Sendable {
         (outcomes, remarks) = ([:], [])
     }
 
-    /// Reads the line; nil for another one.
+    /// Reads such a line; nil for another text.
     init?(_ text: String) {
         let words = text.split(separator: " ").map(String.init)
         guard words.count == 6, words[0] == "end", let number = Int(words[1]),
@@ -58,7 +58,7 @@ public struct Trial: Sendable {
     }
 }
 
-/// Damages copies of a sound file and tries every reading operation on each, in this process.
+/// Trials of every reading operation on damaged copies of a sound file, in this process.
 public struct DamageTrials {
     private let type: String
     private let directory: String
@@ -68,7 +68,7 @@ public struct DamageTrials {
     private let registry: StoreRegistry
     private var expected: [UInt8] = []
 
-    /// Prepares trials in a directory of their own.
+    /// Prepares trials in their own directory.
     ///
     /// - Parameters:
     ///   - type: The type of the store.
@@ -76,7 +76,7 @@ public struct DamageTrials {
     ///   - directory: An empty directory.
     ///   - seed: The seed of the campaign.
     ///   - registry: The types of store.
-    /// - Throws: What keeps the sound file from being read.
+    /// - Throws: Errors of reading the sound file.
     public init(
         type: String, base: String, directory: String, seed: UInt64, registry: StoreRegistry
     ) throws {
@@ -95,13 +95,13 @@ public struct DamageTrials {
         StoreLocation(type: type, path: path(name))
     }
 
-    /// The dump of a store as text; nil when it fails with an error of the store.
+    /// Returns the dump of a store as text, or nil after an error of the store.
     private func dump(_ name: String, _ type: String) throws -> [UInt8]? {
         do throws(StoreError) {
             let store = try registry.open(
                 location(name, type), options: StoreOptions(isReadOnly: true, timeoutSeconds: 1))
             var text: [UInt8] = []
-            // Taken on this thread: the sink is called before the dump returns.
+            // The sink is called on this thread before the dump returns.
             let sink = Sink()
             do throws(StoreError) {
                 _ = try MigrationManager(registry: registry).dump(store) { (bytes) throws(StoreError) in sink.add(bytes)
@@ -126,7 +126,7 @@ public struct DamageTrials {
     /// Damages one copy and tries it.
     public func run(_ number: Int) throws -> Trial {
         var random = TrialRandom(seed: seed, number: number)
-        // The parts of a Core Data store that are property lists, and the rest of it, in equal shares.
+        // Half of the damage to a Core Data store is in property lists.
         let mark = type == "coredata" ? Array("bplist00".utf8) : nil
         let (bytes, mutation, hitsLive) = Mutation.apply(to: good, live: live, mark: mark, &random)
         var trial = Trial(number: number, mutation: mutation, hitsLive: hitsLive)
@@ -175,7 +175,7 @@ public struct DamageTrials {
         }
     }
 
-    /// Makes a copy by `body`, and compares what it holds with the sound store.
+    /// Creates a copy with `body`, and compares its content with the sound store.
     private func copy(
         as name: String, _ type: String, _ body: (StoreLocation) throws(StoreError) -> Void
     ) throws -> Outcome {

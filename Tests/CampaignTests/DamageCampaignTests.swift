@@ -3,17 +3,17 @@ import Foundation
 import Roost
 import Testing
 
-/// Damaged stores: whatever was done to a file, nothing that reads it crashes, hangs, changes it,
-/// or gives other content without an error.
+/// Reading a damaged file never crashes, hangs, changes it, or returns other content without an
+/// error.
 ///
-/// The usual tests try a few files. `ROOST_CAMPAIGN_FILES` is the number of all types together,
-/// `ROOST_CAMPAIGN_SEED` repeats a run. One file is made again by `CampaignChild reproduce`.
+/// The normal run tries a few files. `ROOST_CAMPAIGN_FILES` sets the number of files of all types,
+/// and `ROOST_CAMPAIGN_SEED` repeats a run. `CampaignChild reproduce` creates one file again.
 @Suite("Damaged stores", .serialized)
 struct DamageCampaignTests {
     static let types = StoreRegistry.standard.all
         .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
 
-    @Test("are refused, or read as they were", arguments: types)
+    @Test("a damaged store is refused or reads as it was, and reading changes nothing", arguments: types)
     func damage(type: String) throws {
         let place = try Place()
         let location = StoreLocation(type: type, path: place.file("base"))
@@ -35,12 +35,12 @@ struct DamageCampaignTests {
         }
         #expect(results.remarks["changed", default: []] == [], "reading changed the file: \(place2)")
         #expect(results.remarks["check-missed", default: []] == [], "check said sound: \(place2)")
-        // A campaign that never hits anything, or breaks everything, shows nothing.
+        // A campaign that never hits live bytes, or destroys every file, proves nothing.
         #expect(results.trials.count { $0.hitsLive } > count / 3)
         #expect(!results.numbers("check", .found).isEmpty)
     }
 
-    @Test("live bytes are found: with all of them inverted nothing is left to read", arguments: types)
+    @Test("a store whose live bytes are all inverted cannot be read", arguments: types)
     func liveBytes(type: String) throws {
         let place = try Place()
         let location = StoreLocation(type: type, path: place.file("base"))
@@ -64,7 +64,7 @@ struct DamageCampaignTests {
     }
 }
 
-/// A directory of its own for one test.
+/// The directory of one test.
 final class Place: Sendable {
     let path: String
 
@@ -74,7 +74,7 @@ final class Place: Sendable {
     }
 
     deinit {
-        // What cannot be removed is left to the system.
+        // A failure leaves the files to the system.
         try? FileManager.default.removeItem(atPath: path)
     }
 

@@ -5,11 +5,11 @@ import Roost
 import RoostMigration
 import Testing
 
-/// Commands that are killed at random moments leave the old content or the new, and the same
-/// command finishes.
+/// A command that is killed at a random moment leaves the old content or the new, and a rerun
+/// finishes.
 ///
-/// The usual tests kill a few. `ROOST_CAMPAIGN_KILLS` is the number of kills. `ROOST_CAMPAIGN_SEED`
-/// repeats the choice of commands and moments.
+/// The normal run kills a few commands. `ROOST_CAMPAIGN_KILLS` sets the number of kills, and
+/// `ROOST_CAMPAIGN_SEED` repeats the choice of commands and moments.
 @Suite("Killed commands", .serialized)
 struct KillCampaignTests {
     /// One command on a store `s`, which writes `t` or changes `s`.
@@ -46,7 +46,7 @@ struct KillCampaignTests {
             let types = DamageCampaignTests.types
             return Verb.allCases.flatMap { verb in
                 types.flatMap { source in
-                    // Only copies are between types, and a load has no store as its source.
+                    // Only copies have two types, and a load has no source store.
                     types.filter { [.convert, .migrateInto].contains(verb) || $0 == source }
                         .map { Job(verb: verb, source: source, destination: $0) }
                 }
@@ -55,8 +55,7 @@ struct KillCampaignTests {
     }
 
     private let place: Place
-    /// The sound stores by type: `base-TYPE`, another one `old-TYPE`, and the migrated content's
-    /// digest.
+    /// The digests of the stores `base-TYPE` and `old-TYPE`, and of the migrated content.
     private let (baseDigest, oldDigest, nextDigest): (String, String, String)
 
     init() throws {
@@ -89,25 +88,25 @@ struct KillCampaignTests {
         #expect(Set(digests).count == 2)
     }
 
-    /// Puts the stores of a job in a fresh directory.
-    private func prepare(_ job: Job, _ run: Place) throws {
+    /// Copies the stores of a job into a new directory.
+    private func prepare(_ job: Job, in run: Place) throws {
         let files = FileManager.default
         try files.copyItem(atPath: place.file("base-\(job.source)"), toPath: run.file("s"))
         if job.hasOld { try files.copyItem(atPath: place.file("old-\(job.destination)"), toPath: run.file("t")) }
         try files.copyItem(atPath: place.file("next.roostmodel.json"), toPath: run.file("next.roostmodel.json"))
     }
 
-    private func start(_ job: Job, _ run: Place) throws -> Program {
+    private func start(_ job: Job, in run: Place) throws -> Program {
         let reads = job.verb == .load || job.verb == .loadOver
         return try Program("roost", job.arguments, in: run.path, input: reads ? place.file("dump.jsonl") : nil)
     }
 
-    /// The digest of a store that is sound and valid; nil without a store.
-    private func digest(_ type: String, _ name: String, _ run: Place) throws -> String? {
+    /// Returns the digest of a sound and valid store, or nil without a store.
+    private func digest(of name: String, type: String, in run: Place) throws -> String? {
         guard FileManager.default.fileExists(atPath: run.file(name)) else { return nil }
         let store = try StoreRegistry.standard.open(
             StoreLocation(type: type, path: run.file(name)), options: StoreOptions(isReadOnly: true))
-        // A warning says that a log is there, or how it ends.
+        // Warnings report a log or its end.
         let findings = try checkStore(store).filter { $0.severity != .warning }
         let digest = try store.snapshot().computeTally().digest.description
         try store.close()
@@ -115,8 +114,8 @@ struct KillCampaignTests {
         return digest
     }
 
-    /// Returns the problems after a kill and after the same command once more.
-    private func examine(_ job: Job, _ run: Place, _ original: Data) throws -> [String] {
+    /// Returns the problems after a kill and after a rerun of the command.
+    private func examine(_ job: Job, in run: Place, source original: Data) throws -> [String] {
         var problems: [String] = []
         let migrates = [.migrateInPlace, .migrateWithBackup, .migrateInto].contains(job.verb)
         let new = migrates ? nextDigest : baseDigest
@@ -125,25 +124,25 @@ struct KillCampaignTests {
         }
         do {
             if job.isInPlace {
-                let found = try digest(job.source, "s", run)
+                let found = try digest(of: "s", type: job.source, in: run)
                 expect(found == baseDigest || found == new, "s is neither old nor new: \(found ?? "missing")")
             } else {
                 expect(try run.bytes("s") == original, "the source changed")
-                let found = try digest(job.destination, "t", run)
+                let found = try digest(of: "t", type: job.destination, in: run)
                 expect(
                     found == new || found == (job.hasOld ? oldDigest : nil),
                     "t is neither old nor new: \(found ?? "missing")")
-                // What another command would meet as an existing destination.
+                // A rerun would fail at this existing destination.
                 if found == new, !job.hasOld { run.remove("t") }
             }
         } catch {
             problems.append("after the kill: \(error)")
         }
-        let again = try start(job, run).wait(withinSeconds: 120)
+        let again = try start(job, in: run).wait(withinSeconds: 120)
         expect(again.status == 0, "the same command again: \(again)")
         do {
             let name = job.isInPlace ? "s" : "t"
-            let found = try digest(job.isInPlace ? job.source : job.destination, name, run)
+            let found = try digest(of: name, type: job.isInPlace ? job.source : job.destination, in: run)
             expect(found == new, "after the second run \(name) has \(found ?? "nothing")")
         } catch {
             problems.append("after the second run: \(error)")
@@ -154,7 +153,7 @@ struct KillCampaignTests {
         return problems
     }
 
-    @Test("leave the old content or the new, and the same command finishes")
+    @Test("a killed command leaves the old content or the new, and a rerun finishes")
     func kills() throws {
         let wanted = CampaignNumbers.count("ROOST_CAMPAIGN_KILLS", usually: 12)
         let seed = CampaignNumbers.seed
@@ -165,21 +164,21 @@ struct KillCampaignTests {
         var killedByVerb: [String: Int] = [:]
         while killed < wanted, finished < 4 * wanted + 40 {
             let number = (killed + finished) % Job.all.count
-            // A sample takes others each time.
+            // A sample has other jobs each time.
             let index = wanted < Job.all.count ? random.below(Job.all.count) : number
             let job = Job.all[index]
             let run = try Place()
-            try prepare(job, run)
+            try prepare(job, in: run)
             let original = try run.bytes("s")
             guard let usual = seconds[index] else {
                 let begin = ContinuousClock.now
-                let end = try start(job, run).wait(withinSeconds: 120)
+                let end = try start(job, in: run).wait(withinSeconds: 120)
                 #expect(end.status == 0, "\(job): \(end)")
                 seconds[index] = (ContinuousClock.now - begin) / .seconds(1)
                 continue
             }
-            let program = try start(job, run)
-            // More of them near the end, where names change.
+            let program = try start(job, in: run)
+            // Most kills are near the end, where names change.
             let part = Double(random.below(1_000_000)) / 1_000_000
             Thread.sleep(forTimeInterval: usual * (1 - part * part))
             program.kill()
@@ -191,7 +190,7 @@ struct KillCampaignTests {
             }
             killed += 1
             killedByVerb[job.verb.rawValue, default: 0] += 1
-            for problem in try examine(job, run, original) {
+            for problem in try examine(job, in: run, source: original) {
                 problems.append("\(job.verb) \(job.source) to \(job.destination), kill \(killed): \(problem)")
             }
         }

@@ -4,10 +4,10 @@ import Roost
 import RoostSystem
 import Testing
 
-/// Commands under limits of processes, memory and open files: they finish or fail with an error,
-/// and never hang or end by a signal.
+/// A command under a limit of processes, memory or open files finishes or fails with an error.
 ///
-/// The usual tests try a few. `ROOST_CAMPAIGN_LIMITS` is the number of runs.
+/// It never hangs or ends by a signal. The normal run tries a few limits. `ROOST_CAMPAIGN_LIMITS`
+/// sets the number of runs.
 @Suite("Commands under limits", .serialized)
 struct LimitCampaignTests {
     /// A limit, as the shell sets it.
@@ -22,7 +22,7 @@ struct LimitCampaignTests {
         var description: String { "\(kind) \(value), \(source) to \(destination)" }
     }
 
-    /// The memory in KiB that the program needs to say its version, and some to work with.
+    /// Returns the memory in KiB that the program needs to print its version.
     private func baseMemory(_ place: Place) throws -> Int {
         for size in stride(from: 40_000, through: 2_000_000, by: 10_000) {
             let run = try Program(
@@ -34,12 +34,12 @@ struct LimitCampaignTests {
 
     private func roost() throws -> String { try Program.product("roost").path }
 
-    /// Whether limits of processes can be tried: they hold for a user, and not for root.
+    /// Whether limits of processes can be tried, which apply to a user, and not to root.
     private static let canLimitProcesses: Bool =
         geteuid() == 0
         && ["/usr/bin/setpriv", "/usr/bin/prlimit"].allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
 
-    private func command(_ limit: Limit, _ place: Place) throws -> [String] {
+    private func command(_ limit: Limit, in place: Place) throws -> [String] {
         let convert = [
             "convert", "\(limit.source):\(place.file("s"))", "\(limit.destination):\(place.file("t"))", "-q",
         ]
@@ -54,7 +54,7 @@ struct LimitCampaignTests {
         }
     }
 
-    /// All limits, in an order in which each kind comes early.
+    /// Returns all limits, in an order in which each kind comes early.
     private func limits(_ place: Place) throws -> [Limit] {
         let types = DamageCampaignTests.types
         let memory = try baseMemory(place)
@@ -82,7 +82,7 @@ struct LimitCampaignTests {
         return (0..<longest).flatMap { index in lists.compactMap { $0.indices.contains(index) ? $0[index] : nil } }
     }
 
-    @Test("finish or fail with an error")
+    @Test("a command under a limit finishes or fails with an error, and never hangs")
     func limits() throws {
         let base = try Place()
         var digests: Set<String> = []
@@ -97,7 +97,7 @@ struct LimitCampaignTests {
         let all = try limits(base)
         var chosen = all
         if wanted < all.count {
-            // Another part each time.
+            // A different part each time.
             let step = max(1, all.count / wanted)
             let first = Int(CampaignNumbers.seed % UInt64(step))
             chosen = stride(from: first, to: all.count, by: step).map { all[$0] }
@@ -108,14 +108,14 @@ struct LimitCampaignTests {
             let place = try Place()
             let files = FileManager.default
             try files.copyItem(atPath: base.file("base-\(limit.source)"), toPath: place.file("s"))
-            // Another user reads and writes here.
+            // Another user must be able to read and write.
             try files.setAttributes([.posixPermissions: 0o777], ofItemAtPath: place.path)
             try files.setAttributes([.posixPermissions: 0o666], ofItemAtPath: place.file("s"))
-            let command = try command(limit, place)
+            let command = try command(limit, in: place)
             let run = try Program(command[0], Array(command.dropFirst()), in: place.path)
             let end = run.wait(withinSeconds: 30)
             ends["\(limit.kind) exit \(end.status)", default: 0] += 1
-            // 127: the system's loader had no room for the program.
+            // 127: the system's loader did not have enough memory for the program.
             if end.isHanging || end.status < 0 || ![0, 3, 127].contains(end.status) {
                 problems.append("\(limit): \(end)")
                 continue

@@ -5,11 +5,11 @@ import RoostKeyValue
 
 /// A fault of the stores of an ``AppendedFileStoreType``.
 enum AppendedFileFault: String, CaseIterable, Sendable {
-    /// A damaged file is read up to the damage, whatever comes after it.
+    /// A damaged file is read up to the damage, even if whole commits follow.
     case stopsAtDamage
     /// The remaining entries of a commit that was cut off are read.
     case readsHalfCommits
-    /// A file that ends within a commit is read as it was after its first one.
+    /// A file that ends within a commit is read as it was after its first commit.
     case forgetsAllCommits
     /// A torn commit stays in the file, and the next one is appended to it.
     case appendsToTornEnd
@@ -17,9 +17,9 @@ enum AppendedFileFault: String, CaseIterable, Sendable {
 
 /// A log-structured file: commits are appended to it, and opening it reads all of them.
 ///
-/// A head of 24 bytes, then a frame for each commit: the number of its bytes, its checksum, the
-/// number of the commit, its entries. A whole frame after a damaged one is found by its checksum,
-/// which shows that the damage is not a torn end.
+/// It has a header of 24 bytes and a frame for each commit: size, checksum, number and entries. A
+/// whole frame after a damaged one is found by its checksum, which shows that the damage is not a
+/// torn end.
 struct AppendedFile: Sendable {
     static let magic = Array("appended file 1\n".utf8)
     static let headByteCount = magic.count + 8
@@ -57,7 +57,7 @@ struct AppendedFile: Sendable {
         return (low, low < entries.count && entries[low].key.elementsEqual(key))
     }
 
-    /// Changes one entry; a value of nil removes it.
+    /// Changes one entry; nil removes it.
     mutating func set(_ key: [UInt8], _ value: [UInt8]?, in space: KeySpace) {
         let (position, exists) = key.withUnsafeBytes { find($0, in: space) }
         spaces[space.position].replaceSubrange(
@@ -66,7 +66,7 @@ struct AppendedFile: Sendable {
 
     // MARK: Frames
 
-    /// The bytes of the next commit, which counts as written.
+    /// Returns the bytes of the next commit, which counts as written.
     mutating func append(_ entries: [(space: KeySpace, key: [UInt8], value: [UInt8]?)]) -> [UInt8] {
         var payload: [UInt8] = []
         for (space, key, value) in entries {
@@ -84,7 +84,7 @@ struct AppendedFile: Sendable {
         RecordHash.wide(bytes(commit) + bytes(identity) + bytes(UInt64(payload.count)) + payload).low
     }
 
-    /// The payload of a whole frame of a commit; or nil.
+    /// Returns the payload of a whole frame of a commit, or nil.
     private func frame(at start: Int, in bytes: [UInt8]) -> (payload: Range<Int>, commit: UInt64)? {
         guard bytes.count - start >= Self.frameHeadByteCount else { return nil }
         let count = Self.number(bytes[start...])
@@ -116,7 +116,7 @@ struct AppendedFile: Sendable {
         }
     }
 
-    /// Whether not every frame after a position is whole.
+    /// Returns whether a frame after a position is damaged.
     private func isDamaged(_ bytes: [UInt8], after start: Int) -> Bool {
         var position = start
         while position < bytes.count {
@@ -126,8 +126,7 @@ struct AppendedFile: Sendable {
         return false
     }
 
-    /// Looks at what does not continue the last whole commit: the torn end of the last one, or
-    /// damage with whole commits after it.
+    /// Examines the bytes after the last whole commit: a torn end, or damage before whole commits.
     private mutating func readDamage(_ bytes: [UInt8], _ path: String, _ fault: AppendedFileFault?) throws(StoreError) {
         if fault == .stopsAtDamage { return }
         if fault == .readsHalfCommits { return apply(bytes[min(bytes.count, byteCount + Self.frameHeadByteCount)...]) }
@@ -155,7 +154,7 @@ struct AppendedFile: Sendable {
     }
 }
 
-/// A storage in an appended file, which one opening has for itself.
+/// A storage in an appended file, which only one opening uses.
 final class AppendedFileStorage: OrderedKeyValueStorage {
     let maximumKeyByteCount = 511
     private let path: String
@@ -167,7 +166,7 @@ final class AppendedFileStorage: OrderedKeyValueStorage {
     init(at path: String, isNew: Bool, options: StoreOptions, _ fault: AppendedFileFault?) throws(StoreError) {
         (self.path, isReadOnly) = (StoreFile.resolvingLink(path), options.isReadOnly)
         if !isNew { _ = try AppendedFile(at: path, fault) }
-        // A reader has all of the file in memory, and no commit changes what it read.
+        // A reader has the whole file in memory, which no commit changes.
         lock =
             options.isReadOnly
             ? nil
@@ -178,7 +177,7 @@ final class AppendedFileStorage: OrderedKeyValueStorage {
         latest = Mutex(file)
         place = WriterGate()
         let size = isNew ? 0 : try StoreFile.byteCount(at: path)
-        // A torn end goes before something is appended.
+        // A torn end is removed before a commit is appended.
         if !isNew, !isReadOnly, size > file.byteCount, fault != .appendsToTornEnd {
             try Self.withFile(path) { try $0.truncate(atOffset: UInt64(file.byteCount)) }
         }
@@ -339,7 +338,7 @@ private final class AppendedFileTransaction: KeyValueWriter, KeyValueLongWrite {
     }
 }
 
-/// A place in a space, known by its key.
+/// A position in a space, identified by its key.
 private final class AppendedFileCursor: KeyValueCursor {
     private let view: AppendedFileTransaction
     private let space: KeySpace

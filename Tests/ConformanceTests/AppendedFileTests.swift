@@ -2,22 +2,22 @@ import RoostConformance
 import RoostCore
 import Testing
 
-@Suite("A log-structured store, which opens without a torn last commit")
+@Suite("Log-structured stores")
 struct AppendedFileTests {
     private static func fixture(_ fault: AppendedFileFault? = nil) -> StoreFixture {
         StoreFixture(AppendedFileStoreType(fault: fault))
     }
 
-    /// The checks that concern the file; everything else is the engine's, which other stores share.
+    /// The checks of the file; the engine, which other stores share, does everything else.
     private static let checks = ConformanceCheck.all.filter {
         ["opening", "damage", "changes", "close", "destroy", "replace", "metadata"].contains($0.group)
     }
 
-    @Test("passes every check of its file", arguments: checks)
+    @Test("a log-structured store passes every check of files and commits", arguments: checks)
     func check(_ check: ConformanceCheck) throws { try check.run(on: Self.fixture()) }
 
     @Test(
-        "fails with wrong content, whatever it opens",
+        "a faulty log-structured store fails the check that looks for its fault",
         arguments: [
             (AppendedFileFault.stopsAtDamage, "damage.flipped-bytes"), (.stopsAtDamage, "damage.zeroed-blocks"),
             (.readsHalfCommits, "opening.open.truncated"), (.forgetsAllCommits, "opening.open.truncated"),

@@ -4,7 +4,7 @@ import RoostCore
 import RoostQuery
 import Testing
 
-/// Fetches whose task is cancelled.
+/// Requests whose task is cancelled.
 @Suite("Fetches in cancelled tasks")
 struct CancellationTests {
     private static let count = 10_000
@@ -43,7 +43,7 @@ struct CancellationTests {
         try await Task { try body { withUnsafeCurrentTask { $0?.cancel() } } }.value
     }
 
-    /// The code of the error that `body` throws; nil where it throws none.
+    /// Returns the code of the error that `body` throws, or nil.
     private static func code(_ body: () throws -> Void) throws -> StoreError.Code? {
         do {
             try body()
@@ -54,12 +54,16 @@ struct CancellationTests {
     }
 
     private static let requests: [(String, @Sendable (any StoreSnapshot) throws -> Void)] = [
-        ("scan", { try read($0, "weight > 2") }), ("everything", { try read($0, nil) }),
-        ("index", { try read($0, "number > 5") }), ("relationship", { try read($0, "parent.name == 'x'") }),
-        ("many", { try read($0, "ANY children.children.children.name == 'x'") }),
-        ("function", { try read($0, "length(name) > 10") }),
-        ("order", { try read($0, nil, sortedBy: [.init("name")]) }),
-        ("folded order", { try read($0, "length(name) > 1", sortedBy: [.init("name", options: .caseInsensitive)]) }),
+        ("scan", { try read($0, where: "weight > 2") }), ("everything", { try read($0, where: nil) }),
+        ("index", { try read($0, where: "number > 5") }),
+        ("relationship", { try read($0, where: "parent.name == 'x'") }),
+        ("many", { try read($0, where: "ANY children.children.children.name == 'x'") }),
+        ("function", { try read($0, where: "length(name) > 10") }),
+        ("order", { try read($0, where: nil, sortedBy: [.init("name")]) }),
+        (
+            "folded order",
+            { try read($0, where: "length(name) > 1", sortedBy: [.init("name", options: .caseInsensitive)]) }
+        ),
         ("count", { _ = try $0.count(FetchRequest("Node")) }),
         ("count of a scan", { _ = try $0.count(FetchRequest("Node", where: .greater("weight", than: .double(0)))) }),
         ("count by index", { _ = try $0.count(FetchRequest("Node", where: .greater("number", than: .int(0)))) }),
@@ -80,7 +84,7 @@ struct CancellationTests {
     ]
 
     private static func read(
-        _ snapshot: any StoreSnapshot, _ predicate: String?, sortedBy order: [FetchRequest.SortDescriptor] = []
+        _ snapshot: any StoreSnapshot, where predicate: String?, sortedBy order: [FetchRequest.SortDescriptor] = []
     ) throws {
         let request = FetchRequest(
             "Node", where: try predicate.map { try FetchRequest.Predicate($0, for: "Node", model: snapshot.model) },
@@ -90,8 +94,10 @@ struct CancellationTests {
         while try cursor.next(into: &batch) {}
     }
 
-    @Test("end with an error that says so, and others after them succeed", arguments: StoreFixture.writable)
-    func fetches(fixture: StoreFixture) async throws {
+    @Test(
+        "requests in a cancelled task fail with `cancelled`, and later requests succeed",
+        arguments: StoreFixture.writable)
+    func cancelledBeforeRequests(fixture: StoreFixture) async throws {
         let workbench = try Workbench(fixture)
         defer { workbench.discard() }
         let store = try workbench.create(try Self.model())
@@ -111,8 +117,10 @@ struct CancellationTests {
         #expect(others.allSatisfy { $0 == nil })
     }
 
-    @Test("stop in the middle, and are at their end then", arguments: StoreFixture.writable)
-    func middle(fixture: StoreFixture) async throws {
+    @Test(
+        "a fetch cancelled between batches fails with `cancelled` and is then at its end",
+        arguments: StoreFixture.writable)
+    func cancelledBetweenBatches(fixture: StoreFixture) async throws {
         let workbench = try Workbench(fixture)
         defer { workbench.discard() }
         let store = try workbench.create(try Self.model())
@@ -125,14 +133,14 @@ struct CancellationTests {
             #expect(try cursor.next(into: &batch) && batch.count < Self.count)
             cancel()
             var code: StoreError.Code?
-            // What was found before may come first.
+            // A batch that was found before the cancellation may come first.
             for _ in 0..<2 where code == nil { code = try Self.code { _ = try cursor.next(into: &batch) } }
             #expect(code == .cancelled)
             #expect(try !cursor.next(into: &batch) && batch.isEmpty)
         }
     }
-    @Test("end while they sort what they have read", arguments: [false, true])
-    func sorting(isFolded: Bool) async throws {
+    @Test("a fetch cancelled before it sorts fails with `cancelled` and is then at its end", arguments: [false, true])
+    func cancelledBeforeSorting(isFolded: Bool) async throws {
         let workbench = try Workbench(try #require(StoreFixture.writable.first))
         defer { workbench.discard() }
         let store = try workbench.create(try Self.model())
@@ -155,7 +163,7 @@ struct CancellationTests {
     }
 }
 
-/// Forwards the records of another cursor and calls a closure at the end.
+/// A cursor that forwards the records of another cursor, and calls a closure at the end.
 private final class WatchedCursor: RecordCursor {
     private let base: any RecordCursor
     private let onEnd: () -> Void

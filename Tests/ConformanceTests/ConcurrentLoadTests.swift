@@ -3,7 +3,7 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// Stores of another type that load on a thread of their own.
+/// Stores of another type that load on their own thread.
 private struct ConcurrentlyLoadingType: PersistentStoreType {
     let base: any PersistentStoreType
 
@@ -65,17 +65,17 @@ private final class ConcurrentlyLoadingStore: StructureCheckingStore, IntegrityC
     func close() throws(StoreError) { try base.close() }
 }
 
-/// Blocks the first record batch until a semaphore is signaled.
+/// A loader that blocks the first record batch until a semaphore is signaled.
 private final class HesitantLoader: BulkLoader {
     private let base: any BulkLoader
     private let goOn: DispatchSemaphore
 
-    init(_ base: any BulkLoader, _ goOn: DispatchSemaphore) { (self.base, self.goOn) = (base, goOn) }
+    init(_ base: any BulkLoader, until goOn: DispatchSemaphore) { (self.base, self.goOn) = (base, goOn) }
 
     func append(_ records: RecordBatch) throws(StoreError) {
-        // The deadline only ends what would wait for itself.
+        // The deadline ends a load whose caller waits for it, which would otherwise never end.
         guard goOn.wait(timeout: .now() + 20) == .success else {
-            throw StoreError(.timedOut, "The caller waits for what is written.")
+            throw StoreError(.timedOut, "the caller waits for the writing thread")
         }
         goOn.signal()
         try base.append(records)
@@ -95,11 +95,11 @@ struct ConcurrentLoadTests {
             keepsClosedStores: fixture.keepsClosedStores)
     }
 
-    @Test("keep all that loads promise", arguments: checks, fixtures)
+    @Test("a load that writes on its own thread passes every check of bulk loads", arguments: checks, fixtures)
     func check(_ check: ConformanceCheck, on fixture: StoreFixture) throws { try check.run(on: fixture) }
 
-    @Test("say at the call itself that the store takes no load")
-    func begin() throws {
+    @Test("a concurrent load of a closed store fails at the call with `closed`")
+    func loadOfClosedStoreFails() throws {
         let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
         let model = try ConformanceModel.standard(for: [memory])
         let store = try memory.type.create(
@@ -110,13 +110,13 @@ struct ConcurrentLoadTests {
     }
 
     @Test("the caller of a concurrent load continues while records are written")
-    func ahead() throws {
+    func callerContinuesDuringLoad() throws {
         let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
         let model = try ConformanceModel.standard(for: [memory])
         let goOn = DispatchSemaphore(value: 0)
         let store = ConcurrentlyLoadingStore(
             base: try memory.type.create(StoreLocation(type: "memory", path: ""), model: model, options: StoreOptions())
-        ) { (base, options) throws(StoreError) in HesitantLoader(try base.bulkLoader(options), goOn) }
+        ) { (base, options) throws(StoreError) in HesitantLoader(try base.bulkLoader(options), until: goOn) }
         let loader = try store.concurrentBulkLoader(BulkLoadOptions())
         for first in [Int64(1), 2_001, 4_001] {
             var batch = RecordBatch(model: model)

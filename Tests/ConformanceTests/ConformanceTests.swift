@@ -4,16 +4,16 @@ import Testing
 
 @Suite("Conformance")
 struct ConformanceTests {
-    /// One named case per check and backend; a check that a backend cannot meet turns into its
-    /// opposite, never into silence.
-    @Test("a store does what the contract says", arguments: ConformanceCheck.all, StoreFixture.all)
+    /// Each check and backend is a named case; a check of a missing capability runs as its
+    /// opposite.
+    @Test("a built-in store passes every conformance check", arguments: ConformanceCheck.all, StoreFixture.all)
     func check(_ check: ConformanceCheck, on fixture: StoreFixture) async throws {
         let result = await Results.shared.result(of: check, on: fixture)
         if case .failed(let failure) = result.outcome { throw failure }
     }
 
-    /// Every ordered pair of backends is a case of its own.
-    @Test("records copy between any two stores", arguments: StoreFixture.pairs)
+    /// Every ordered pair of backends is a case.
+    @Test("records copy between any two built-in stores", arguments: StoreFixture.pairs)
     func copying(from source: StoreFixture, to target: StoreFixture) throws {
         try CrossStoreChecks.copy(from: source, to: target, seed: 2_026)
     }

@@ -3,16 +3,16 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// The tables of results in the documentation are those of a run.
-@Suite("The documented results")
+/// The tables of results in the documentation must equal those of a run.
+@Suite("Documented results")
 struct DocumentationTests {
     /// The stores of the tables, in the order of their columns.
     private static let stores = ["sqlite", "lmdb", "json", "memory", "coredata"]
     private static let fixtures = stores.compactMap { name in StoreFixture.all.first { $0.name == name } }
 
-    /// `ROOST_WRITE_DOCS=1` writes them anew.
+    /// `ROOST_WRITE_DOCS=1` writes the tables again.
     @Test(
-        "are what a run gives",
+        "a documented table of conformance results equals the table of a run",
         .enabled(if: fixtures.count == stores.count, "a type of store was left out of this build"),
         arguments: [
             ("README.md", ConformanceReport.Detail.usual), ("docs/conformance.md", ConformanceReport.Detail.everything),

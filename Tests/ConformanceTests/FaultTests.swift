@@ -3,12 +3,11 @@ import RoostConformance
 import RoostCore
 import Testing
 
-@Suite("The conformance suite notices")
+@Suite("Faults that the conformance suite finds")
 struct FaultTests {
-    /// Around stores in memory, where nothing waits for a disk; faults that need a file, around
-    /// stores that are files.
+    /// The faults are tried around stores in memory, which are fast, and around files if necessary.
     @Test(
-        "every fault that a store can be given, by the check that is named for it",
+        "the conformance suite catches each fault by the check that is named for it",
         arguments: FaultyStoreType.Fault.allCases)
     func notices(fault: FaultyStoreType.Fault) throws {
         let needsFile: Set<FaultyStoreType.Fault> = [
@@ -19,7 +18,8 @@ struct FaultTests {
     }
 
     @Test(
-        "a fault of each kind, whatever type of store it is in", arguments: StoreFixture.writable,
+        "the conformance suite catches a fault of each kind around every type of store",
+        arguments: StoreFixture.writable,
         [
             FaultyStoreType.Fault.narrowsIntegers, .losesRecordsBetweenBatches, .leavesLinks, .forgetsUsedKeys,
             .showsUnfinishedLoads, .leaksCursors, .losesLastCommit, .writesReadOnly, .staysOpen,
@@ -38,7 +38,7 @@ struct FaultTests {
         #expect(!result.isFailure)
     }
 
-    @Test("when its own self-test shows nothing: the check fails without the fault, or passes with it")
+    @Test("a self-test reports a fault that is missed, an unsound check and a skipped check")
     func selfTestCanFail() throws {
         let type = MaskingType(base: try StoreRegistry.standard.type(named: "memory"))
         let fixture = StoreFixture(type, keepsClosedStores: true)
@@ -58,8 +58,8 @@ struct FaultTests {
             ConformanceSelfTest.summary(of: unable, on: fixture) == "memory: 1 faults, 0 caught, 0 missed, 1 skipped")
     }
 
-    /// A sound type that says it knows the option which it refuses: the fault of swallowing options
-    /// does not show on it.
+    /// A sound type that lists an option which it refuses, so that the fault of accepting unknown
+    /// options does not show.
     private struct MaskingType: PersistentStoreType {
         let base: any PersistentStoreType
         var name: String { base.name }

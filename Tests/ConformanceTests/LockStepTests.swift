@@ -6,11 +6,9 @@ import Testing
 
 @Suite("Lock-step")
 struct LockStepTests {
-    /// Every backend that can be written, its files in memory where the system has a place for
-    /// that.
+    /// Every backend that can be written, with files in memory if the system supports that.
     ///
-    /// What is tried is the contract, not the disk: thousands of commits would wait for it most of
-    /// the time.
+    /// The tests examine the contract, and thousands of commits would mostly wait for a disk.
     private static let fixtures = StoreFixture.writable.map { fixture in
         let (type, directory) = (fixture.name, "/dev/shm")
         guard FileManager.default.isWritableFile(atPath: directory) else { return fixture }
@@ -24,7 +22,7 @@ struct LockStepTests {
     /// A failure names the seed and prints the shortest failing sequence as Swift code.
     ///
     /// `ROOST_LOCKSTEP_SEED` repeats a run.
-    @Test("random operations leave all stores as they leave a plain model")
+    @Test("all stores match a plain model after random operations")
     func lockStep() throws {
         let seed = RandomSeed.named("ROOST_LOCKSTEP_SEED")
         let count = ProcessInfo.processInfo.environment["ROOST_LOCKSTEP_OPERATIONS"].flatMap { Int($0) } ?? 5_000
@@ -33,7 +31,7 @@ struct LockStepTests {
         let summary = try LockStep.run(on: fixtures, seed: seed, operationCount: count)
         print("lock-step: \(summary)")
         #expect(summary.operationCount == count)
-        // Were most of the commits refused, or none, little would be tried.
+        // If most commits were refused, or none, the run would prove little.
         #expect(summary.writtenCount > summary.refusedCount)
         #expect(count < 1000 || summary.refusedCount * 20 > summary.writtenCount)
     }
@@ -42,7 +40,7 @@ struct LockStepTests {
         try #require(StoreFixture.writable.first { $0.name == "memory" })
     }
 
-    @Test("any operations may be left out of a sequence, and what remains is a sequence")
+    @Test("a sequence of operations still runs after any of them are left out")
     func partsOfSequences() throws {
         let operations = try LockStep.operations(seed: 20, count: 400)
         #expect(try LockStep.operations(seed: 20, count: 400) == operations)
@@ -55,7 +53,7 @@ struct LockStepTests {
     }
 
     @Test(
-        "a faulty store is noticed, and what shows it is shrunk to a few operations",
+        "lock-step finds a faulty store and shrinks the failure to a few operations",
         arguments: [
             (FaultyStoreType.Fault.truncatesAtNUL, 2), (.losesLastRecord, 4), (.dropsLastLink, 6), (.ignoresOrder, 4),
             (.followsThreeValuedLogic, 3), (.ignoresVersions, 4), (.admitsTakenValues, 3), (.writesHalf, 3),
@@ -71,7 +69,7 @@ struct LockStepTests {
         // The short sequence shows the fault again and passes on the stores without it.
         #expect(throws: ConformanceFailure.self) { try LockStep.replay(failure.operations, on: [fixture]) }
         try LockStep.replay(failure.operations, on: Self.fixtures)
-        // Nothing more can be left out: the rest shows nothing, or something else.
+        // No operation can be left out: the others show no failure, or another one.
         for index in failure.operations.indices {
             var fewer = failure.operations
             fewer.remove(at: index)
@@ -84,9 +82,8 @@ struct LockStepTests {
         #expect(failure.description.contains("ROOST_LOCKSTEP_SEED=1"))
     }
 
-    /// `LockStepExample.swift` is what was printed for this fault, and is compiled: what is printed
-    /// can be pasted.
-    @Test("the printed code compiles, passes on a sound store and shows the fault on a faulty one")
+    /// `LockStepExample.swift` is the printed code of this fault, so printed code compiles.
+    @Test("code printed by a lock-step failure passes on sound stores and fails on the faulty one")
     func printedCode() throws {
         let faulty = try Self.memory().faulty(.leavesLinks)
         let failure = try #require(throws: LockStepFailure.self) {

@@ -4,11 +4,11 @@
     import RoostCore
     import Testing
 
-    @Suite("The SQL engine on a database that gives it the required part only")
+    @Suite("The SQL engine on a minimal database")
     struct PlainSQLTests {
         private static let fixture = StoreFixture(PlainSQLStoreType(), peer: .besideTests("PlainSQLPeer"))
 
-        @Test("does what the contract says", arguments: ConformanceCheck.all)
+        @Test("the SQL engine on a minimal database passes every conformance check", arguments: ConformanceCheck.all)
         func check(_ check: ConformanceCheck) throws { try check.run(on: Self.fixture) }
 
         /// The checks in which a transaction continues after a failed statement.
@@ -18,23 +18,27 @@
             ].contains($0.group)
         }
 
-        @Test("needs no transaction that outlives an error", arguments: failing)
+        @Test("the SQL engine passes checks on a database whose transactions end with an error", arguments: failing)
         func checkEndingWithErrors(_ check: ConformanceCheck) throws {
             try check.run(
                 on: StoreFixture(
                     PlainSQLStoreType(endsWithErrors: true), name: "ending", peer: .besideTests("PlainSQLPeer")))
         }
 
-        @Test("leaves what a plain model has after random change sets", arguments: [UInt64.random(in: 1...999_999)])
-        func lockStep(seed: UInt64) throws { try LockStep.run(on: [Self.fixture], seed: seed, operationCount: 1000) }
+        @Test("the SQL engine on a minimal database matches a plain model after random operations")
+        func lockStep() throws {
+            try LockStep.run(
+                on: [Self.fixture], seed: RandomSeed.named("ROOST_LOCKSTEP_SEED"), operationCount: 1000)
+        }
 
-        @Test("gives the plain answer to random requests")
+        @Test("the SQL engine on a minimal database answers random requests as the reference does")
         func queries() throws {
             let summary = try QueryCampaign.run(on: [Self.fixture], seed: 22, caseCount: 1_500)
             #expect(summary.caseCount == 1_500)
         }
 
-        @Test("copies records to and from every other store", arguments: StoreFixture.writable)
+        @Test(
+            "records copy between the SQL engine on a minimal database and any store", arguments: StoreFixture.writable)
         func copying(other: StoreFixture) throws {
             try CrossStoreChecks.copy(from: other, to: Self.fixture, seed: 2_026)
             try CrossStoreChecks.copy(from: Self.fixture, to: other, seed: 2_026)

@@ -4,9 +4,8 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// Random predicates as text: what is printed and read again chooses the same objects, in every
-/// store.
-@Suite("The text of predicates, in stores")
+/// Random predicates that are printed and read again must choose the same objects in every store.
+@Suite("Text of predicates in stores")
 struct PredicateTextTests {
     typealias P = FetchRequest.Predicate
 
@@ -27,7 +26,7 @@ struct PredicateTextTests {
         .objectID(ObjectID("Indexed", key: 4)), .null,
     ]
 
-    /// A value that some objects have, or that is near one.
+    /// Returns a value that some objects have, or one that is near.
     private static func value(_ name: String, _ random: inout SeededGenerator) -> Value {
         switch name {
         case "str": random.pick(texts)
@@ -107,7 +106,7 @@ struct PredicateTextTests {
         _ = try store.commit(changes)
     }
 
-    private static func keys(_ predicate: P, _ snapshot: any StoreSnapshot) throws -> [Int64] {
+    private static func keys(_ predicate: P, in snapshot: any StoreSnapshot) throws -> [Int64] {
         let cursor = try snapshot.fetch(FetchRequest("Indexed", where: predicate))
         var batch = RecordBatch(model: snapshot.model)
         var keys: [Int64] = []
@@ -130,10 +129,10 @@ struct PredicateTextTests {
             let predicate = Self.predicate(random.below(4), &random)
             let text = try predicate.format(for: "Indexed", model: store.model)
             let again = try P(text, for: "Indexed", model: store.model)
-            let expected = try Self.keys(predicate, snapshot)
+            let expected = try Self.keys(predicate, in: snapshot)
             chosen += expected.count
             #expect(
-                try Self.keys(again, snapshot) == expected, "ROOST_PREDICATE_SEED=\(seed), round \(round): \(text)")
+                try Self.keys(again, in: snapshot) == expected, "ROOST_PREDICATE_SEED=\(seed), round \(round): \(text)")
             let printed = try again.format(for: "Indexed", model: store.model)
             #expect(printed == text, "ROOST_PREDICATE_SEED=\(seed), round \(round)")
         }

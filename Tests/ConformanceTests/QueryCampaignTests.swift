@@ -6,8 +6,7 @@ import Testing
 
 @Suite("Random queries")
 struct QueryCampaignTests {
-    /// Every backend that can be written, its files in memory where the system has a place for
-    /// that.
+    /// Every backend that can be written, with files in memory if the system supports that.
     private static let fixtures = StoreFixture.writable.map { fixture in
         let (type, directory) = (fixture.name, "/dev/shm")
         guard FileManager.default.isWritableFile(atPath: directory) else { return fixture }
@@ -21,23 +20,24 @@ struct QueryCampaignTests {
     /// A failure names the seed and the smallest failing case.
     ///
     /// `ROOST_QUERY_SEED` repeats a run; `ROOST_QUERY_CASES` makes it longer.
-    @Test("random requests get the plain answer from every store", arguments: 0..<4)
+    @Test("every store answers random requests as the reference does", arguments: 0..<4)
     func campaign(part: UInt64) throws {
         let environment = ProcessInfo.processInfo.environment
-        // A long campaign has a new seed each time; the usual one always the same, so that what fails was changed just now.
+        // A long campaign has a new seed each time. The normal run always has the same seed, so
+        // that a failure comes from the latest change.
         let isLong = environment["ROOST_QUERY_CASES"] != nil
         let seed = (isLong || environment["ROOST_QUERY_SEED"] != nil ? RandomSeed.named("ROOST_QUERY_SEED") : 1) &+ part
         let count = environment["ROOST_QUERY_CASES"].flatMap { Int($0) } ?? 3_200
         let summary = try QueryCampaign.run(on: Self.fixtures, seed: seed, caseCount: count / 4)
         print("random queries on \(Self.fixtures.map(\.name)), seed \(seed): \(summary)")
         #expect(summary.caseCount == count / 4)
-        // Were most of the answers all or nothing, little would be tried.
+        // If most answers were all objects or none, the run would prove little.
         #expect(count < 1000 || summary.dividingCount * 7 > summary.caseCount)
         #expect(count < 1000 || summary.refusedCount * 40 > summary.caseCount)
     }
 
     @Test(
-        "a store that gets the language wrong is noticed, and what shows it is shrunk to a few objects",
+        "a query campaign finds a faulty store and shrinks the failure to a few objects",
         arguments: [
             FaultyStoreType.Fault.followsThreeValuedLogic, .ignoresQuantifiers, .dividesWholeNumbers, .foldsASCIIOnly,
             .takesPatternsLiterally, .breaksTiesBackwards, .ignoresOrder,

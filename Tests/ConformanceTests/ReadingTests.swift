@@ -3,20 +3,20 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// The checks of reading on types that cannot write and bring a sample.
-@Suite("Reading a sample", .enabled(if: StoreFixture.all.contains { $0.sample != nil }, "no type brings a sample"))
+/// The checks of reading on types that cannot write and provide a sample.
+@Suite("Samples of readers", .enabled(if: StoreFixture.all.contains { $0.sample != nil }, "no type brings a sample"))
 struct ReadingTests {
     private static let readers = StoreFixture.all.filter { $0.sample != nil }
 
-    @Test("is checked as it is written, without any capability to write", arguments: readers)
-    func runs(reader: StoreFixture) {
+    @Test("every check of reading applies to a reader that brings a sample", arguments: readers)
+    func readerRunsEveryCheck(reader: StoreFixture) {
         let checks = ConformanceCheck.all.filter { $0.group == "reading" }
         #expect(!checks.isEmpty)
         for check in checks { #expect(check.missingCapability(on: reader) == nil, "\(check)") }
     }
 
     @Test(
-        "shows what is wrong with a reader", arguments: readers,
+        "checks of reading fail on a reader with a fault", arguments: readers,
         [
             (.losesLastRecord, ["reading.scan", "reading.batches", "reading.scan-after", "reading.digest"]),
             (.dropsLastLink, ["reading.links", "reading.walk", "reading.digest"]),
@@ -34,7 +34,7 @@ struct ReadingTests {
     }
 
     /// The store is compared with its sample, so a sample that describes other content fails.
-    @Test("shows a sample that says something else than the store", arguments: readers)
+    @Test("checks of reading fail if the sample describes other content than the store", arguments: readers)
     func wrongSample(reader: StoreFixture) throws {
         let make = try #require(reader.sample)
         let wrong = StoreFixture(
@@ -57,7 +57,7 @@ struct ReadingTests {
         }
     }
 
-    @Test("has what its checks need to say something")
+    @Test("the standard sample has the batches, versions, links, types and metadata that checks need")
     func standardSample() throws {
         let content = try StandardSample.content.get()
         let contents = content.contents

@@ -7,8 +7,8 @@ import Testing
     import FoundationXML
 #endif
 
-/// Results of every kind, with texts that no format may stumble over.
-@Suite("A conformance report")
+/// Reports of results of every kind, with texts that each format must escape.
+@Suite("Conformance reports")
 struct ReportTests {
     private static let evil = "<a & \"b\"> \u{1}\u{0} | # \\ é🦉\nsecond line\r\n]]>"
 
@@ -29,7 +29,7 @@ struct ReportTests {
     }
 
     private static func report(
-        _ format: ConformanceReport.Format, _ detail: ConformanceReport.Detail = .usual
+        _ format: ConformanceReport.Format, detail: ConformanceReport.Detail = .usual
     ) throws -> String {
         var report = ConformanceReport(format, detail: detail)
         let results = try results()
@@ -38,7 +38,7 @@ struct ReportTests {
         return text + report.ending()
     }
 
-    @Test("in text has a line for each check, more for a failure, and the counts of each store")
+    @Test("a text report has a line per check, the details of failures and counts per store")
     func text() throws {
         let results = try Self.results()
         let (excluded, failed) = (results[4].check.id, results[5].check)
@@ -59,14 +59,14 @@ struct ReportTests {
                 b#1: 4 checks: 1 passed, 1 passed as opposites, 1 excluded, 1 failed
 
                 """)
-        let detailed = try Self.report(.text, .everything)
+        let detailed = try Self.report(.text, detail: .everything)
         for result in results { #expect(detailed.contains("          \(result.check.behavior)\n")) }
         #expect(detailed.contains("ok        a  links.order  250.0 ms\n"))
     }
 
-    @Test("in text can have failures alone")
+    @Test("a text report can have failures alone")
     func failures() throws {
-        let text = try Self.report(.text, .failures)
+        let text = try Self.report(.text, detail: .failures)
         #expect(text.hasPrefix("FAIL      b#1  ") && text.contains("actual:   <a"))
         #expect(text.split(separator: "\n").count == 6)
         var report = ConformanceReport(.text, detail: .failures)
@@ -74,7 +74,7 @@ struct ReportTests {
         #expect(report.ending().isEmpty)
     }
 
-    @Test("in TAP has a plan, numbers without gaps, known failures as such, and diagnostics of failures")
+    @Test("a TAP report has a plan, consecutive numbers, known failures and diagnostics")
     func tap() throws {
         let lines = try Self.report(.tap).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         #expect(lines.prefix(2) == ["TAP version 13", "1..6"])
@@ -99,7 +99,7 @@ struct ReportTests {
         #expect(lines.allSatisfy { $0.isEmpty || !$0.hasPrefix(" ") || $0.hasPrefix("  ") })
     }
 
-    @Test("of an interrupted run has what was run and says that it is not all", arguments: [0, 2])
+    @Test("a report of an interrupted run has the results so far and says it is incomplete", arguments: [0, 2])
     func interrupted(count: Int) throws {
         func ending(_ format: ConformanceReport.Format) throws -> String {
             var report = ConformanceReport(format)
@@ -149,7 +149,7 @@ struct ReportTests {
         }
     }
 
-    @Test("in JUnit is well-formed XML with a suite for each store and every text as it was")
+    @Test("a JUnit report is well-formed XML with a suite per store and unchanged texts")
     func junit() throws {
         let parser = XMLParser(data: Data(try Self.report(.junit).utf8))
         let reader = Reader()
@@ -178,7 +178,7 @@ struct ReportTests {
         #expect(reader.text["failure"] == "\(results[5].check.behavior)\nexpected: peace\nactual:   \(shown)")
     }
 
-    @Test("in Markdown counts the checks of each group, or lists every check")
+    @Test("a Markdown report counts the checks of each group, or lists every check")
     func markdown() throws {
         let results = try Self.results()
         let groups = results[4...].map(\.check.group)
@@ -194,23 +194,23 @@ struct ReportTests {
                 """)
         let checks = results.map(\.check)
         #expect(
-            try Self.report(.markdown, .everything) == """
+            try Self.report(.markdown, detail: .everything) == """
                 ## links
 
-                | check | what a store does | a | b#1 |
+                | check | behavior | a | b#1 |
                 | --- | --- | --- | --- |
                 | `links.order` | \(checks[0].behavior) | ✓ | no writing |
                 | `links.after` | \(checks[1].behavior) | ✓ | ✓ |
 
                 ## \(groups[0])
 
-                | check | what a store does | a | b#1 |
+                | check | behavior | a | b#1 |
                 | --- | --- | --- | --- |
                 | `\(checks[4].id)` | \(checks[4].behavior) |  | excluded: no digests \\| yet # really |
 
                 ## \(groups[1])
 
-                | check | what a store does | a | b#1 |
+                | check | behavior | a | b#1 |
                 | --- | --- | --- | --- |
                 | `\(checks[5].id)` | \(checks[5].behavior) |  | **failed** |
 

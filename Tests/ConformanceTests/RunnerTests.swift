@@ -3,7 +3,7 @@ import RoostConformance
 import RoostCore
 import Testing
 
-@Suite("A conformance run")
+@Suite("Conformance runs")
 struct RunnerTests {
     private static func memory(_ fault: FaultyStoreType.Fault? = nil) throws -> any PersistentStoreType {
         let sound = try StoreRegistry.standard.type(named: "memory")
@@ -12,8 +12,8 @@ struct RunnerTests {
 
     private static func check(_ id: String) throws -> ConformanceCheck { try #require(ConformanceCheck.named(id)) }
 
-    @Test("gives a result for each check and fixture, in this order, as they come")
-    func order() throws {
+    @Test("a conformance run reports a result for each fixture and check, in order")
+    func reportsResultsInOrder() throws {
         let checks = [try Self.check("changes.empty"), try Self.check("links.order")]
         let fixtures = [StoreFixture(try Self.memory(), name: "a"), StoreFixture(try Self.memory(), name: "b")]
         var reported: [String] = []
@@ -26,7 +26,7 @@ struct RunnerTests {
                 == "4 checks: 4 passed, 0 passed as opposites, 0 excluded, 0 failed")
     }
 
-    @Test("ends where its report throws")
+    @Test("a conformance run ends when its report throws")
     func endedByReport() throws {
         struct Enough: Error {}
         var count = 0
@@ -39,7 +39,7 @@ struct RunnerTests {
         #expect(count == 2)
     }
 
-    @Test("shows failures in every format", arguments: ConformanceReport.Format.allCases)
+    @Test("a conformance report shows a failure in every format", arguments: ConformanceReport.Format.allCases)
     func failing(format: ConformanceReport.Format) throws {
         let fixture = StoreFixture(try Self.memory(.dropsLastLink), keepsClosedStores: true)
         var report = ConformanceReport(format)
@@ -57,7 +57,7 @@ struct RunnerTests {
         }
     }
 
-    @Test("reports an excluded check that fails with the reason, and as no failure")
+    @Test("an excluded check that fails is reported with its reason and is not a failure")
     func excluded() throws {
         let exclusion = ConformanceExclusion("links.many-to-many", because: "the last link is dropped")
         let fixture = StoreFixture(
@@ -69,13 +69,13 @@ struct RunnerTests {
             return
         }
         #expect(!result.isFailure && failure.check == check.id)
-        // As a test framework runs it.
+        // A test framework runs a check like this.
         try check.run(on: fixture)
         // Other checks are not excluded.
         #expect(throws: ConformanceFailure.self) { try Self.check("links.after").run(on: fixture) }
     }
 
-    @Test("takes an excluded check that passes for a failure, which says so")
+    @Test("an excluded check that passes is a failure that asks to remove the exclusion")
     func needlessExclusion() throws {
         let fixture = StoreFixture(
             try Self.memory(), exclusions: [ConformanceExclusion("changes.empty", because: "it is slow")])
@@ -85,7 +85,7 @@ struct RunnerTests {
     }
 
     @Test(
-        "refuses a mistaken exclusion before anything runs",
+        "a mistaken exclusion is refused before any check runs",
         arguments: [
             ([("links.ordr", "why")], "did you mean 'links.order'?"), ([("links.order", "")], "without a reason"),
             ([("links.order", " \n")], "without a reason"),
@@ -106,7 +106,7 @@ struct RunnerTests {
             #expect(throws: ConformanceFailure.self) {
                 _ = try ConformanceRunner.run(on: [StoreFixture(try Self.memory()), fixture]) { _ in reported += 1 }
             },
-            // As a test framework runs it, also where the check is another one.
+            // A test framework runs a check like this; the exclusion is of another check.
             #expect(throws: ConformanceFailure.self) { try Self.check("changes.empty").run(on: fixture) },
         ]
         for error in errors { #expect(error?.actual.contains(message) == true, "\(String(describing: error))") }
@@ -114,7 +114,7 @@ struct RunnerTests {
     }
 
     @Test(
-        "is chosen by a part of the ID, or by the whole of it with asterisks",
+        "a filter selects checks by a part of the ID or by a pattern with asterisks",
         arguments: [
             ("order", true), ("links.order", true), ("links", true), ("", true), ("orders", false), ("links.*", true),
             ("*.order", true), ("link*order", true), ("*", true), ("l*n*s*o*r", true), ("*links.order*", true),

@@ -4,19 +4,20 @@ import RoostCore
 import RoostQuery
 import Testing
 
-@Suite("A snapshot that only scans")
+@Suite("Snapshots that only scan")
 struct ScanningSnapshotTests {
-    /// The store in memory, whose snapshots answer everything they can from their records and
-    /// links.
+    /// The store in memory, whose snapshots answer every request from records and links.
     private static let fixture: StoreFixture = {
         return StoreFixture(ScanningStoreType(), keepsClosedStores: true)
     }()
 
-    @Test("does what the contract says", arguments: ConformanceCheck.all)
+    @Test("a store whose snapshots only scan passes every conformance check", arguments: ConformanceCheck.all)
     func check(_ check: ConformanceCheck) throws { try check.run(on: Self.fixture) }
 
-    @Test("and random change sets show nothing else", arguments: [UInt64.random(in: 1...999_999)])
-    func lockStep(seed: UInt64) throws { try LockStep.run(on: [Self.fixture], seed: seed, operationCount: 500) }
+    @Test("a store whose snapshots only scan matches a plain model after random operations")
+    func lockStep() throws {
+        try LockStep.run(on: [Self.fixture], seed: RandomSeed.named("ROOST_LOCKSTEP_SEED"), operationCount: 500)
+    }
 }
 
 private struct ScanningStoreType: PersistentStoreType {
@@ -57,7 +58,7 @@ private final class ScanningStore: StructureCheckingStore, IntegrityCheckingStor
     func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
     func snapshot() throws(StoreError) -> any StoreSnapshot { OnlyRecords(try base.snapshot()) }
 
-    /// Generations without an order, as a server with parallel writers has them.
+    /// Returns generations without an order, like a server with parallel writers.
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         func unordered(_ generation: Generation) -> Generation {
             Generation(number: generation.number &* 0x9E37_79B9_7F4A_7C15)
@@ -80,8 +81,9 @@ private final class ScanningStore: StructureCheckingStore, IntegrityCheckingStor
     }
 }
 
-/// Hands on records, links, and what no record says; everything else is the default of
-/// `ScanningSnapshot`.
+/// A snapshot that forwards only records, links, metadata and last keys.
+///
+/// Everything else is the default of `ScanningSnapshot`.
 private final class OnlyRecords: ScanningSnapshot {
     private let base: any StoreSnapshot
 

@@ -5,9 +5,9 @@ import RoostCore
 @testable import RoostCommand
 
 extension StoreFixture {
-    /// Every backend that needs no server: whatever the umbrella registers.
+    /// Every registered backend that needs no server.
     ///
-    /// The only list of backends that tests know. RoostPostgreSQLTests has those with a server.
+    /// It is the only list of backends in the tests. RoostPostgreSQLTests has those with a server.
     static let all: [StoreFixture] = {
         return StoreRegistry.standard.withoutServers.map {
             StoreFixture.builtIn($0, peer: peer)

@@ -7,19 +7,19 @@ import Testing
 /// Requirements on the suite itself.
 @Suite("The conformance suite")
 struct SuiteTests {
-    @Test("lists exactly the recorded checks, in their order: an ID that is released never changes")
+    @Test("the conformance suite lists exactly the recorded checks, in their order")
     func recordedIDs() throws {
         #expect(ConformanceCheck.all.map(\.id) == RecordedChecks.ids)
     }
 
-    @Test("names every check once")
+    @Test("each conformance check has a well-formed ID of its own")
     func uniqueIDs() {
         let ids = ConformanceCheck.all.map(\.id)
         #expect(Set(ids).count == ids.count)
         for id in ids { #expect(id.wholeMatch(of: /[a-z]+(\.[a-z0-9-]+)+/) != nil, "\(id)") }
     }
 
-    @Test("states every behavior in a sentence")
+    @Test("each conformance check states its behavior in a sentence")
     func sentences() {
         for check in ConformanceCheck.all {
             #expect(check.behavior.hasSuffix("."), "\(check.id)")
@@ -27,7 +27,7 @@ struct SuiteTests {
         }
     }
 
-    @Test("leaves no check out of its list: every group that a source file declares is in it")
+    @Test("the list of conformance checks has every group that a source file declares")
     func completeness() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -49,12 +49,12 @@ struct SuiteTests {
         #expect(names == declared)
     }
 
-    /// Codes that no call of the contract can be made to give from outside, whatever the store.
+    /// The codes that no call of the contract can be made to return on every store.
     private static let notProvoked: [String: String] = [
-        "unsupportedVersion": "only a type knows how its files say their version; each backend's own tests write one",
+        "unsupportedVersion": "only a type can write another version into its files; each backend's own tests do",
         "unknownStoreType": "given by the registry, before a store is reached",
         "hasOtherNames": "not every file system has hard links; the tests of the built-in types make some",
-        "lossRefused": "given by migrations, which a store takes no part in",
+        "lossRefused": "given by migrations, which do not run in a store",
         "ioFailure": "needs a broken disk; the fault campaigns make calls of the system fail",
         "invalidModel": "given by models, before a store is reached",
         "invalidMappingModel": "given by mapping models, before a store is reached",
@@ -63,10 +63,10 @@ struct SuiteTests {
         "migrationFailed": "given by migrations, of objects that do not fit the new model",
         "outcomeUnknown": "needs a server that stays away; the tests of PostgreSQL have a proxy",
         "snapshotExpired": "given by servers that end idle transactions",
-        "internalInconsistency": "a promise that was not kept",
+        "internalInconsistency": "given by a defect, which no call can provoke",
     ]
 
-    @Test("provokes every error code that stores give, or says why it cannot")
+    @Test("conformance checks provoke every error code of stores, or the exception is listed")
     func errorCodes() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -79,7 +79,7 @@ struct SuiteTests {
         }
         let declared = try text("Sources/Core/RoostCore/Errors") { $0.lastPathComponent == "StoreError.swift" }
             .matches(of: /static let (\w+) = Self\("\w+"\)/).map { String($0.1) }
-        // Those of contexts make stores fail on purpose, so what they expect says nothing about stores.
+        // Checks of contexts make stores fail on purpose, so they do not count.
         let checks = try text("Conformance") { file in
             !file.path.contains("Conformance/Graph/")
                 && (file.path.contains("Checks") || file.path.contains("Opposite"))
@@ -90,7 +90,7 @@ struct SuiteTests {
                 provoked.insert(code.trimmingCharacters(in: .whitespacesAndNewlines).trimmingPrefix(".").description)
             }
         }
-        // Damage may be told in several ways, which the checks of it list.
+        // Damage has several possible codes, which its checks list.
         if checks.contains("[.corrupted, .notAStore") { provoked.insert("corrupted") }
         #expect(declared.count > 25)
         for code in declared {
@@ -99,7 +99,7 @@ struct SuiteTests {
         #expect(Set(Self.notProvoked.keys).isSubset(of: declared))
     }
 
-    @Test("runs on every built-in backend")
+    @Test("the conformance tests run on every built-in backend")
     func backends() {
         let names = Set(StoreFixture.all.map(\.name))
         #expect(names.isSuperset(of: ["memory"]))
@@ -112,7 +112,7 @@ struct SuiteTests {
         #expect(StoreFixture.pairs.count == StoreFixture.writable.count * StoreFixture.writable.count)
     }
 
-    @Test("generates the same library from the same seed, and another from another")
+    @Test("a sample graph is the same for the same seed and differs for another seed")
     func sampleGraph() throws {
         let first = try SampleGraph(seed: 1, objectCount: 300).digest
         #expect(try SampleGraph(seed: 1, objectCount: 300).digest == first)

@@ -2,7 +2,7 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// Stores in memory whose type keeps no uniqueness constraints: a third party's may be like that.
+/// Stores in memory of a type without uniqueness constraints, which third parties may have.
 private struct UnconstrainedStoreType: PersistentStoreType {
     let base: any PersistentStoreType
 
@@ -34,17 +34,17 @@ private struct UnconstrainedStoreType: PersistentStoreType {
     }
 }
 
-@Suite("A type of store without uniqueness constraints")
+@Suite("Stores without uniqueness constraints")
 struct UnconstrainedStoreTests {
     private static func fixture() throws -> StoreFixture {
         let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
         return StoreFixture(UnconstrainedStoreType(base: memory.type), name: "unconstrained", keepsClosedStores: true)
     }
 
-    @Test("passes every check", arguments: ConformanceCheck.all)
+    @Test("a store without uniqueness constraints passes every conformance check", arguments: ConformanceCheck.all)
     func check(_ check: ConformanceCheck) throws { try check.run(on: try Self.fixture()) }
 
-    @Test("is checked for refusing constraints, and as it is written for everything else that it can do")
+    @Test("checks of constraints run as opposites on stores without constraints, most others as written")
     func opposites() throws {
         let fixture = try Self.fixture()
         let missing = ConformanceCheck.all.map { $0.missingCapability(on: fixture) }
@@ -52,6 +52,6 @@ struct UnconstrainedStoreTests {
         #expect(missing.count { $0 == nil } > 150)
     }
 
-    @Test("goes in lock-step with the plain model")
+    @Test("a store without uniqueness constraints matches a plain model after random operations")
     func lockStep() throws { try LockStep.run(on: [try Self.fixture()], seed: 3, operationCount: 500) }
 }

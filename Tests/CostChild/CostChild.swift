@@ -5,11 +5,12 @@ import RoostConformance
 import RoostCore
 import RoostMigration
 
-/// A process that counts what operations of a store cost, for CostTests.
+/// The child process of CostTests, which counts the costs of a store's operations.
 ///
-/// Each line is about one operation: `<name>\t<allocations>\t<bytes>\t<flushes>\t<steps>\t<count>`.
-/// The first four numbers are divided by the last one, the number of objects, reads or commits.
-/// Writes no lines if calls cannot be counted.
+/// It writes a line for each operation:
+/// `<name>\t<allocations>\t<bytes>\t<flushes>\t<steps>\t<count>`. The first four numbers are
+/// divided by the last one, the number of objects, reads or commits. It writes no lines if calls
+/// cannot be counted.
 ///
 /// - `CostChild <type> <directory>`: the operations of the contract.
 /// - `CostChild door <type> <directory>`: the operations of a `Store`, each beside the contract
@@ -78,7 +79,7 @@ struct CostChild {
 
     /// The options of a new store.
     ///
-    /// The map of LMDB is small, because callgrind has few addresses.
+    /// The map of LMDB is small, because callgrind has little address space.
     static func options(_ typeName: String) -> StoreOptions {
         StoreOptions().with { if typeName == "lmdb" { $0.typeOptions = ["mapSize": "\(1 << 30)"] } }
     }
@@ -95,7 +96,7 @@ struct CostChild {
         let location = StoreLocation(type: typeName, path: directory.appendingPathComponent("store").path)
         let graph = try SampleGraph(seed: 1, objectCount: 5_000)
         let store = try type.create(location, model: graph.model, options: Self.options(typeName))
-        // Made before, so that only what the store does is counted.
+        // Created before, so that only the work of the store is counted.
         var (records, links) = ([RecordBatch](), [LinkBatch]())
         try graph.forEachRecordBatch { records.append($0) }
         try graph.forEachLinkBatch { links.append($0) }
@@ -119,7 +120,7 @@ struct CostChild {
             while try cursor.next(into: &batch) { count += batch.count }
             return count
         }
-        // What is made once, statements and pages, is not what is counted.
+        // The first round is not counted, because it creates statements and pages.
         for isCounted in [false, true] {
             func run(_ name: String, per count: Int, _ body: () throws -> Void) throws {
                 if isCounted { try measure(name, per: count, body) } else { try body() }
@@ -179,14 +180,14 @@ struct CostChild {
         }
     }
 
-    /// Albums with ten tags each, anywhere among all tags, which have a hundred albums each.
+    /// Loads albums with ten random tags each, and tags with a hundred albums each.
     private static func links(_ typeName: String, _ count: Int, _ directory: URL) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("Album", relationships: [.toMany("tags", to: "Tag", inverse: "albums")]),
             EntityDescription("Tag", relationships: [.toMany("albums", to: "Album", inverse: "tags")]),
         ])
         guard let relationship = model.linkRelationships.first else { return }
-        // Keys of some bytes, so that few links make a large table.
+        // Keys of several bytes, so that few links fill a large table.
         let first = Int64(1) << 40
         let byTag = (0..<Int64(count)).map { Link(first + $0 * 618_033 % Int64(count) / 10, first + $0 / 100) }
         let byAlbum = byTag.sorted { ($0.source, $0.target) < ($1.source, $1.target) }

@@ -4,7 +4,7 @@ import RoostConformance
 import RoostCore
 import RoostStores
 
-/// The costs of a `Store` beside the same work through the contract below it.
+/// The costs of a `Store`, and of the same work through the store contract below it.
 struct DoorCosts {
     private let typeName: String
     private let directory: URL
@@ -47,7 +47,7 @@ struct DoorCosts {
     private func reading(_ store: Store) throws {
         let request = FetchRequest("Track")
         let count = try store.count("Track")
-        // Statements and pages that are made once are not counted.
+        // The first round is not counted, because it creates statements and pages.
         for isCounted in [false, true] {
             func run(_ name: String, per count: Int, _ body: () throws -> Void) throws {
                 if isCounted { try CostChild.measure(name, per: count, body) } else { try body() }
@@ -102,14 +102,14 @@ struct DoorCosts {
         }
     }
 
-    /// Runs `body` with other rows twice, and measures the second time.
+    /// Runs `body` twice with different rows, and measures the second run.
     private func second(_ name: String, _ body: ([[String: Value]]) throws -> Void) throws {
         try body(Self.rows(from: 0))
         let rows = Self.rows(from: Self.rowCount)
         try CostChild.measure("\(name), per object", per: rows.count) { try body(rows) }
     }
 
-    /// Each way begins with a store of the same content.
+    /// Measures ways of inserting, each on a store with the same content.
     private func inserting(_ graph: SampleGraph) throws {
         let committed = try loaded("committed", graph)
         try second("contract: commit of 1000") { rows in
@@ -129,7 +129,7 @@ struct DoorCosts {
         try inserted.close()
     }
 
-    /// An import that runs twice: the second run finds all objects and changes none.
+    /// Measures the second run of an import, which finds all objects and changes none.
     private func repeating() throws {
         let store = try create(
             "repeated",

@@ -3,7 +3,7 @@ import Foundation
 import Roost
 import RoostGraph
 
-/// The costs of objects in contexts, beside those of the store below them.
+/// The costs of objects in contexts, and of the store below them.
 struct GraphCosts {
     let container: PersistentContainer
     let store: Store
@@ -49,7 +49,7 @@ struct GraphCosts {
 
     private func reading() throws {
         var count = 0
-        // Statements and pages that are made once are not counted.
+        // The first round is not counted, because it creates statements and pages.
         for isCounted in [false, true] {
             let context = container.makeContext()
             func run(_ name: String, _ body: () throws -> Void) throws {
@@ -120,7 +120,7 @@ struct GraphCosts {
         }
     }
 
-    /// A save beside a commit of the same changes.
+    /// Measures a save, and a commit of the same changes.
     private func saving() throws {
         for round in 0..<2 {
             func run(_ name: String, _ body: () throws -> Void) throws {
@@ -142,14 +142,14 @@ struct GraphCosts {
             guard count == 2 * Self.albumCount else {
                 throw StoreError(.internalInconsistency, "A change set lacks an album.")
             }
-            // The program keeps its objects: their end is not a part of the save.
+            // The objects stay alive, so that their release is not a part of the save.
             withExtendedLifetime(albums) {}
         }
     }
 
     /// Returns a change set that updates all albums.
     ///
-    /// Neither a context nor a snapshot is open afterwards, as in a save.
+    /// As in a save, neither a context nor a snapshot is open afterwards.
     private func changes(plays: Int64) throws -> ChangeSet {
         let snapshot = try store.persistentStore.snapshot()
         defer { snapshot.close() }
@@ -206,7 +206,7 @@ struct GraphCosts {
         try withExtendedLifetime(albums) { try store.close() }
     }
 
-    /// Prints the bytes of a fault with its place in the context, and those of an object beyond its
+    /// Prints the size of a fault with its entry in the context, and of an object without its
     /// record.
     func memory() throws {
         let filling = container.makeContext()
@@ -218,7 +218,7 @@ struct GraphCosts {
         var faults: [ManagedObject] = []
         faults.reserveCapacity(ids.count)
         let start = callcounter_bytes_in_use()
-        // Directly after the table of objects has grown, an object takes the most.
+        // An object uses most memory directly after the table of objects has grown.
         var most = 0.0
         for id in ids {
             faults.append(context.object(with: id))
@@ -232,7 +232,7 @@ struct GraphCosts {
         var recordBytes = 0
         try store.forEach(FetchRequest("Album")) { record in recordBytes += record.withReader { $0.bytes.count } }
         let count = Double(ids.count)
-        // One object of a page of rows stays: not the page.
+        // One object of a page of rows stays in memory, and not the page.
         let scanning = container.makeContext()
         var (kept, position) = ([Album](), 0)
         let before = callcounter_bytes_in_use()

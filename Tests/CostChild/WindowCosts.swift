@@ -5,11 +5,10 @@ import RoostCore
 import RoostGraph
 
 extension GraphCosts {
-    /// Prints the bytes that a followed result keeps, after its fetch and after events, and the
-    /// most memory beyond that of the start.
+    /// Prints the memory of a followed result after its fetch and after events, and the peak.
     ///
     /// - Parameter count: The number of albums in the store.
-    /// - Throws: What the store throws.
+    /// - Throws: Errors of the store.
     func window(of count: Int) throws {
         let filling = container.makeContext()
         for start in stride(from: 0, to: count, by: 10_000) {
@@ -21,7 +20,7 @@ extension GraphCosts {
             ("first window", 50, nil), ("window in the middle", 50, count / 2), ("all rows", nil, nil),
         ] as [(String, Int?, Int?)] {
             let request = Fetch<Album>(sortedBy: ["title", "plays"], limit: limit, offset: offset)
-            // Statements and pages that are made once are not counted.
+            // The first fetch is not counted, because it creates statements and pages.
             _ = try FetchedResultsController(request, in: container.makeContext())
             let context = container.makeContext()
             let start = callcounter_bytes_in_use()
@@ -46,20 +45,19 @@ extension GraphCosts {
     }
 }
 
-/// The most memory of the process from now on, beyond that of the start, with the pages of files
-/// that it maps.
+/// The peak of the process's memory above that at the start, mapped files included.
 private struct MemoryPeak {
     private let start: Int
 
     init() {
-        // Where the system cannot set the highest mark back, it is that since the process began.
+        // If the system cannot reset the peak, it is that since the start of the process.
         try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
         start = Self.bytes("VmRSS:")
     }
 
     var bytes: Int { max(0, Self.bytes("VmHWM:") - start) }
 
-    /// A number of bytes of the process; 0 where the system has no such file.
+    /// Returns a number of bytes of the process; 0 if the system does not report it.
     private static func bytes(_ name: String) -> Int {
         guard let status = FileManager.default.contents(atPath: "/proc/self/status") else { return 0 }
         for line in String(decoding: status, as: UTF8.self).split(separator: "\n") where line.hasPrefix(name) {

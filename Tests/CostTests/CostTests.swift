@@ -1,12 +1,10 @@
 import Foundation
 import Testing
 
-/// The costs of operations, counted rather than timed: allocations, bytes written, files flushed,
-/// steps of SQLite.
+/// The counted costs of operations: allocations, written bytes, flushes and steps of SQLite.
 ///
-/// The limits in `limits.json` are a little above the counts of their recording;
-/// `ROOST_WRITE_LIMITS=1` records new ones. A higher cost is either a regression or a price that a
-/// change accepts and records.
+/// The limits in `limits.json` are slightly above the recorded counts; `ROOST_WRITE_LIMITS=1`
+/// records new ones. A higher cost is either a regression, or accepted and recorded by a change.
 @Suite("Costs", .serialized)
 struct CostTests {
     /// The cost of one operation, per object, read or commit.
@@ -44,7 +42,7 @@ struct CostTests {
             print("costs of \(subject): skipped, calls cannot be counted here")
             return
         }
-        if Self.isRecording { try record(subject, counted) }
+        if Self.isRecording { try record(subject, costs: counted) }
         let limits = try #require(try Self.limits()[subject], "no limits of \(subject)")
         #expect(Set(limits.keys) == Set(counted.keys))
         for (operation, cost) in counted {
@@ -55,7 +53,7 @@ struct CostTests {
         }
     }
 
-    @Test("a store on disk flushes once for each commit", arguments: ["sqlite", "json"])
+    @Test("a commit to a store on disk flushes once", arguments: ["sqlite", "json"])
     func flushes(_ type: String) throws {
         let counted = try count([type])
         guard let commit = counted["commit of 1 object"] else { return }
@@ -63,7 +61,7 @@ struct CostTests {
     }
 
     @Test(
-        "a store's door allocates at most a twentieth more than the contract",
+        "`Store` allocates at most a twentieth more than the store contract below it",
         arguments: ["sqlite", "lmdb", "json", "memory"])
     func door(_ type: String) throws {
         let counted = try count(["door", type])
@@ -89,14 +87,16 @@ struct CostTests {
         }
         guard !bytes.isEmpty else { return }
         print("memory of objects, \(type): \(bytes)")
-        // Also directly after the table of objects has grown.
+        // The limit also applies directly after the table of objects has grown.
         #expect(try #require(bytes["fault, at most"]) <= 100)
         #expect(try #require(bytes["object beyond its record, at most"]) <= 96)
         // The rows of all 62 000 objects take 5 MB.
         #expect(try #require(bytes["few objects of a scan"]) <= 2_000_000)
     }
 
-    @Test("a window takes no more memory if the result has more rows", arguments: ["sqlite", "lmdb", "memory"])
+    @Test(
+        "a window of a result takes no more memory if the result has more rows",
+        arguments: ["sqlite", "lmdb", "memory"])
     func windowMemory(_ type: String) throws {
         func bytes(_ count: Int) throws -> [String: Double] {
             var bytes: [String: Double] = [:]
@@ -117,12 +117,12 @@ struct CostTests {
                 #expect(try #require(many[name]) <= (try #require(few[name])) + 20_000, "\(name)")
             }
         }
-        // A result without a window has every row, which the same numbers show.
+        // A result without a window has every row, so its memory grows.
         #expect(try #require(many["all rows, kept"]) > (try #require(few["all rows, kept"])) + 18_000 * 30)
     }
 
     @Test(
-        "links that come sorted by the other end write at most a few times what they write in order",
+        "links loaded in the order of the other end write less than four times as much",
         arguments: ["sqlite", "lmdb"])
     func linksInAnyOrder(_ type: String) throws {
         let counted = try count(["links", type, "1000000"])
@@ -136,7 +136,7 @@ struct CostTests {
         try JSONDecoder().decode(Limits.self, from: try Data(contentsOf: file))
     }
 
-    /// Runs the child that counts; the results by operation.
+    /// Runs the child that counts, and returns the costs by operation.
     private func count(_ arguments: [String]) throws -> [String: Cost] {
         var costs: [String: Cost] = [:]
         for line in try run(arguments).split(separator: "\n") {
@@ -149,7 +149,7 @@ struct CostTests {
         return costs
     }
 
-    /// Runs the child in a directory of its own, and returns what it printed.
+    /// Runs the child in its own directory, and returns its output.
     private func run(_ arguments: [String]) throws -> String {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("roost-cost-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -158,7 +158,7 @@ struct CostTests {
         let program: URL = try #require(Self.executable(), "CostChild is not built")
         process.executableURL = program
         process.arguments = arguments + [directory.path]
-        // Hash tables grow alike in every run.
+        // Makes hash tables grow equally in every run.
         process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_DETERMINISTIC_HASHING": "1"]) { $1 }
         let output = Pipe()
         process.standardOutput = output
@@ -178,9 +178,8 @@ struct CostTests {
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 
-    /// Writes limits a little above what was counted: what depends on the machine or the run stays
-    /// within them.
-    private func record(_ subject: String, _ counted: [String: Cost]) throws {
+    /// Writes limits slightly above the counts, so that variations of machines and runs stay below.
+    private func record(_ subject: String, costs counted: [String: Cost]) throws {
         var limits = (try? Self.limits()) ?? [:]
         limits[subject] = counted.mapValues { cost in
             func limit(_ number: Double, _ share: Double, _ least: Double) -> Double {

@@ -5,17 +5,21 @@ import RoostCore
 import RoostMigration
 import RoostStores
 
-/// A process for CrashTests to start, watch and kill.
+/// A process that CrashTests starts, watches and kills.
 ///
-/// `CrashChild commit <store URL>` continues the transactions of `CrashWorkload` until it is
-/// killed; it writes `acked <n>` after each. `CrashChild read <store URL>` looks at the store until
-/// its standard input ends and writes `saw <n>` for each new state. `hold` keeps a snapshot open
-/// (`hold-reading` of a store that is opened read-only), and `load` a bulk load, until standard
-/// input ends. `reserve` waits for that end, then reserves keys and writes `key <n>` for each;
-/// `reserve-often` opens the store anew for each key. `reopen` is `read` with a new read-only
-/// opening for each look. `compact` compacts the store again and again until it is killed, and
-/// writes `compacted <n>` after each time. After the URL come options of the store's type, as
-/// `name=value`.
+/// Its arguments are a command, the URL of a store, and options of the store's type as
+/// `name=value`. The commands are:
+///
+/// - `commit`: continues the transactions of `CrashWorkload` until it is killed, and writes
+///   `acked <n>` after each.
+/// - `read`: reads the store until standard input ends, and writes `saw <n>` for each new state.
+/// - `reopen`: the same with a new read-only opening for each read.
+/// - `hold`: keeps a snapshot open until standard input ends. `hold-reading` opens the store
+///   read-only.
+/// - `load`: keeps a bulk load open until standard input ends.
+/// - `reserve`: waits for the end of standard input, reserves keys, and writes `key <n>` for each.
+///   `reserve-often` opens the store again for each key.
+/// - `compact`: compacts the store until it is killed, and writes `compacted <n>` each time.
 @main
 struct CrashChild {
     static func main() {
@@ -104,7 +108,7 @@ struct CrashChild {
         _ = FileHandle.standardInput.readDataToEndOfFile()
         for _ in 0..<40 {
             let store = try StoreRegistry.standard.open(location, options: StoreOptions(timeoutSeconds: 300))
-            // Closing gives back what was reserved and not used, so a commit takes the key.
+            // Closing releases unused reserved keys, so a commit uses the key.
             let key = try store.reserveKeys(1, for: "Track").lowerBound
             var changes = ChangeSet(model: store.model)
             try changes.insert(ObjectID("Track", key: key), values: [:])
@@ -127,9 +131,9 @@ struct CrashChild {
         try store.close()
     }
 
-    /// Looks at one snapshot after the other until the parent has had enough.
+    /// Reads one snapshot after the other until the parent closes standard input.
     private static func look(_ next: () throws -> (any StoreSnapshot, () throws -> Void)) throws {
-        // The parent closes our standard input when it has had enough.
+        // The parent closes standard input to end the reads.
         let isOver = Mutex(false)
         Thread.detachNewThread {
             _ = FileHandle.standardInput.readDataToEndOfFile()

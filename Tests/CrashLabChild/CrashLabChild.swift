@@ -94,8 +94,8 @@ private struct Operation {
         case convert, replace, migrate, migrateKeepingBackup, migrateThroughVersions, migrateInto, commit
     }
 
-    /// The content of the stores: `store` before (also one of several, with commas between) and
-    /// after, and `source`, if any.
+    /// The digests of the stores: `store` before (one of several, separated by commas) and after,
+    /// and `source`, if any.
     struct Digests {
         let old: String
         let new: String
@@ -106,7 +106,7 @@ private struct Operation {
     let source: String
     let store: String
 
-    /// The operation of a name, between stores of two types.
+    /// Creates the named operation between stores of two types.
     init(_ name: String, _ source: String, _ store: String) throws {
         guard let kind = Kind(rawValue: name) else {
             throw StoreError(.invalidRequest, "unknown operation '\(name)'")
@@ -132,9 +132,11 @@ private struct Operation {
                 conversion: conversion(interruption)
             ).with { $0.keepsBackup = kind == .migrateKeepingBackup }
             let report = try manager.migrateInPlace(store, model: try CrashVersions.second(), options: options)
-            // The new file of such a store is what keeping a backup makes.
+            // A migration of such a store makes a new file only to keep a backup.
             if kind == .migrate, store.type == "sqlite", report.path == .onePass {
-                throw StoreError(.internalInconsistency, "nobody looks at migrations in one transaction")
+                throw StoreError(
+                    .internalInconsistency,
+                    "the migration was made in one transaction, which this case does not examine")
             }
         case .commit:
             let text = ProcessInfo.processInfo.environment["CRASHLAB_LAST_TRANSACTION"] ?? ""
@@ -167,13 +169,14 @@ private struct Operation {
             policies: [
                 "headings": { HeadingPolicy(interruption) }, "numbers": { NumberPolicy(interruption) },
             ])
-        // Everything goes to the file that can.
+        // Writes all associations to the file.
         options.associationByteCount = 0
         return options
     }
 
-    /// Says what is wrong with the stores of a directory, beginning with its kind and a colon; or
-    /// runs the operation and names what is there then.
+    /// Returns the problem with the stores of a directory, after its kind and a colon.
+    ///
+    /// Without a problem, runs the operation and returns the names of the resulting files.
     func check(_ directory: String, _ what: Substring, _ digests: Digests) -> String {
         do {
             let found = try digest(of: store(in: directory), "store")
@@ -187,7 +190,8 @@ private struct Operation {
             if what == "2", !old.contains(found) {
                 return "changed: the operation had failed, and the new store is there"
             }
-            // A store that was moved stays at its old location until the other store has been removed.
+            // A store that was moved stays at its old location until the other store has been
+            // removed.
             if kind != .replace || old.contains(found) {
                 if digests.source != "-" {
                     let source = try digest(of: source(in: directory), "source")
@@ -204,7 +208,7 @@ private struct Operation {
         }
     }
 
-    /// Runs the operation once more; says what is wrong with what it comes to.
+    /// Runs the operation again, and returns the problem with its result, or nil.
     private func again(_ directory: String, _ new: String) -> String? {
         do {
             try run(in: directory, Interruption(nil, at: 0))
@@ -215,8 +219,9 @@ private struct Operation {
         }
     }
 
-    /// The digest of all that a store holds, which agrees with what it has recorded, after its
-    /// structure was examined.
+    /// Examines the structure of a store, and returns the digest of its content.
+    ///
+    /// The digest must equal the recorded one.
     private func digest(of location: StoreLocation, _ noun: String) throws -> String {
         do {
             let store = try StoreRegistry.standard.open(location, options: StoreOptions(timeoutSeconds: 5))

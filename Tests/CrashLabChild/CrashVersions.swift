@@ -4,10 +4,10 @@ import RoostConformance
 import RoostCore
 import RoostMigration
 
-/// The model of the lab's stores in three versions, and the ways from each to the next.
+/// The model of the lab's stores in three versions, with the migrations between them.
 ///
-/// It is small, because each page that is written makes states: relationships of each kind, an
-/// index, a uniqueness constraint, values that need no page, one and several.
+/// It is small, because each written page adds states. It has relationships of each kind, an index,
+/// a uniqueness constraint, and values that need no page of their own, one page and several.
 enum CrashVersions {
     private static let entities: [EntityDescription] = [
         EntityDescription(
@@ -24,10 +24,10 @@ enum CrashVersions {
             ], uniquenessConstraints: [["name"]]),
     ]
 
-    /// The model that the stores have at first.
+    /// Returns the first model of the stores.
     static func first() throws -> ManagedObjectModel { try ManagedObjectModel(entities: entities) }
 
-    /// The model with an attribute and an entity more; from the one before it is inferred.
+    /// Returns the model with one more attribute and entity, to which the migration is inferred.
     static func second() throws -> ManagedObjectModel {
         var entities = entities
         entities[0].attributes.append(.string("subtitle", isOptional: true, default: "none"))
@@ -35,7 +35,7 @@ enum CrashVersions {
         return try ManagedObjectModel(entities: entities)
     }
 
-    /// The model in which each track has a heading, which policies make.
+    /// Returns the model in which each track has a heading, which a policy creates.
     static func third() throws -> ManagedObjectModel {
         var entities = try second().entityDescriptions
         guard let track = entities.firstIndex(where: { $0.name == "Track" }) else {
@@ -50,8 +50,9 @@ enum CrashVersions {
         return try ManagedObjectModel(entities: entities)
     }
 
-    /// Commits transactions, which insert, update, delete, link and unlink; what each does follows
-    /// from its number.
+    /// Commits transactions that insert, update, delete, link and unlink objects.
+    ///
+    /// The number of a transaction determines its changes.
     static func commit(_ numbers: ClosedRange<Int64>, to store: any PersistentStore) throws {
         for n in numbers {
             var changes = ChangeSet(model: store.model)
@@ -97,8 +98,7 @@ enum CrashVersions {
     }
 }
 
-/// A condition that ends a migration early: a cancellation at one of its reports, or a policy that
-/// fails at one of its questions.
+/// An early end of a migration: a cancellation at a report, or a policy that fails at a question.
 final class Interruption: Sendable {
     enum Kind: String { case cancel, failure }
 
@@ -108,7 +108,7 @@ final class Interruption: Sendable {
     private let number: Int
     private let counts = Mutex((reports: 0, questions: 0))
 
-    /// Cancels at the report, or fails at the question, of a number from 1; nil only counts.
+    /// Creates an interruption at a report or question, counted from 1; nil only counts.
     init(_ kind: Kind?, at number: Int) { (self.kind, self.number) = (kind, number) }
 
     /// The numbers of reports and questions so far.
@@ -135,7 +135,7 @@ final class Interruption: Sendable {
     private struct Failure: Error {}
 }
 
-/// Makes a heading of each track.
+/// A policy that creates a heading for each track.
 final class HeadingPolicy: EntityMigrationPolicy {
     private let interruption: Interruption
 
@@ -154,7 +154,7 @@ final class HeadingPolicy: EntityMigrationPolicy {
     override func end(_ mapping: EntityMapping, in session: MigrationSession) throws { try interruption.question() }
 }
 
-/// Gives nodes new keys, the last one the first, so that no two associations are a run.
+/// A policy that reverses the keys of nodes, so that no two associations are consecutive.
 final class NumberPolicy: EntityMigrationPolicy {
     private let interruption: Interruption
     private var nodes: [SourceObject] = []

@@ -6,7 +6,7 @@ import RoostCore
 /// The backends that keep a store in a file.
 enum FileBackends {
     static let all = names([.writing, .persistence, .file])
-    /// Those whose stores several processes may write.
+    /// The backends whose stores several processes may write.
     static let shared = names([.writing, .persistence, .file, .multipleProcesses])
 
     private static func names(_ capabilities: [StoreCapability]) -> [String] {
@@ -16,7 +16,7 @@ enum FileBackends {
     }
 }
 
-/// A directory of its own for one test.
+/// The directory of one test.
 final class Bench {
     let directory: URL
 
@@ -32,7 +32,7 @@ final class Bench {
     }
 }
 
-/// Seeds of random tests: printed, and set again through the environment to repeat a run.
+/// Returns the seed in an environment variable, which repeats a run, or a random one.
 func seed(named variable: String) -> UInt64 {
     ProcessInfo.processInfo.environment[variable].flatMap { UInt64($0) } ?? UInt64.random(in: 1...999_999)
 }

@@ -16,9 +16,9 @@ final class Child {
         try self.init(program: "CrashChild", [mode, location.description] + options)
     }
 
-    /// Starts a program; it is found beside the test bundle, where both were built.
+    /// Starts a program that was built beside the test bundle.
     init(program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
-        // Writing to a child that died is an error, not the end of the tests.
+        // Writing to a dead child must be an error, and not end the tests.
         Platform.ignoreBrokenPipes()
         process.executableURL = try Self.executable(program)
         process.arguments = arguments
@@ -30,7 +30,8 @@ final class Child {
     }
 
     private static func executable(_ program: String) throws -> URL {
-        // The test bundle on macOS is a directory; on Linux tests run from an executable in the products directory.
+        // The test bundle on macOS is a directory; on Linux tests run from an executable in the
+        // products directory.
         var folders = [
             Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
         ]
@@ -42,7 +43,7 @@ final class Child {
         throw StoreError(.notFound, "\(program) is in none of \(folders.map(\.path)); build all products first.")
     }
 
-    /// The next line of the child's output; nil at its end.
+    /// Returns the next line of the child's output, or nil at its end.
     func line() -> String? {
         while true {
             if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
@@ -56,7 +57,7 @@ final class Child {
         }
     }
 
-    /// The next line, or nil when the child, which is killed then, does not give one in time.
+    /// Returns the next line, or kills the child and returns nil after the time limit.
     func line(withinSeconds seconds: Double) -> String? {
         let identifier = process.processIdentifier
         let alarm = DispatchWorkItem { _ = Platform.kill(identifier) }
@@ -68,7 +69,7 @@ final class Child {
     /// Writes to the child's standard input.
     func write(_ text: String) throws { try input.fileHandleForWriting.write(contentsOf: Data(text.utf8)) }
 
-    /// The next line, which must be `<word> <number>`; nil at the end of the output.
+    /// Returns the number of the next line, which must be `<word> <number>`, or nil at the end.
     func number(_ word: String) throws -> Int64? {
         guard let line = line() else { return nil }
         guard line.hasPrefix(word + " "), let number = Int64(line.dropFirst(word.count + 1)) else {
@@ -80,14 +81,15 @@ final class Child {
     /// Ends the child's standard input.
     func closeInput() throws { try input.fileHandleForWriting.close() }
 
-    /// Kills the child at once; it gets no chance to do anything.
+    /// Kills the child without warning.
     func kill() {
         guard process.isRunning else { return }
         _ = Platform.kill(process.processIdentifier)
     }
 
-    /// Waits for the end; gives the exit status, negative for a signal, and what was written to
-    /// standard error.
+    /// Waits for the end of the child.
+    ///
+    /// Returns the exit status, negative for a signal, and the standard error output.
     func wait() -> (status: Int32, errors: String) {
         let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()

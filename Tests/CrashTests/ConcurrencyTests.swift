@@ -13,7 +13,7 @@ import Testing
 struct ConcurrencyTests {
     /// Eight threads and two more processes read while one thread writes.
     @Test(
-        "readers of this and other processes see whole transactions only, in their order",
+        "readers of this and other processes see only whole transactions, in order",
         arguments: FileBackends.shared)
     func readingWhileWriting(type: String) throws {
         let bench = try Bench()
@@ -73,15 +73,15 @@ struct ConcurrencyTests {
     }
 }
 
-/// One process writes a store that has one writer; others open it again and again.
+/// One process writes a store with a single writer, and others keep opening it.
 @Suite("One writer", .serialized)
 struct OneWriterTests {
-    @Test("programs that open a JSON store while it is written see whole commits, and every one that was acknowledged")
+    @Test("programs that open a JSON store while it is written see every acknowledged commit, whole")
     func reopening() throws {
         let bench = try Bench()
         let location = bench.location("json")
         var options = StoreOptions()
-        // Every few commits write a new document.
+        // A new document is written every few commits.
         options.typeOptions["journalBytes"] = "20000"
         let store = try StoreRegistry.standard.create(location, model: try CrashWorkload.model, options: options)
         let children = [try Child("reopen", location), try Child("reopen", location)]
@@ -109,7 +109,7 @@ struct OneWriterTests {
     }
 
     @Test(
-        "a second writer waits up to its timeout, and continues when the first is killed; who wants the store alone does not wait for it"
+        "a second JSON writer waits for its timeout, or until the first is killed"
     )
     func secondWriter() throws {
         let bench = try Bench()
@@ -144,7 +144,7 @@ struct OneWriterTests {
         try store.close()
     }
 
-    @Test("many programs that update a JSON store one after the other all get their turn")
+    @Test("programs that update a JSON store at the same time all get their turn")
     func manyWriters() throws {
         let bench = try Bench()
         let location = bench.location("json")
@@ -162,11 +162,11 @@ struct OneWriterTests {
     }
 }
 
-/// Processes that open and close a store all the time, and one that wants to have it alone.
+/// Processes that keep opening a store, beside an exclusive operation.
 @Suite("Exclusive use beside busy readers", .serialized)
 struct BusyReaderTests {
     @Test(
-        "a conversion into a store that three processes open again and again, and compacting it, get their turn",
+        "a conversion and a compaction get their turn beside processes that keep reopening the store",
         arguments: FileBackends.all)
     func turns(type: String) throws {
         let bench = try Bench()
@@ -196,37 +196,38 @@ struct BusyReaderTests {
         }
     }
 
-    @Test(
-        "a store that a process holds is waited for, by compacting and by a conversion into it",
-        arguments: FileBackends.all)
-    func waiting(type: String) throws {
-        for isConversion in [true, false] where isConversion || type != "sqlite" {
-            let bench = try Bench()
-            let location = bench.location(type)
-            let source = StoreLocation(type: type, path: location.path + "-source")
-            for place in [location, source] {
-                try StoreRegistry.standard.create(place, model: try CrashWorkload.model).close()
-            }
-            let child = try Child("hold-reading", location)
-            _ = try #require(try child.number("ready"), "\(child.wait())")
-            @Sendable func run(_ timeout: Double) throws -> (last: Int64, count: Int) {
-                let options = ConversionOptions(overwrites: true, timeoutSeconds: timeout)
-                if isConversion {
-                    _ = try MigrationManager().convert(
-                        from: .location(source), to: .location(location), options: options)
-                } else {
-                    _ = try StoreMaintenance().compact(location, options: options)
-                }
-                return (0, 1)
-            }
-            let refusal = #expect(throws: StoreError.self) { try run(0) }
-            #expect(refusal?.code == .busy)
-            let waiting = ReaderThread { try run(600) }
-            try waitUntilRequested(location)
-            try child.closeInput()
-            #expect(child.wait().status == 0)
-            #expect(try waiting.result().count == 1)
+    /// An open SQLite store is compacted in place, so only its conversion waits.
+    private static let waits = FileBackends.all.flatMap { type in
+        [true, false].filter { $0 || type != "sqlite" }.map { (type, $0) }
+    }
+
+    @Test("a conversion and a compaction wait for a process that has the store open", arguments: waits)
+    func waiting(type: String, isConversion: Bool) throws {
+        let bench = try Bench()
+        let location = bench.location(type)
+        let source = StoreLocation(type: type, path: location.path + "-source")
+        for place in [location, source] {
+            try StoreRegistry.standard.create(place, model: try CrashWorkload.model).close()
         }
+        let child = try Child("hold-reading", location)
+        _ = try #require(try child.number("ready"), "\(child.wait())")
+        @Sendable func run(_ timeout: Double) throws -> (last: Int64, count: Int) {
+            let options = ConversionOptions(overwrites: true, timeoutSeconds: timeout)
+            if isConversion {
+                _ = try MigrationManager().convert(
+                    from: .location(source), to: .location(location), options: options)
+            } else {
+                _ = try StoreMaintenance().compact(location, options: options)
+            }
+            return (0, 1)
+        }
+        let refusal = #expect(throws: StoreError.self) { try run(0) }
+        #expect(refusal?.code == .busy)
+        let waiting = ReaderThread { try run(600) }
+        try waitUntilRequested(location)
+        try child.closeInput()
+        #expect(child.wait().status == 0)
+        #expect(try waiting.result().count == 1)
     }
 
     /// Spins until another process waits for the exclusive lock.
@@ -236,7 +237,7 @@ struct BusyReaderTests {
     }
 }
 
-/// A thread and what came of it.
+/// A thread and its result.
 private final class ReaderThread: Sendable {
     private let outcome: Mutex<Result<(last: Int64, count: Int), any Error>?> = Mutex(nil)
     private let group = DispatchGroup()

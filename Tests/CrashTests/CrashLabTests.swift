@@ -27,14 +27,14 @@ struct CrashLabTests {
             return CrashLab.Operation.allCases.flatMap { operation in
                 FileBackends.all.flatMap { source in
                     FileBackends.all
-                        // Only a copy is between types.
+                        // Only copies have two types.
                         .filter { operation == .convert || operation == .migrateInto || $0 == source }
                         .map { Case(operation: operation, source: source, store: $0) }
                 }
             }.filter { wanted.isEmpty || $0.testDescription.contains(wanted) }
         }()
 
-        /// All of them in a long campaign; else every third, another third in each run.
+        /// All cases in a long campaign, and otherwise a different third of them in each run.
         static let some: [Case] = {
             guard CrashLabTests.limit("ROOST_CRASH_FAULTS", usually: 0) == 0 else { return all }
             let first = Int.random(in: 0..<3)
@@ -46,35 +46,35 @@ struct CrashLabTests {
         }
     }
 
-    /// A number from the environment; nil for `all`.
+    /// Returns a number from the environment, or nil for `all`.
     fileprivate static func limit(_ variable: String, usually: Int) -> Int? {
         guard let text = ProcessInfo.processInfo.environment[variable] else { return usually }
         return text == "all" ? nil : Int(text) ?? usually
     }
 
     /// Under both models of a file system.
-    @Test("a power cut leaves the old store or the new one, and the same command finishes", arguments: Case.all)
+    @Test("a power cut leaves the old store or the new one, and a rerun finishes", arguments: Case.all)
     func powerCuts(_ subject: Case) throws {
         let seed = seed(named: "ROOST_CRASH_SEED")
         let limit = Self.limit("ROOST_CRASH_STATES", usually: 4)
-        // Some protocols fail at some sizes of stores only.
+        // A faulty protocol may fail only for some sizes of stores.
         let sizes: [Int64] = limit == nil ? [1, 6, 14] : [Int64(1 + seed % 8)]
         for transactions in sizes {
             let lab = try subject.lab(transactions: transactions)
             let run = try lab.run(recording: true)
             defer { lab.discard(run) }
-            // Below that the associations of a migration with policies need no file.
+            // With fewer transactions, the associations of a migration with policies need no file.
             if subject.operation == .migrateThroughVersions || subject.operation == .migrateInto, transactions > 6 {
                 #expect(run.trace.records.contains { $0.path.contains("roost-spill") }, "\(subject.testDescription)")
             }
             try requireNothing(
                 in: lab.findings(run, limit: limit, seed: seed),
-                "power cuts, \(subject.testDescription), \(transactions) transactions, ROOST_CRASH_SEED=\(seed)")
+                at: "power cuts, \(subject.testDescription), \(transactions) transactions, ROOST_CRASH_SEED=\(seed)")
         }
     }
 
-    private func requireNothing(in examined: [CrashLab.Examined], _ place: String) {
-        // The second model may allow nothing that the first one does not.
+    private func requireNothing(in examined: [CrashLab.Examined], at place: String) {
+        // The second model may allow no additional states.
         #expect(examined.contains { $0.count > 0 }, "\(place)")
         for (model, count, findings) in examined {
             print("\(place), \(model): \(count) states")
@@ -84,9 +84,9 @@ struct CrashLabTests {
         }
     }
 
-    /// While what was made is removed again, the power may go too.
+    /// Power cuts may also happen while the files of the migration are removed.
     @Test(
-        "a migration that is cancelled, or whose policy fails, leaves the old store, and the same command finishes",
+        "a cancelled or failed migration leaves the old store, and a rerun finishes",
         arguments: FileBackends.all, [CrashLab.Operation.migrateThroughVersions, .migrateInto])
     func endings(type: String, operation: CrashLab.Operation) throws {
         let seed = seed(named: "ROOST_CRASH_SEED")
@@ -106,12 +106,12 @@ struct CrashLabTests {
             defer { lab.discard(run) }
             let place = "endings, \(operation) \(type), \(ending), ROOST_CRASH_SEED=\(seed)"
             #expect(run.status == 3, "\(place): \(run.status) \(run.errors)")
-            try requireNothing(in: lab.findings(run, wasEnded: true, limit: limit ?? 40, seed: seed), place)
+            try requireNothing(in: lab.findings(run, wasEnded: true, limit: limit ?? 40, seed: seed), at: place)
             if let problem = try lab.check(run.root, .old) { Issue.record("\(place): \(problem)") }
         }
     }
 
-    @Test("a process that is killed at any call leaves the old store or the new one, and the same command finishes")
+    @Test("a process killed at any call leaves the old store or the new one")
     func kills() throws {
         let seed = seed(named: "ROOST_CRASH_SEED")
         var random = SeededGenerator(seed: seed)
@@ -124,7 +124,7 @@ struct CrashLabTests {
             if labs.count < (kills > 10 ? Case.all.count : 3) {
                 let subject = Case.all[(number + Int(seed % 100)) % Case.all.count]
                 let lab = try subject.lab()
-                // A fault that no call reaches only counts them.
+                // A fault that no call reaches only counts the calls.
                 let counted = try lab.run(CrashLab.Fault(classes: classes, number: .max, action: .kill))
                 lab.discard(counted)
                 labs.append((subject, lab, try #require(counted.callCount)))
@@ -135,7 +135,7 @@ struct CrashLabTests {
             let run = try lab.run(fault)
             defer { lab.discard(run) }
             let place = "\(subject.testDescription), seed \(seed), call \(fault.number) of \(calls)"
-            // Two threads work at once, so a run may need a call less than another one.
+            // Two threads work at once, so the number of calls may vary between runs.
             #expect(
                 run.status == -9 || (run.status == 0 && fault.number > calls - 5),
                 "\(place): \(run.status) \(run.errors)")
@@ -146,48 +146,50 @@ struct CrashLabTests {
     }
 
     @Test(
-        "of two processes that begin at once one does it, also when the other is killed",
-        arguments: [CrashLab.Operation.convert, .migrate, .migrateKeepingBackup, .migrateThroughVersions, .migrateInto])
-    func together(_ operation: CrashLab.Operation) throws {
+        "of two processes that run one command, one finishes even if the other is killed",
+        arguments: [
+            CrashLab.Operation.convert, .migrate, .migrateKeepingBackup, .migrateThroughVersions, .migrateInto,
+        ],
+        FileBackends.all)
+    func together(_ operation: CrashLab.Operation, on type: String) throws {
         let seed = seed(named: "ROOST_CRASH_SEED")
         var random = SeededGenerator(seed: seed)
         let rounds = (Self.limit("ROOST_CRASH_KILLS", usually: 10) ?? 100) / 5
         let classes = Set(CrashLab.Fault.Class.allCases)
-        for type in FileBackends.all {
-            let lab = try Case(operation: operation, source: type, store: type).lab()
-            let counted = try lab.run(CrashLab.Fault(classes: classes, number: .max, action: .kill))
-            lab.discard(counted)
-            let calls = try #require(counted.callCount)
-            var statuses: [String: Int] = [:]
-            for round in 0..<rounds {
-                // Every fourth round kills no process.
-                let number = round % 4 == 0 ? .max : 1 + random.below(calls)
-                let runs = try lab.runTwice(CrashLab.Fault(classes: classes, number: number, action: .kill))
-                defer { lab.discard(runs[0]) }
-                let place =
-                    "\(operation) \(type), round \(round), ROOST_CRASH_SEED=\(seed), call \(number) of \(calls)"
-                statuses["\(runs[0].status) \(runs[1].status)", default: 0] += 1
-                // In place the second one waits for the first; elsewhere it may be told that the name is taken.
-                let mayBeRefused = operation.hasSource
-                for (index, run) in runs.enumerated() {
-                    #expect(
-                        run.status == 0 || (run.status == -9 && index == 0)
-                            || (run.status == 3 && mayBeRefused && run.errors.contains("busy: ")),
-                        "\(place): process \(index) ended with \(run.status), \(run.errors)")
-                }
-                let isDone = runs.contains { $0.status == 0 }
-                #expect(isDone || runs[0].status == -9, "\(place): neither did it")
-                if let problem = try lab.check(runs[0].root, isDone ? .new : .any) {
-                    Issue.record("\(place): \(problem)")
-                }
+        let lab = try Case(operation: operation, source: type, store: type).lab()
+        let counted = try lab.run(CrashLab.Fault(classes: classes, number: .max, action: .kill))
+        lab.discard(counted)
+        let calls = try #require(counted.callCount)
+        var statuses: [String: Int] = [:]
+        for round in 0..<rounds {
+            // Every fourth round kills no process.
+            let number = round % 4 == 0 ? .max : 1 + random.below(calls)
+            let runs = try lab.runTwice(CrashLab.Fault(classes: classes, number: number, action: .kill))
+            defer { lab.discard(runs[0]) }
+            let place =
+                "\(operation) \(type), round \(round), ROOST_CRASH_SEED=\(seed), call \(number) of \(calls)"
+            statuses["\(runs[0].status) \(runs[1].status)", default: 0] += 1
+            // In place, the second process waits for the first. Otherwise it may fail because the
+            // name is in use.
+            let mayBeRefused = operation.hasSource
+            for (index, run) in runs.enumerated() {
+                #expect(
+                    run.status == 0 || (run.status == -9 && index == 0)
+                        || (run.status == 3 && mayBeRefused && run.errors.contains("busy: ")),
+                    "\(place): process \(index) ended with \(run.status), \(run.errors)")
             }
-            print("together, \(operation) \(type): \(statuses), ROOST_CRASH_SEED=\(seed)")
+            let isDone = runs.contains { $0.status == 0 }
+            #expect(isDone || runs[0].status == -9, "\(place): neither did it")
+            if let problem = try lab.check(runs[0].root, isDone ? .new : .any) {
+                Issue.record("\(place): \(problem)")
+            }
         }
+        print("together, \(operation) \(type): \(statuses), ROOST_CRASH_SEED=\(seed)")
     }
 
-    /// Each kind of call fails once, or from then on for good.
+    /// Each kind of call fails once, or permanently from then on.
     @Test(
-        "a call that fails leaves the old store or the new one, says so, and the same command finishes",
+        "a failing system call leaves the old store or the new one and is reported",
         arguments: Case.some)
     func faults(_ subject: Case) throws {
         let seed = seed(named: "ROOST_CRASH_SEED")
@@ -230,14 +232,14 @@ struct CrashLabTests {
         #expect(failures > 0)
     }
 
-    /// The lab itself: it must see what a protocol without flushes comes to.
+    /// The lab itself must find the damage of a protocol without flushes.
     ///
-    /// Where names are not flushed a store that was acknowledged is lost; where files are not, one
-    /// is published that is not whole.
+    /// Without flushes of names, an acknowledged store is lost. Without flushes of files, an
+    /// incomplete store is published.
     @Test(
-        "the lab notices flushes that are left out", arguments: FileBackends.all,
+        "the crash lab finds the damage that missing flushes cause", arguments: FileBackends.all,
         [CrashLab.Operation.convert, .migrate, .migrateKeepingBackup])
-    func missingFlushes(_ type: String, _ operation: CrashLab.Operation) throws {
+    func missingFlushes(of type: String, during operation: CrashLab.Operation) throws {
         let lab = try Case(operation: operation, source: type, store: type).lab()
         func findings(without kind: CrashLab.Fault.Class) throws -> CrashLab.Findings {
             let run = try lab.run(
@@ -249,7 +251,7 @@ struct CrashLabTests {
             }
         }
         let names = try findings(without: .syncDirectory)
-        // A store that changes its model within its own file gives no name to anything.
+        // A store that is migrated within its own file changes no names.
         if type != "sqlite" || operation != .migrate {
             #expect(names["lost"] != nil, "without flushes of directories: \(names)")
         }

@@ -5,7 +5,7 @@ import Testing
 @Suite("Disk model")
 struct DiskModelTests {
     private func record(
-        _ kind: TraceRecord.Kind, _ path: String = "", _ other: String = "", inode: UInt64 = 1, offset: Int = 0,
+        _ kind: TraceRecord.Kind, at path: String = "", to other: String = "", inode: UInt64 = 1, offset: Int = 0,
         data: String = "", isDurable: Bool = false
     ) -> TraceRecord {
         TraceRecord(
@@ -13,9 +13,9 @@ struct DiskModelTests {
             data: Array(data.utf8))
     }
 
-    /// All contents of `name` that some state has, as text; "–" where it is not there.
+    /// Returns the contents of `name` in all states, as text; "–" without the file.
     private func contents(
-        of name: String, _ model: DiskModel, after records: [TraceRecord], from tree: [DiskFile] = []
+        of name: String, under model: DiskModel, after records: [TraceRecord], from tree: [DiskFile] = []
     ) -> Set<String> {
         var disk = DiskState(model, tree)
         for record in records { disk.apply(record) }
@@ -30,33 +30,37 @@ struct DiskModelTests {
         return found
     }
 
-    @Test("what was not flushed may be there or not", arguments: DiskModel.allCases)
+    @Test("flushed data survive a power cut, and other data may or may not", arguments: DiskModel.allCases)
     func unflushed(model: DiskModel) {
         let old = DiskFile(path: "a", contents: Array("old".utf8), inode: 1)
-        #expect(contents(of: "a", model, after: [record(.written, data: "new")], from: [old]) == ["old", "new"])
+        #expect(contents(of: "a", under: model, after: [record(.written, data: "new")], from: [old]) == ["old", "new"])
         #expect(
-            contents(of: "a", model, after: [record(.written, data: "new"), record(.synced, "a")], from: [old]) == [
+            contents(
+                of: "a", under: model, after: [record(.written, data: "new"), record(.synced, at: "a")], from: [old])
+                == [
+                    "new"
+                ])
+        #expect(
+            contents(of: "a", under: model, after: [record(.written, data: "new", isDurable: true)], from: [old]) == [
                 "new"
             ])
-        #expect(
-            contents(of: "a", model, after: [record(.written, data: "new", isDurable: true)], from: [old]) == ["new"])
     }
 
-    @Test("a new name is durable with its file where there is a journal, else only with its directory")
+    @Test("a new name is durable with its flushed file if journaled, else with its directory")
     func newNames() {
-        let records = [record(.created, "a"), record(.written, data: "new"), record(.synced, "a")]
-        #expect(contents(of: "a", .journaled, after: records) == ["new"])
-        #expect(contents(of: "a", .strict, after: records) == ["–", "new"])
-        #expect(contents(of: "a", .strict, after: records + [record(.syncedDirectory, "")]) == ["new"])
+        let records = [record(.created, at: "a"), record(.written, data: "new"), record(.synced, at: "a")]
+        #expect(contents(of: "a", under: .journaled, after: records) == ["new"])
+        #expect(contents(of: "a", under: .strict, after: records) == ["–", "new"])
+        #expect(contents(of: "a", under: .strict, after: records + [record(.syncedDirectory, at: "")]) == ["new"])
     }
 
-    @Test("names become durable in their order where there is a journal, else in any")
+    @Test("names become durable in order on a journaled disk, and else in any order")
     func orderOfNames() {
         let tree = [DiskFile(path: "a", contents: [1], inode: 1), DiskFile(path: "b", contents: [2], inode: 2)]
         func names(_ model: DiskModel) -> Set<String> {
             var disk = DiskState(model, tree)
-            disk.apply(record(.renamed, "a", "c"))
-            disk.apply(record(.unlinked, "b", inode: 0))
+            disk.apply(record(.renamed, at: "a", to: "c"))
+            disk.apply(record(.unlinked, at: "b", inode: 0))
             var found: Set<String> = []
             for seed in 1...50 as ClosedRange<UInt64> {
                 var random = SeededGenerator(seed: seed)
@@ -70,21 +74,21 @@ struct DiskModelTests {
         #expect(names(.strict) == ["ab", "bc", "c", "a"])
     }
 
-    @Test("what a failed flush did not write is not written by the next one", arguments: DiskModel.allCases)
+    @Test("data that a failed flush lost are not written by the next flush", arguments: DiskModel.allCases)
     func failedFlush(model: DiskModel) {
         let old = DiskFile(path: "a", contents: Array("old".utf8), inode: 1)
-        let failed = [record(.written, data: "new"), record(.failedSync, "a"), record(.synced, "a")]
-        #expect(contents(of: "a", model, after: failed, from: [old]) == ["old", "new"])
-        // Writing it again helps.
-        let again = failed + [record(.written, data: "new"), record(.synced, "a")]
-        #expect(contents(of: "a", model, after: again, from: [old]) == ["new"])
+        let failed = [record(.written, data: "new"), record(.failedSync, at: "a"), record(.synced, at: "a")]
+        #expect(contents(of: "a", under: model, after: failed, from: [old]) == ["old", "new"])
+        // Writing the data again makes them durable.
+        let again = failed + [record(.written, data: "new"), record(.synced, at: "a")]
+        #expect(contents(of: "a", under: model, after: again, from: [old]) == ["new"])
     }
 
-    @Test("each block of a file that was not flushed may be old or new, and names of one file show the same")
+    @Test("each block of an unflushed file may be old or new, equally under all its names")
     func tornFiles() {
         let old = String(repeating: "o", count: 8192)
         var disk = DiskState(.journaled, [DiskFile(path: "a", contents: Array(old.utf8), inode: 1)])
-        disk.apply(record(.linked, "b"))
+        disk.apply(record(.linked, at: "b"))
         disk.apply(record(.written, data: String(repeating: "n", count: 8192)))
         var found: Set<String> = []
         for seed in 1...50 as ClosedRange<UInt64> {

@@ -4,14 +4,13 @@ import RoostConformance
 import RoostCore
 import Testing
 
-@Suite("Kill", .serialized)
+@Suite("Killed writers", .serialized)
 struct KillTests {
     /// A process that commits in a loop is killed at 50 random instants, each time on the same
     /// store.
     ///
-    /// Every commit that it acknowledged is there and whole; of the one it may have been at, all or
-    /// nothing.
-    @Test("every acknowledged commit survives a kill, whole, and nothing is left half", arguments: FileBackends.all)
+    /// Every acknowledged commit must be present and whole, and an unfinished one whole or absent.
+    @Test("after a kill, a store holds every acknowledged commit whole and no half commit", arguments: FileBackends.all)
     func committing(type: String) throws {
         let seed = seed(named: "ROOST_KILL_SEED")
         print("kill on \(type): ROOST_KILL_SEED=\(seed)")
@@ -21,7 +20,8 @@ struct KillTests {
         try StoreRegistry.standard.create(location, model: try CrashWorkload.model).close()
         var state = try CrashWorkload.State()
         for round in 1...50 {
-            // A JSON store writes a new document every few commits then, so that it is killed in the middle of that too.
+            // A JSON store then writes a new document every few commits, so that kills interrupt
+            // that too.
             let child = try Child("commit", location, options: type == "json" ? ["journalBytes=9000"] : [])
             var acked = try #require(
                 try child.number("ready"), "round \(round): the child did not open the store: \(child.wait())")
@@ -29,7 +29,8 @@ struct KillTests {
             for _ in 0..<random.below(6) {
                 acked = try #require(try child.number("acked"), "round \(round): \(child.wait())")
             }
-            // A random spin puts the kill anywhere inside a transaction, whatever the machine's speed.
+            // A random spin puts the kill anywhere inside a transaction, whatever the machine's
+            // speed.
             var spin = random.below(3_000_000)
             while spin > 0 { spin -= 1 + Int(random.next() & 1) }
             child.kill()
@@ -48,13 +49,13 @@ struct KillTests {
             if let difference = try store.contents().difference(from: state.contents) {
                 Issue.record("round \(round), seed \(seed), transaction \(found): \(difference)")
             }
-            try examine(store, state.digest, "round \(round), seed \(seed)")
+            try examine(store, expecting: state.digest, at: "round \(round), seed \(seed)")
             _ = try store.commit(try CrashWorkload.transaction(found + 1))
             try state.advance(to: found + 1)
         }
     }
 
-    private func examine(_ store: any PersistentStore, _ digest: StoreDigest, _ when: String) throws {
+    private func examine(_ store: any PersistentStore, expecting digest: StoreDigest, at when: String) throws {
         let damage = try store.integrityFindings().filter { $0.severity == .damage }
         #expect(damage.isEmpty, "\(when): \(damage)")
         let snapshot = try store.snapshot()

@@ -5,8 +5,8 @@ import RoostMigration
 
 /// The content of the stores in `Tests/Fixtures`.
 ///
-/// It never changes: stores that older programs wrote are compared with it. New features of the
-/// model get a content of their own.
+/// It never changes, because stores of older programs are compared with it. New features of the
+/// model get their own content.
 enum KeptContent {
     static let storeUUID = StoreUUID("0F1E2D3C-4B5A-4697-8879-6A5B4C3D2E1F")
 
@@ -21,7 +21,7 @@ enum KeptContent {
             versionIdentifiers: ["kept 1"], userInfo: ["purpose": "fixtures"])
     }
 
-    /// The same with changes that a mapping model covers.
+    /// The model with changes that a mapping model covers.
     static func nextModel() throws -> ManagedObjectModel {
         var entities = entities
         for index in entities.indices {
@@ -167,6 +167,35 @@ enum KeptContent {
 
     private static func inserts(_ model: ManagedObjectModel) throws -> ChangeSet {
         var changes = ChangeSet(model: model)
+        try insertThings(into: &changes)
+        try insertParties(into: &changes)
+        for key in Int64(1)...3 {
+            try changes.insert(
+                ObjectID("Album", key: key),
+                values: [
+                    "title": .string("Album \(key)"), "band": key == 3 ? .null : .objectID(ObjectID("Band", key: key)),
+                ])
+        }
+        for key in Int64(1)...20 {
+            var values: [String: Value] = ["title": key % 6 == 0 ? .null : .string("Track \(key)")]
+            if key % 5 != 0 {
+                values["album"] = .objectID(ObjectID("Album", key: key % 3 + 1))
+                values["album#order"] = .int((20 - key) * 16)
+            }
+            try changes.insert(ObjectID("Track", key: key * 3), values: values)
+        }
+        for key in Int64(1)...4 { try changes.insert(ObjectID("Tag", key: key), values: ["number": .int(key * 10)]) }
+        for key in Int64(1)...2 { try changes.insert(ObjectID("Playlist", key: key), values: [:]) }
+        changes.userMetadata = [
+            "title": .string("kept"), "number": .int(-42), "real": .double(0.1), "yes": .bool(true),
+            "when": .date(Date(timeIntervalSinceReferenceDate: 1.5)), "bytes": .data(Data([0, 1, 255])),
+            "list": .array([.string("one"), .dictionary(["two": .int(2)])]), "gone": .string("soon"),
+        ]
+        return changes
+    }
+
+    /// Inserts objects with values of every type: minimums, maximums, nulls and large values.
+    private static func insertThings(into changes: inout ChangeSet) throws {
         try changes.insert(
             ObjectID("Thing", key: 1),
             values: [
@@ -196,9 +225,9 @@ enum KeptContent {
                     "position": .composite(["north": .double(1e-300), "east": .double(.nan)]),
                 ]),
             ])
-        // Nothing but nulls.
+        // An object with nulls only.
         try changes.insert(ObjectID("Thing", key: 3), values: [:])
-        // Longer than a page of any store.
+        // Values that are longer than a page of any store.
         try changes.insert(
             ObjectID("Thing", key: 1_000_000_007),
             values: [
@@ -207,6 +236,9 @@ enum KeptContent {
                 "blob": .data(Data((0..<5000).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 31 &+ $0 >> 3) })),
                 "day": .date(Date(timeIntervalSinceReferenceDate: .infinity)),
             ])
+    }
+
+    private static func insertParties(into changes: inout ChangeSet) throws {
         for key in Int64(1)...2 {
             try changes.insert(
                 ObjectID("Band", key: key), values: ["name": .string("Band \(key)"), "founded": .int(1960 + key)])
@@ -225,29 +257,6 @@ enum KeptContent {
                 ObjectID("Passport", key: key),
                 values: key < 6 ? ["holder": .objectID(ObjectID("Person", key: key))] : [:])
         }
-        for key in Int64(1)...3 {
-            try changes.insert(
-                ObjectID("Album", key: key),
-                values: [
-                    "title": .string("Album \(key)"), "band": key == 3 ? .null : .objectID(ObjectID("Band", key: key)),
-                ])
-        }
-        for key in Int64(1)...20 {
-            var values: [String: Value] = ["title": key % 6 == 0 ? .null : .string("Track \(key)")]
-            if key % 5 != 0 {
-                values["album"] = .objectID(ObjectID("Album", key: key % 3 + 1))
-                values["album#order"] = .int((20 - key) * 16)
-            }
-            try changes.insert(ObjectID("Track", key: key * 3), values: values)
-        }
-        for key in Int64(1)...4 { try changes.insert(ObjectID("Tag", key: key), values: ["number": .int(key * 10)]) }
-        for key in Int64(1)...2 { try changes.insert(ObjectID("Playlist", key: key), values: [:]) }
-        changes.userMetadata = [
-            "title": .string("kept"), "number": .int(-42), "real": .double(0.1), "yes": .bool(true),
-            "when": .date(Date(timeIntervalSinceReferenceDate: 1.5)), "bytes": .data(Data([0, 1, 255])),
-            "list": .array([.string("one"), .dictionary(["two": .int(2)])]), "gone": .string("soon"),
-        ]
-        return changes
     }
 
     private static func links(_ model: ManagedObjectModel) throws -> ChangeSet {
@@ -270,7 +279,7 @@ enum KeptContent {
         return changes
     }
 
-    /// Gives objects versions above 1 and leaves keys that are not used again.
+    /// Returns changes that raise versions above 1, and delete objects.
     private static func laterChanges(_ model: ManagedObjectModel) throws -> ChangeSet {
         var changes = ChangeSet(model: model)
         try changes.update(ObjectID("Tag", key: 2), version: 1, values: ["number": .int(-20)])

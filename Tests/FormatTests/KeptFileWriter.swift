@@ -3,24 +3,24 @@ import Roost
 import RoostCore
 import Testing
 
-/// Writes the files of the versions that this program writes, where they are not kept yet.
+/// Writes files of the current format versions that are not kept yet.
 ///
-/// Run it with `ROOST_WRITE_FIXTURES=1` before a new version of a format is landed, and commit what
-/// it made. Files that are kept are never written again.
+/// Run it with `ROOST_WRITE_FIXTURES=1` before merging a new version of a format, and commit the
+/// files. Existing files are never overwritten.
 @Suite("Kept files")
 struct KeptFileWriter {
     @Test(
-        "are written where they are missing",
+        "files of the current formats that are not kept yet are written",
         .enabled(if: ProcessInfo.processInfo.environment["ROOST_WRITE_FIXTURES"] != nil))
     func write() throws {
         let model = try KeptContent.model()
-        for type in fileTypes { try writeStores(of: type, model) }
+        for type in fileTypes { try writeStores(of: type, with: model) }
         try put(try KeptContent.model().document(), in: "model-1", as: "model.roostmodel.json")
         try put(try KeptContent.nextModel().document(), in: "model-1", as: "next.roostmodel.json")
         try put(try KeptContent.mapping().document(), in: "mapping-1", as: "mapping.roostmapping.json")
     }
 
-    private func writeStores(of type: String, _ model: ManagedObjectModel) throws {
+    private func writeStores(of type: String, with model: ManagedObjectModel) throws {
         let folder = try Folder()
         let kind = try StoreRegistry.standard.type(named: type)
         let commits = try KeptContent.commits(model)
@@ -35,7 +35,7 @@ struct KeptFileWriter {
         let store = try kind.open(location, options: StoreOptions())
         for changes in commits.dropFirst() { _ = try store.commit(changes) }
         let isNew = !KeptFiles.exists("\(directory)/store")
-        // What a process that ends now leaves.
+        // The files that a process leaves if it ends now.
         for suffix in ["-wal", "-journal"] where try isNew && folder.names().contains("unclosed" + suffix) {
             try put(try folder.bytes("unclosed"), in: directory, as: "unclosed")
             try put(try folder.bytes("unclosed" + suffix), in: directory, as: "unclosed" + suffix)

@@ -3,8 +3,7 @@ import Roost
 import RoostMigration
 import RoostSystem
 
-/// The files in `Tests/Fixtures`, one directory for each version of each format: `sqlite-2`,
-/// `dump-1`.
+/// The files in `Tests/Fixtures`, in a directory for each version of each format, like `sqlite-2`.
 enum KeptFiles {
     static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Fixtures").path
@@ -41,8 +40,7 @@ struct KeptStore: Sendable, CustomStringConvertible {
         get throws { try StoreRegistry.standard.type(named: type) }
     }
 
-    /// Copies the store, and its log if it has one, into a directory and returns the URL of the
-    /// copy.
+    /// Copies the store, with its log if any, into a directory, and returns the URL of the copy.
     func copy(_ name: String = "store", to folder: Folder) throws -> StoreLocation {
         for suffix in ["", "-wal", "-journal"] where KeptFiles.exists("\(self)/\(name)\(suffix)") {
             try FileManager.default.copyItem(
@@ -56,7 +54,7 @@ struct KeptStore: Sendable, CustomStringConvertible {
 let fileTypes = StoreRegistry.standard.all
     .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
 
-/// A directory of its own for one test.
+/// The directory of one test.
 final class Folder: Sendable {
     let path: String
 
@@ -66,7 +64,7 @@ final class Folder: Sendable {
     }
 
     deinit {
-        // What cannot be removed is left to the system.
+        // A failure leaves the files to the system.
         try? FileManager.default.removeItem(atPath: path)
     }
 

@@ -10,7 +10,7 @@ struct KeptFormatTests {
     private static let refused: Set<String> = ["sqlite-1", "lmdb-1"]
     static let readable = KeptFiles.stores.filter { !refused.contains("\($0)") }
     private static let unreadable = KeptFiles.stores.filter { refused.contains("\($0)") }
-    /// Those with a second store that was not closed, so that its last commits are in a log.
+    /// The stores with a second one that was not closed, whose last commits are in a log.
     static let unclosed = readable.filter { KeptFiles.exists("\($0)/unclosed") }
 
     /// Returns a store in memory with the content of the kept dump.
@@ -23,8 +23,8 @@ struct KeptFormatTests {
         return store
     }
 
-    /// Compares a store with the kept content: every record and link with its version, metadata,
-    /// identity, used keys.
+    /// Compares a store with the kept content: records and links with their versions, metadata,
+    /// identity and used keys.
     private func expectKeptContent(_ store: any PersistentStore) throws {
         let expected = try loadKeptDump()
         #expect(try StoreComparison.diff(expected, store) == [])
@@ -42,7 +42,7 @@ struct KeptFormatTests {
         try expected.close()
     }
 
-    @Test("are opened read-only, have every record and link, and do not change", arguments: readable)
+    @Test("a store of an older program opens read-only, complete, and does not change", arguments: readable)
     func reading(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy(to: folder)
@@ -54,7 +54,7 @@ struct KeptFormatTests {
         #expect(try folder.names().filter { $0 != "store.lock" } == ["store"])
     }
 
-    @Test("are opened for writing, take a commit, and are sound afterwards", arguments: readable)
+    @Test("a store of an older program takes a commit and is sound afterwards", arguments: readable)
     func writing(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy(to: folder)
@@ -68,7 +68,7 @@ struct KeptFormatTests {
         try changes.update(ObjectID("Tag", key: 2), version: 2, values: ["number": .int(6)])
         try changes.add(Link(3, key), to: RelationshipName("Track", name: "tags"))
         _ = try store.commit(changes)
-        // The unique values of the kept objects are known.
+        // The unique values of the kept objects are in use.
         changes = ChangeSet(model: store.model)
         let other = try store.reserveKeys(1, for: "Person").lowerBound
         try changes.insert(ObjectID("Person", key: other), values: ["name": "x", "email": "p4@example.org"])
@@ -83,7 +83,7 @@ struct KeptFormatTests {
         try again.close()
     }
 
-    @Test("have the commits of their log when they were not closed", arguments: unclosed)
+    @Test("a store of an older program that was not closed has the commits of its log", arguments: unclosed)
     func leftoverLog(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy("unclosed", to: folder)
@@ -100,19 +100,17 @@ struct KeptFormatTests {
         try closed.close()
     }
 
-    @Test("are converted into every type", arguments: readable)
-    func converting(kept: KeptStore) throws {
+    @Test("a store of an older program converts into every file type", arguments: readable, fileTypes)
+    func converting(kept: KeptStore, into type: String) throws {
         let folder = try Folder()
         let location = try kept.copy(to: folder)
-        for type in fileTypes {
-            let destination = StoreLocation(type: type, path: folder.file("new-\(type)"))
-            let report = try MigrationManager(registry: .standard).convert(
-                from: .location(location), to: .location(destination))
-            #expect("\(report.digest)" == KeptFiles.digest)
-        }
+        let destination = StoreLocation(type: type, path: folder.file("new-\(type)"))
+        let report = try MigrationManager(registry: .standard).convert(
+            from: .location(location), to: .location(destination))
+        #expect("\(report.digest)" == KeptFiles.digest)
     }
 
-    @Test("are refused by name where the format is too old, with the way out", arguments: unreadable)
+    @Test("a store of a format that is too old is refused with its version and a remedy", arguments: unreadable)
     func tooOld(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy(to: folder)
@@ -124,26 +122,27 @@ struct KeptFormatTests {
             #expect(refusal?.message.contains("Dump it with the version of the program that wrote it") == true)
         }
         #expect(try folder.bytes("store") == before)
-        // The dump that the program of that version wrote, the remedy.
+    }
+
+    @Test("a kept dump, the remedy for a format that is too old, loads with all its content")
+    func remedyForOldFormats() throws {
         let store = try loadKeptDump()
         try expectKeptContent(store)
         try store.close()
     }
 
-    @Test("a dump is loaded into every type")
-    func dumps() throws {
+    @Test("a kept dump loads into every file type", arguments: fileTypes)
+    func loadsDump(into type: String) throws {
         let folder = try Folder()
-        for type in fileTypes {
-            let location = StoreLocation(type: type, path: folder.file(type))
-            try load(try KeptFiles.bytes("dump-1/content.jsonl"), into: .location(location))
-            let store = try StoreRegistry.standard.type(named: type).open(
-                location, options: StoreOptions(isReadOnly: true))
-            try expectKeptContent(store)
-            try store.close()
-        }
+        let location = StoreLocation(type: type, path: folder.file(type))
+        try load(try KeptFiles.bytes("dump-1/content.jsonl"), into: .location(location))
+        let store = try StoreRegistry.standard.type(named: type).open(
+            location, options: StoreOptions(isReadOnly: true))
+        try expectKeptContent(store)
+        try store.close()
     }
 
-    @Test("model and mapping documents say what they said")
+    @Test("kept documents of models and mappings describe the same models and mappings")
     func documents() throws {
         let model = try ManagedObjectModel(document: try KeptFiles.bytes("model-1/model.roostmodel.json"))
         #expect(try model == KeptContent.model())
@@ -164,7 +163,7 @@ struct KeptFormatTests {
         #expect(mapping.problems(from: model, to: next).isEmpty)
     }
 
-    @Test("there is a kept store of each version that is written", arguments: fileTypes)
+    @Test("each format version that this program writes has a kept store", arguments: fileTypes)
     func everyVersion(type: String) throws {
         let folder = try Folder()
         let store = try StoreRegistry.standard.type(named: type).create(

@@ -5,7 +5,7 @@ import RoostMigration
 import RoostStores
 import Testing
 
-@Suite("What a newer program wrote")
+@Suite("Files of newer programs")
 struct NewerFormatTests {
     /// Replaces every occurrence of some bytes, and requires at least one.
     private func replace(_ old: [UInt8], by new: [UInt8], in bytes: [UInt8]) throws -> [UInt8] {
@@ -15,17 +15,17 @@ struct NewerFormatTests {
         return Array(result)
     }
 
-    /// The word as its bytes, the lowest first.
+    /// Returns the bytes of a word, the lowest first.
     private func littleEndian(_ word: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
 
-    /// An entry of the key-value engine: checksum, then version and key limit.
+    /// Returns an entry of the key-value engine: checksum, then version and key limit.
     private func entry(version: UInt64, keyLimit: UInt64) -> [UInt8] {
         let value = littleEndian(version | keyLimit << 32)
         return littleEndian(value.withUnsafeBytes { RecordHash.bytes($0) }) + value
     }
 
-    private func raised(_ kept: KeptStore, _ bytes: [UInt8]) throws -> [UInt8] {
-        // One version more is that of stores that require features.
+    private func raised(_ bytes: [UInt8], of kept: KeptStore) throws -> [UInt8] {
+        // The next version is that of stores that require features.
         let next = kept.version + 2
         switch kept.type {
         case "sqlite":
@@ -50,7 +50,7 @@ struct NewerFormatTests {
         }
     }
 
-    /// Checks that an error refuses a version by name.
+    /// Expects an error that names both versions.
     private func expectRefusal(_ refusal: StoreError?, of newer: Int, reading version: Int) {
         #expect(refusal?.code == .unsupportedVersion)
         let message = refusal?.message ?? ""
@@ -64,11 +64,11 @@ struct NewerFormatTests {
         KeptFiles.stores.filter { $0.type == type }.max { $0.version < $1.version }
     }
 
-    @Test("is refused by name and not changed: a store", arguments: newest)
+    @Test("a store of a newer format is refused with both versions and not changed", arguments: newest)
     func store(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy(to: folder)
-        let bytes = try raised(kept, try folder.bytes("store"))
+        let bytes = try raised(try folder.bytes("store"), of: kept)
         try folder.write(bytes, to: "store")
         for isReadOnly in [true, false] {
             let options = StoreOptions(isReadOnly: isReadOnly)
@@ -91,7 +91,9 @@ struct NewerFormatTests {
         #expect(try folder.bytes("store") == bytes)
     }
 
-    @Test("is refused by the name of a feature: a document", arguments: newest.filter { $0.type == "json" })
+    @Test(
+        "a document that requires an unknown feature is refused with the feature's name",
+        arguments: newest.filter { $0.type == "json" })
     func feature(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy(to: folder)
@@ -108,7 +110,9 @@ struct NewerFormatTests {
         #expect(try folder.bytes("store") == bytes)
     }
 
-    @Test("is refused by name and not changed: a journal", arguments: newest.filter { $0.type == "json" })
+    @Test(
+        "a journal of a newer format is refused with both versions and not changed",
+        arguments: newest.filter { $0.type == "json" })
     func journal(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy("unclosed", to: folder)
@@ -125,22 +129,20 @@ struct NewerFormatTests {
         #expect(try folder.bytes("unclosed-journal") == bytes)
     }
 
-    @Test("is refused by name: a dump")
-    func dump() throws {
+    @Test("a dump of a newer format is refused with both versions and creates nothing", arguments: fileTypes)
+    func dump(into type: String) throws {
         let text = String(decoding: try KeptFiles.bytes("dump-1/content.jsonl"), as: UTF8.self)
         let range = try #require(text.range(of: "\"formatVersion\":1"))
         let newer = Array(text.replacingCharacters(in: range, with: "\"formatVersion\":2").utf8)
         let folder = try Folder()
-        for type in fileTypes {
-            let refusal = error {
-                try load(newer, into: .location(StoreLocation(type: type, path: folder.file("store"))))
-            }
-            expectRefusal(refusal, of: 2, reading: 1)
-            #expect(try folder.names() == [])
+        let refusal = error {
+            try load(newer, into: .location(StoreLocation(type: type, path: folder.file("store"))))
         }
+        expectRefusal(refusal, of: 2, reading: 1)
+        #expect(try folder.names() == [])
     }
 
-    @Test("is refused by name: documents of models and mappings")
+    @Test("documents of models and mappings of a newer format are refused with both versions")
     func documents() throws {
         func raised(_ name: String) throws -> [UInt8] {
             let text = String(decoding: try KeptFiles.bytes(name), as: UTF8.self)

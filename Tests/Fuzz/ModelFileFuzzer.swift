@@ -4,11 +4,10 @@ import RoostCore
 @testable import RoostCoreData
 @testable import RoostMigration
 
-/// Called by libFuzzer with each file; a trap, more than ten seconds and more than 512 MiB are
-/// findings.
+/// Reads each file of libFuzzer; a trap, more than ten seconds and more than 512 MiB are findings.
 ///
-/// A file is read as whatever reads files that begin like it: compiled models, archived expressions
-/// and predicates, property lists; models and mapping models in XML; model documents.
+/// The start of a file selects its readers: those of compiled models, archived expressions and
+/// predicates, property lists, models and mapping models in XML, and model documents.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzModelFile(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
@@ -30,7 +29,7 @@ public func fuzzModelFile(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     return 0
 }
 
-/// Writes what was read as a document, which must be the same model.
+/// Writes the model as a document, which must be read as the same model.
 private func use(_ read: () throws(StoreError) -> ManagedObjectModel) {
     guard let model = try? read() else { return }
     guard (try? ManagedObjectModel(document: model.document())) == model else { fatalError("not inverse") }

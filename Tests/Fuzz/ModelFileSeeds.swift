@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes the files that the fuzzer begins with, as the tests make them: `seeds DIRECTORY`.
+/// Writes the first files of the fuzzer, which the tests also use: `seeds DIRECTORY`.
 @main
 enum ModelFileSeeds {
     static func main() throws {
@@ -22,7 +22,7 @@ enum ModelFileSeeds {
             ])
     }
 
-    /// One entity with one attribute, whose default value is a decimal.
+    /// Returns a model with one attribute, whose default value is a decimal.
     private static func small() -> [UInt8] {
         var a = ArchiveWriter()
         let value = decimal(&a)
@@ -39,7 +39,7 @@ enum ModelFileSeeds {
         return a.archive(root)
     }
 
-    /// The call of a function with a list of constants.
+    /// Returns the call of a function with a list of constants.
     private static func expression() -> [UInt8] {
         var a = ExpressionArchive()
         let number = decimal(&a.writer)

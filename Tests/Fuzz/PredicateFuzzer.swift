@@ -1,10 +1,10 @@
 import RoostCore
 import RoostQuery
 
-/// Called by libFuzzer with each text; a trap is a finding.
+/// Reads each text of libFuzzer; a trap is a finding.
 ///
-/// Text that is a predicate must be the same one after printing and reading, without a model and
-/// with one. Text is read with arguments too.
+/// A predicate must be the same after printing and reading, with and without a model. Each text is
+/// also read with arguments.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzPredicate(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let text = String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)

@@ -3,13 +3,13 @@
     import RoostSQL
     import RoostSQLite
 
-    /// The required part of a connection, over one to SQLite.
+    /// A connection with only the required members, over a connection to SQLite.
     final class PlainConnection: SQLConnection {
         let base: SQLiteConnection
-        /// Whether a transaction is over with its first error, as in some databases.
+        /// Whether a transaction ends with its first error, as in some databases.
         private let endsWithErrors: Bool
         private var hasFailed = false
-        /// Whether the transaction is over, so that the base belongs to another one.
+        /// Whether the transaction has ended, so that another one uses the base.
         var isOver = false
 
         init(_ base: SQLiteConnection, endsWithErrors: Bool) {
@@ -24,7 +24,7 @@
         var changedRowCount: Int { base.changedRowCount }
         var isInTransaction: Bool { base.isInTransaction }
 
-        /// Runs a call of SQLite, unless one of the transaction failed before.
+        /// Runs a call of SQLite, unless an earlier call of the transaction failed.
         func trying<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
             guard !hasFailed else {
                 throw StoreError(.internalInconsistency, "The transaction of '\(base.path)' failed before.")
@@ -35,7 +35,7 @@
             }
         }
 
-        /// Sets a savepoint, as a database whose transactions end with errors must.
+        /// Sets a savepoint, which a database whose transactions end with errors requires.
         func attempting<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
             guard endsWithErrors else { return try body() }
             try base.run("SAVEPOINT plain")
@@ -52,7 +52,7 @@
         }
     }
 
-    /// The required part of a statement.
+    /// A statement with only the required members.
     final class PlainStatement: SQLStatement {
         private let base: SQLiteStatement
         private let connection: PlainConnection

@@ -4,16 +4,16 @@
     import RoostSQL
     import RoostSQLite
 
-    /// The required part of a database, over a file of SQLite with a write-ahead log.
+    /// A database with only the required members, over an SQLite file with a write-ahead log.
     ///
-    /// SQLite's locks keep writers apart, in one process as between several.
+    /// SQLite's locks serialize writers, in one process and between processes.
     final class PlainDatabase: SQLDatabase {
         private struct State {
             var idle: [SQLiteConnection] = []
-            /// Transactions under way.
+            /// The number of running transactions.
             var userCount = 0
             var isClosed = false
-            /// Whether the lock was given back.
+            /// Whether the lock was released.
             var isFinished = false
         }
 
@@ -41,7 +41,7 @@
             try begin { (connection) throws(StoreError) in
                 _ = try check.verify()
                 try connection.run("BEGIN")
-                // The view is fixed by the first read.
+                // The first read fixes the view.
                 _ = try connection.integer("SELECT count FROM _roost_tallies LIMIT 1")
             }
         }
@@ -100,7 +100,7 @@
             }
         }
 
-        /// Ends a transaction, undoing what was not committed.
+        /// Ends a transaction, and rolls back uncommitted changes.
         private func end(_ connection: any SQLConnection) {
             guard let plain = connection as? PlainConnection else { return }
             plain.isOver = true
@@ -132,7 +132,7 @@
         static func connect(_ path: String, _ options: StoreOptions) throws(StoreError) -> SQLiteConnection {
             let connection = try SQLiteConnection.plain(
                 at: path, isReadOnly: options.isReadOnly, timeoutSeconds: options.timeoutSeconds)
-            // Processes die in the tests, not machines.
+            // The tests kill processes, not machines.
             if !options.isReadOnly { try connection.execute("PRAGMA synchronous = OFF") }
             return connection
         }

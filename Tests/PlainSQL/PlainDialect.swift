@@ -1,9 +1,9 @@
 #if SQLite
     import RoostSQL
 
-    /// The required part of a dialect, for SQLite: everything else is as standard SQL has it.
+    /// A dialect for SQLite with only the required members; everything else is standard SQL.
     struct PlainDialect: SQLDialect {
-        /// As PostgreSQL.
+        /// The maximum of PostgreSQL.
         var maximumIdentifierByteCount: Int { 63 }
         var maximumColumnCount: Int { 900 }
         var maximumParameterCount: Int { 900 }
@@ -14,7 +14,7 @@
         var integerType: String { "BIGINT" }
         var textType: String { "TEXT" }
         var blobType: String { "BLOB" }
-        /// Numbers of the type DOUBLE would lose the sign of −0.0.
+        /// A blob, because numbers of the type DOUBLE would lose the sign of −0.0.
         var floatingType: String { "BLOB" }
     }
 #endif

@@ -4,18 +4,18 @@
     import RoostSQL
     import RoostSQLite
 
-    /// Stores of the SQL engine on a database that gives it the required part only.
+    /// Stores of the SQL engine on a database with only the required members.
     ///
-    /// They show that the engine needs nothing of SQLite, and what a new SQL backend begins with.
+    /// They show that the engine does not depend on SQLite, and are a start for a new SQL backend.
     package struct PlainSQLStoreType: NameLockingStoreType {
         /// The application ID in the files' headers.
         private static let applicationID: UInt32 = 0x506C_6E31
         private static let companions = ["-wal", "-shm", "-journal"]
 
-        /// Whether a transaction is over with its first error, as in some databases.
+        /// Whether a transaction ends with its first error, as in some databases.
         private let endsWithErrors: Bool
 
-        /// Makes the type.
+        /// Creates the type.
         package init(endsWithErrors: Bool = false) { self.endsWithErrors = endsWithErrors }
 
         package var name: String { "plainsql" }
@@ -45,7 +45,7 @@
             return try open(location, options, path, lock)
         }
 
-        /// Opens a store whose lock is held; the store gives it back.
+        /// Opens a store whose lock is held; the store releases it.
         private func open(
             _ location: StoreLocation, _ options: StoreOptions, _ path: String, _ lock: StoreLock?
         ) throws(StoreError) -> any PersistentStore {
@@ -98,7 +98,7 @@
             return try open(location, options, StoreFile.absolutePath(location.path), lock)
         }
 
-        /// Makes the tables of a store in an empty file.
+        /// Creates the tables of a store in an empty file.
         package func writeEmptyStore(
             at path: String, model: ManagedObjectModel, options: StoreOptions
         ) throws(StoreError) {
@@ -135,7 +135,7 @@
             try StoreFile.removeCompanions(ofStoreAt: path, type: self)
         }
 
-        /// The statements that made the tables and indexes of a database, by name.
+        /// Returns the statements that created the tables and indexes of a database, by name.
         private func catalog(_ connection: any SQLConnection) throws(StoreError) -> [String: String] {
             try connection.withStatement("SELECT name, sql FROM sqlite_schema") {
                 (statement) throws(StoreError) in
@@ -150,7 +150,7 @@
             }
         }
 
-        /// Throws code `corrupted` unless all tables and indexes are as the engine made them.
+        /// Throws `corrupted` unless all tables and indexes are as the engine created them.
         private func require(
             _ items: [SQLSchema.Item], in catalog: [String: String], _ path: String
         ) throws(StoreError) {
@@ -163,7 +163,7 @@
 
         private func requireStore(_ path: String) throws(StoreError) {
             guard recognizes(fileAt: path) else {
-                // Throws where the file cannot be read, which says nothing about its kind.
+                // Throws if the file cannot be read, which says nothing about its kind.
                 _ = try StoreFile.contents(of: path)
                 throw StoreError(.notAStore, "'\(path)' is not a plain SQL store; it was not touched.")
             }

@@ -4,16 +4,18 @@ import RoostFiles
 import RoostSystem
 import Testing
 
-/// Whatever is wrong with the input: one line on standard error, exit code 3, and nothing changed.
-@Suite("Bad input")
+/// A wrong input ends a command with one line on standard error and an exit code, and changes
+/// nothing.
+@Suite("Commands on bad input")
 struct BadInputTests {
     /// Runs every command that reads the store `name`, and expects each to refuse it.
     private func expectRefused(
-        _ name: String, in place: Workplace, containing text: String = "", _ location: SourceLocation = #_sourceLocation
+        _ name: String, in place: Workplace, containing text: String = "",
+        at location: SourceLocation = #_sourceLocation
     ) throws {
         let before = try place.names()
         for command in [["info", name], ["check", name], ["diff", name, name], ["convert", name, "sqlite:new"]] {
-            try place.start(command).wait().expectError(3, containing: text, location)
+            try place.start(command).wait().expectError(3, containing: text, at: location)
         }
         #expect(
             try place.names().filter { !$0.hasSuffix(".lock") } == before.filter { !$0.hasSuffix(".lock") },
@@ -21,7 +23,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "a file that is not a store, an empty file, nothing at all",
+        "commands refuse text, an empty file, zeros or a missing file as a store",
         arguments: ["", "sqlite:", "lmdb:", "json:", "coredata:"])
     func foreignFiles(prefix: String) throws {
         let place = try Workplace()
@@ -38,7 +40,8 @@ struct BadInputTests {
     }
 
     @Test(
-        "a directory, a pipe or a device instead of a file", arguments: ["", "sqlite:", "lmdb:", "json:", "coredata:"])
+        "commands refuse a directory, a pipe or a device as a store",
+        arguments: ["", "sqlite:", "lmdb:", "json:", "coredata:"])
     func notFiles(prefix: String) throws {
         let place = try Workplace()
         try FileManager.default.createDirectory(atPath: place.file("folder"), withIntermediateDirectories: false)
@@ -48,7 +51,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("an argument that is not UTF-8")
+    @Test("an update with an argument that is not UTF-8 exits with 2")
     func encoding() throws {
         let place = try Workplace()
         let run = try place.roost(through: [
@@ -57,10 +60,10 @@ struct BadInputTests {
         run.expectError(2, containing: "argument 4 is not UTF-8")
     }
 
-    @Test("an LMDB store whose lock file was removed while another process has it open")
+    @Test("an LMDB store in use whose lock file was removed refuses other processes")
     func removedLockFile() throws {
         let place = try Workplace()
-        try place.makeStore("lmdb", "store", objects: 50)
+        try place.makeStore("lmdb", named: "store", objects: 50)
         let store = try StoreRegistry.standard.open(StoreLocation(type: "lmdb", path: place.file("store")))
         defer { try? store.close() }
         #expect(try place.roost("info", "store").code == 0)
@@ -71,20 +74,20 @@ struct BadInputTests {
         #expect(try place.roost("info", "store").code == 0)
     }
 
-    @Test("a type that does not exist")
+    @Test("a mistyped, missing or read-only store type exits with 2 and a hint")
     func unknownType() throws {
         let place = try Workplace()
         try place.roost("info", "sqlit:a").expectError(2, containing: "did you mean 'sqlite'?")
-        try place.makeStore("sqlite", "a", objects: 10)
+        try place.makeStore("sqlite", named: "a", objects: 10)
         try place.roost("convert", "a", "lmbd:b").expectError(2, containing: "lmbd")
         try place.roost("convert", "a", "b").expectError(2, containing: "sqlite:b")
         try place.roost("convert", "a", "coredata:b").expectError(2, containing: "can only be read")
     }
 
-    @Test("a truncated store is refused or found damaged, whatever its length", arguments: Workplace.fileTypes)
+    @Test("a truncated store fails its check or is refused, and is never converted", arguments: Workplace.fileTypes)
     func truncated(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "whole", objects: 500)
+        try place.makeStore(type, named: "whole", objects: 500)
         let whole = try place.bytes("whole")
         for part in [1, 15, 16, 100, 1023, 4096, 5000, 8192, whole.count / 2, whole.count - 4096, whole.count - 1] {
             try place.write(whole.prefix(part), to: "cut")
@@ -99,10 +102,10 @@ struct BadInputTests {
         }
     }
 
-    @Test("a store with a flipped bit never gives wrong data silently", arguments: Workplace.fileTypes)
+    @Test("a store with a flipped bit is converted unchanged, or reported", arguments: Workplace.fileTypes)
     func bitFlips(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "whole", objects: 500)
+        try place.makeStore(type, named: "whole", objects: 500)
         let whole = try place.bytes("whole")
         let digest = try place.roost("convert", "whole", "\(type):clean", "--json").json()["digest"] as? String
         let seed = UInt64.random(in: 0 ... .max)
@@ -125,29 +128,30 @@ struct BadInputTests {
                 convert.expectError(3)
                 #expect(!FileManager.default.fileExists(atPath: place.file("copy")))
             }
-            // A value of SQLite's that somebody else may have changed is copied as it is, with a warning.
+            // A changed value of an SQLite store is copied with a warning.
             if check.code != 0 || convert.code != 0 { noticed += 1 }
             try FileManager.default.removeItem(atPath: place.file("flipped"))
         }
         #expect(noticed > 0, "seed \(seed)")
     }
 
-    @Test("an SQLite store of a newer format")
+    @Test("commands refuse an SQLite store of a newer format, and do not change it")
     func newerVersion() throws {
         let place = try Workplace()
-        try place.makeStore("sqlite", "a", objects: 10)
+        try place.makeStore("sqlite", named: "a", objects: 10)
         var bytes = try place.bytes("a")
-        // user_version, the format's version, is a big-endian number at offset 60 of an SQLite file.
+        // user_version, the format's version, is a big-endian number at offset 60 of an SQLite
+        // file.
         bytes.replaceSubrange(60..<64, with: [0, 0, 0, 99])
         try place.write(bytes, to: "newer")
         try expectRefused("sqlite:newer", in: place, containing: "99")
         #expect(try place.bytes("newer") == bytes)
     }
 
-    @Test("a store that another process has locked", arguments: Workplace.fileTypes)
+    @Test("commands that do not wait refuse a locked store and name its file", arguments: Workplace.fileTypes)
     func locked(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "a", objects: 10)
+        try place.makeStore(type, named: "a", objects: 10)
         let lock = try StoreLock.acquire(forStoreAt: place.file("a"), mode: .exclusive, timeoutSeconds: 10)
         for command in [["info"], ["check"], ["convert", "sqlite:b"]] {
             var arguments = command
@@ -159,8 +163,8 @@ struct BadInputTests {
         #expect(try place.roost("info", "a").code == 0)
     }
 
-    /// The words before a command that run it as a user whom permissions bind; empty unless this is
-    /// the superuser.
+    /// The words before a command that run it without the rights of the superuser; nil without
+    /// setpriv.
     private static let asUser: [String]? = {
         guard geteuid() == 0 else { return [] }
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv") else { return nil }
@@ -168,11 +172,11 @@ struct BadInputTests {
     }()
 
     @Test(
-        "a file that may not be read, a directory that may not be written",
+        "a file without read permission and a directory without write permission are named",
         .enabled(if: asUser != nil, "needs setpriv as the superuser"), arguments: Workplace.fileTypes)
     func permissions(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "a", objects: 10)
+        try place.makeStore(type, named: "a", objects: 10)
         let user = Self.asUser ?? []
         try FileManager.default.setAttributes([.posixPermissions: 0o000], ofItemAtPath: place.file("a"))
         try place.start(["info", "\(type):a"], through: user).wait().expectError(3, containing: "'a'")
@@ -186,7 +190,7 @@ struct BadInputTests {
     }
 }
 
-/// Random numbers from a seed (SplitMix64), so that a failure can be made again.
+/// Random numbers from a seed (SplitMix64), so that a failure can be repeated.
 struct SeededNumbers {
     private var state: UInt64
 

@@ -7,7 +7,7 @@ import Testing
 @Suite("roost update and roost delete")
 struct BatchCommandTests {
     /// Shelves with books; a reader's card keeps the reader.
-    private static func makeLibrary(_ place: Workplace, _ type: String) throws {
+    private static func makeLibrary(_ type: String, in place: Workplace) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Shelf", attributes: [.init("name", type: .string, isOptional: false)],
@@ -45,16 +45,18 @@ struct BatchCommandTests {
         try store.close()
     }
 
-    private func count(_ place: Workplace, _ entity: String, _ predicate: String = "TRUEPREDICATE") throws -> String {
+    private func count(
+        _ entity: String, where predicate: String = "TRUEPREDICATE", in place: Workplace
+    ) throws -> String {
         let run = try place.roost("fetch", "library", entity, "--count", "--where=\(predicate)")
         #expect(run.code == 0, "\(run.errors)")
         return run.output.trimmingCharacters(in: .newlines)
     }
 
-    @Test("set what they are told, by constants and expressions", arguments: Workplace.fileTypes)
+    @Test("an update sets constants and expressions on objects of subentities too", arguments: Workplace.fileTypes)
     func update(type: String) throws {
         let place = try Workplace()
-        try Self.makeLibrary(place, type)
+        try Self.makeLibrary(type, in: place)
         let run = try place.roost(
             "update", "library", "Book", "--set=loans = loans * 2 + 1", "--set=title = \"it's\"", "--set=shelf = 2",
             "--set=bought = '2024-05-01'", "--where=loans > 3", "--yes")
@@ -77,18 +79,18 @@ struct BatchCommandTests {
                 4,it's,9,2,2024-05-01T00:00:00Z,2
 
                 """)
-        #expect(try count(place, "Book", "shelf = 2") == "10")
+        #expect(try count("Book", where: "shelf = 2", in: place) == "10")
     }
 
-    @Test("keep the store as it was with --keep-backup", arguments: Workplace.fileTypes)
+    @Test("an update or a deletion with --keep-backup keeps the former store", arguments: Workplace.fileTypes)
     func backup(type: String) throws {
         let place = try Workplace()
-        try Self.makeLibrary(place, type)
+        try Self.makeLibrary(type, in: place)
         let before = try place.roost("dump", "library").output
         func backups() throws -> [String] {
             try place.names().filter { $0.hasPrefix("library.backup-") && !$0.hasSuffix(".lock") }
         }
-        // What changes nothing, or is refused, needs none.
+        // A run without changes makes no backup.
         #expect(
             try place.roost("update", "library", "Book", "--set=loans = 1", "--where=loans = 99", "--keep-backup", "-y")
                 .code == 0)
@@ -104,18 +106,18 @@ struct BatchCommandTests {
         for name in try backups() + ["library"] { #expect(try place.roost("check", name).code == 0) }
     }
 
-    @Test("say what would change and change nothing with --dry-run", arguments: Workplace.fileTypes)
+    @Test("a dry run prints the objects of an update or deletion and changes nothing", arguments: Workplace.fileTypes)
     func dryRun(type: String) throws {
         let place = try Workplace()
-        try Self.makeLibrary(place, type)
+        try Self.makeLibrary(type, in: place)
         let before = try place.roost("dump", "library").output
         let shelf = try place.roost("delete", "library", "Shelf", "--where=name = 'shelf 2'", "--dry-run")
         #expect(
             shelf.output == """
                 entity  objects  why
                 Shelf         1  asked for
-                Book          3  goes along: delete rule cascade
-                Comic         1  goes along: delete rule cascade
+                Book          3  delete rule cascade
+                Comic         1  delete rule cascade
                 Would delete 5 objects; nothing was changed.
 
                 """, "\(shelf.errors)")
@@ -130,10 +132,12 @@ struct BatchCommandTests {
         #expect(try place.roost("dump", "library").output == before)
     }
 
-    @Test("delete what they find, with what goes along", arguments: Workplace.fileTypes)
+    @Test(
+        "a deletion by position, ID or entity removes those objects and exits accordingly",
+        arguments: Workplace.fileTypes)
     func delete(type: String) throws {
         let place = try Workplace()
-        try Self.makeLibrary(place, type)
+        try Self.makeLibrary(type, in: place)
         let best = try place.roost(
             "delete", "library", "Book", "--sort=-loans", "--limit=2", "--offset=1", "--yes", "--json")
         #expect(try best.json()["generation"] as? Int == 2, "\(best.errors)")
@@ -142,7 +146,7 @@ struct BatchCommandTests {
         let missing = try place.roost("delete", "library", "Shelf", "--id=1", "--id=9", "--yes", "--quiet")
         missing.expectError(1, containing: "Shelf/p9 does not exist")
         #expect(missing.output == "")
-        #expect(try count(place, "Book") == "6")
+        #expect(try count("Book", in: place) == "6")
         let everything = try place.roost("delete", "library", "Book", "-y")
         #expect(everything.code == 0 && everything.output.hasSuffix("Deleted 6 objects.\n"))
         let nothing = try place.roost("delete", "library", "Book", "-y")
@@ -150,10 +154,10 @@ struct BatchCommandTests {
         #expect(try place.roost("check", "library").code == 0)
     }
 
-    @Test("refuse what cannot be, name it and change nothing", arguments: Workplace.fileTypes)
-    func refusals(type: String) throws {
+    @Test("an update or deletion with wrong options names them and changes nothing", arguments: Workplace.fileTypes)
+    func wrongOptions(type: String) throws {
         let place = try Workplace()
-        try Self.makeLibrary(place, type)
+        try Self.makeLibrary(type, in: place)
         let before = try place.roost("dump", "library").output
         try place.roost("update", "library", "Book", "--yes").expectError(2, containing: "'--set'")
         try place.roost("delete", "library", "Book").expectError(2, containing: "--yes")
@@ -162,28 +166,62 @@ struct BatchCommandTests {
         try place.roost("delete", "library", "Book", "--where=loans = 1", "--where=loans = 2", "-y")
             .expectError(2, containing: "more than once")
         try place.roost("delete", "library", "Boot", "-y").expectError(2, containing: "did you mean 'Book'?")
-        let updates = [
-            ("loans", "not an assignment"), ("loans = 1 AND title = 'x'", "not an assignment"),
-            ("loans < 1", "not an assignment"),
-            ("loan = 1", "did you mean 'loans'?"), ("loans = 40000", "loans"), ("loans = 0.5", "Book/p1"),
-            ("shelf = 9", "does not exist"), ("loans = 'many'", "loans"), ("bought = 'soon'", "bought"),
-        ]
-        for (assignment, text) in updates {
-            let run = try place.roost("update", "library", "Book", "--set=\(assignment)", "--yes")
-            // These are known to be wrong only when an object gets the value.
-            let code: Int32 = ["loans = 40000", "loans = 0.5", "shelf = 9"].contains(assignment) ? 3 : 2
-            if assignment == "loans" {
-                // No comparison at all: the parser says what is missing.
-                run.expectError(code)
-            } else {
-                run.expectError(code, containing: text)
-            }
-        }
         try place.roost("update", "library", "Book", "--set=loans = 1", "--set=loans = 2", "-y")
             .expectError(2, containing: "set twice")
+        #expect(try place.roost("dump", "library").output == before)
+    }
+
+    /// An assignment that is refused.
+    struct WrongAssignment: Sendable, CustomTestStringConvertible {
+        let text: String
+        let message: String
+        let code: Int32
+
+        var testDescription: String { text }
+    }
+
+    static let wrongAssignments = [
+        // The parser names the missing part.
+        WrongAssignment(text: "loans", message: "", code: 2),
+        WrongAssignment(text: "loans = 1 AND title = 'x'", message: "not an assignment", code: 2),
+        WrongAssignment(text: "loans < 1", message: "not an assignment", code: 2),
+        WrongAssignment(text: "loan = 1", message: "did you mean 'loans'?", code: 2),
+        WrongAssignment(text: "loans = 'many'", message: "loans", code: 2),
+        WrongAssignment(text: "bought = 'soon'", message: "bought", code: 2),
+        // Only an object that gets the value shows that these are wrong.
+        WrongAssignment(text: "loans = 40000", message: "loans", code: 3),
+        WrongAssignment(text: "loans = 0.5", message: "Book/p1", code: 3),
+        WrongAssignment(text: "shelf = 9", message: "does not exist", code: 3),
+    ]
+
+    @Test(
+        "an update with a wrong assignment names the problem and changes nothing", arguments: Workplace.fileTypes,
+        wrongAssignments)
+    func wrongAssignment(type: String, assignment: WrongAssignment) throws {
+        let place = try Workplace()
+        try Self.makeLibrary(type, in: place)
+        let before = try place.roost("dump", "library").output
+        try place.roost("update", "library", "Book", "--set=\(assignment.text)", "--yes")
+            .expectError(assignment.code, containing: assignment.message)
+        #expect(try place.roost("dump", "library").output == before)
+    }
+
+    @Test("a deletion that a delete rule denies names both objects", arguments: Workplace.fileTypes)
+    func deniedDeletion(type: String) throws {
+        let place = try Workplace()
+        try Self.makeLibrary(type, in: place)
+        let before = try place.roost("dump", "library").output
         let denied = try place.roost("delete", "library", "Reader", "--yes")
         #expect(denied.code == 3)
         #expect(denied.errors.hasPrefix("roost: Reader/p1 has Card/p1 in 'Reader.cards'\n"), "\(denied.errors)")
+        #expect(try place.roost("dump", "library").output == before)
+    }
+
+    @Test("an update that breaks a rule for several objects names each of them", arguments: Workplace.fileTypes)
+    func brokenRules(type: String) throws {
+        let place = try Workplace()
+        try Self.makeLibrary(type, in: place)
+        let before = try place.roost("dump", "library").output
         let broken = try place.roost(
             "update", "library", "Book", "--set=loans = 30000 + loans", "--where=loans < 3", "--yes")
         #expect(broken.code == 3)
@@ -198,16 +236,17 @@ struct BatchCommandTests {
     private static let hasTerminals = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
 
     @Test(
-        "ask on a terminal, and do it only for a yes", .enabled(if: hasTerminals, "/usr/bin/script is missing"),
+        "a deletion asks on a terminal and happens only after y or yes",
+        .enabled(if: hasTerminals, "/usr/bin/script is missing"),
         arguments: [("y", 0, "10"), ("yes", 0, "10"), ("n", 1, "12"), ("", 1, "12")])
     func asking(answer: String, code: Int, left: String) throws {
         let place = try Workplace()
-        try Self.makeLibrary(place, "sqlite")
+        try Self.makeLibrary("sqlite", in: place)
         let script = "printf '\(answer)\\n' | /usr/bin/script -qec \"$*\" /dev/null"
         let run = try place.roost(
             "delete", "library", "Book", "--limit=2", through: ["/bin/sh", "-c", script, "sh"])
         #expect(run.code == Int32(code), "\(run.output) \(run.errors)")
         #expect(run.output.contains("Delete these 2 objects? [y/N]"), "\(run.output)")
-        #expect(try count(place, "Book") == left)
+        #expect(try count("Book", in: place) == left)
     }
 }

@@ -14,7 +14,7 @@
         }
 
         /// Sends bytes to a port of this machine, and returns everything that comes back.
-        private func exchange(_ port: UInt16, _ text: String) throws -> Answer {
+        private func exchange(_ text: String, at port: UInt16) throws -> Answer {
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             try #require(descriptor >= 0)
             defer { close(descriptor) }
@@ -40,14 +40,14 @@
                 status: status, headers: String(parts.first ?? ""), body: parts.count > 1 ? String(parts[1]) : "")
         }
 
-        private func get(_ port: UInt16, _ path: String, _ headers: String = "") throws -> Answer {
+        private func get(_ path: String, headers: String = "", at port: UInt16) throws -> Answer {
             try exchange(
-                port, "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\(headers)\r\n")
+                "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\(headers)\r\n", at: port)
         }
 
         /// Starts the command, and returns the port and the path of its address.
         private func start(
-            _ place: Workplace, _ arguments: [String] = []
+            _ arguments: [String] = [], in place: Workplace
         ) throws -> (run: RunningCommand, port: UInt16, path: String) {
             let run = try place.start(["browse", "a", "--no-open"] + arguments)
             try run.waitForOutput(lines: 1)
@@ -62,72 +62,72 @@
             return try run.wait()
         }
 
-        @Test("shows a store to the browser that has the token, and ends with Ctrl-C")
+        @Test("roost browse serves a store to the holder of its token until Ctrl-C")
         func session() throws {
             let place = try Workplace()
-            try place.makeStore("sqlite", "a")
-            let (run, port, path) = try start(place)
-            #expect(try get(port, "/a.json").status == 403)
-            let first = try get(port, path)
+            try place.makeStore("sqlite", named: "a")
+            let (run, port, path) = try start(in: place)
+            #expect(try get("/a.json", at: port).status == 403)
+            let first = try get(path, at: port)
             #expect(first.status == 200)
             let cookie = try #require(first.headers.firstMatch(of: /Set-Cookie: ([^;]+);/)).1
-            #expect(try get(port, path).status == 403, "the token works once")
-            let overview = try get(port, "/a.json", "Cookie: \(cookie)\r\n")
+            #expect(try get(path, at: port).status == 403, "the token works once")
+            let overview = try get("/a.json", headers: "Cookie: \(cookie)\r\n", at: port)
             #expect(overview.status == 200)
             let info = try place.roost("info", "a", "--json").json()
             let digest = try #require(info["digest"] as? String)
             #expect(overview.body.contains(digest))
-            #expect(try get(port, "/a", "Cookie: \(cookie)\r\n").body.contains("<title>Roost</title>"))
-            #expect(try get(port, "/-/page/page.js").headers.contains("text/javascript"))
+            #expect(try get("/a", headers: "Cookie: \(cookie)\r\n", at: port).body.contains("<title>Roost</title>"))
+            #expect(try get("/-/page/page.js", at: port).headers.contains("text/javascript"))
             let result = try end(run)
             #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
         }
 
-        @Test("changes a store only with --write")
-        func write() throws {
+        @Test(
+            "roost browse changes a store only with --write",
+            arguments: [([], 403, 0), (["--write"], 201, 1)] as [([String], Int, Int)])
+        func write(arguments: [String], status: Int, count: Int) throws {
             let place = try Workplace()
-            try place.makeStore("sqlite", "a")
+            try place.makeStore("sqlite", named: "a")
             let body = #"{"values":{"name":"New"}}"#
-            for (arguments, status) in [([String](), 403), (["--write"], 201)] {
-                let (run, port, path) = try start(place, arguments)
-                let cookie = try #require(try get(port, path).headers.firstMatch(of: /Set-Cookie: ([^;]+);/)).1
-                let headers = [
-                    "POST /a/Genre.json HTTP/1.1", "Host: 127.0.0.1:\(port)", "Connection: close", "Cookie: \(cookie)",
-                    "Content-Type: application/json", "Content-Length: \(body.utf8.count)",
-                ]
-                let answer = try exchange(port, headers.joined(separator: "\r\n") + "\r\n\r\n" + body)
-                #expect(answer.status == status, "\(answer.body)")
-                #expect(try end(run).code == 0)
-            }
-            #expect(try place.roost("fetch", "a", "Genre", "--where=name == 'New'", "--count").output == "1\n")
+            let (run, port, path) = try start(arguments, in: place)
+            let cookie = try #require(try get(path, at: port).headers.firstMatch(of: /Set-Cookie: ([^;]+);/)).1
+            let headers = [
+                "POST /a/Genre.json HTTP/1.1", "Host: 127.0.0.1:\(port)", "Connection: close", "Cookie: \(cookie)",
+                "Content-Type: application/json", "Content-Length: \(body.utf8.count)",
+            ]
+            let answer = try exchange(headers.joined(separator: "\r\n") + "\r\n\r\n" + body, at: port)
+            #expect(answer.status == status, "\(answer.body)")
+            #expect(try end(run).code == 0)
+            #expect(try place.roost("fetch", "a", "Genre", "--where=name == 'New'", "--count").output == "\(count)\n")
             #expect(try place.roost("check", "a").code == 0)
         }
 
-        @Test("survives requests that are none")
+        @Test("roost browse answers again after requests that are not HTTP")
         func garbage() throws {
             let place = try Workplace()
-            try place.makeStore("sqlite", "a")
-            let (run, port, path) = try start(place)
+            try place.makeStore("sqlite", named: "a")
+            let (run, port, path) = try start(in: place)
             for text in [
                 "\r\n\r\n", "GET\r\n\r\n",
                 "GET /%ff.json HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n",
                 "GET / HTTP/1.0\r\n\r\n", "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
                 "GET /\(String(repeating: "a", count: 70_000)) HTTP/1.1\r\n\r\n",
             ] {
-                let answer = try exchange(port, text + "GET / HTTP/1.0\r\n\r\n")
+                let answer = try exchange(text + "GET / HTTP/1.0\r\n\r\n", at: port)
                 #expect(answer.status == 0 || answer.status >= 400, "\(text.prefix(40)): \(answer.status)")
             }
-            #expect(try get(port, path).status == 200)
+            #expect(try get(path, at: port).status == 200)
             #expect(try end(run).code == 0)
         }
 
-        @Test("refuses wrong options and a port that is taken")
+        @Test("roost browse refuses wrong ports, missing stores, ports in use and short tokens")
         func refusals() throws {
             let place = try Workplace()
-            try place.makeStore("sqlite", "a")
+            try place.makeStore("sqlite", named: "a")
             try place.roost("browse", "a", "--port=70000").expectError(2, containing: "65535")
             try place.roost("browse", "missing.sqlite", "--no-open").expectError(3, containing: "missing.sqlite")
-            let (run, port, _) = try start(place)
+            let (run, port, _) = try start(in: place)
             try place.roost("browse", "a", "--no-open", "--port=\(port)").expectError(3, containing: "port")
             #expect(try end(run).code == 0)
             try place.roost(

@@ -3,28 +3,27 @@ import Testing
 
 @testable import RoostCommand
 
-@Suite("Completion")
+@Suite("Completion of command lines")
 struct CompletionTests {
     private static let choices = Subcommand(
         name: "pick", summary: "Pick.", usage: "STORE ENTITY", argumentCount: 2...2, discussion: "",
         options: [
-            CommandOption(
-                "format", letter: "f", value: "FORMAT", help: "table, json, jsonl or csv; table unless given."),
+            CommandOption("format", letter: "f", value: "FORMAT", help: "table, json, jsonl or csv; the default is table."),
             CommandOption("mode", value: "fast|slow", help: "How."), .json,
         ], examples: [], run: { _, _ in .success })
 
-    private func texts(_ words: [String], _ commands: [Subcommand] = RoostTool.commands) -> [String] {
+    private func texts(_ words: [String], of commands: [Subcommand] = RoostTool.commands) -> [String] {
         Completer(commands).candidates(words).map(\.text)
     }
 
-    /// The answer of the program, in a directory.
+    /// Returns the answer of the program in a directory.
     private func asked(_ words: [String], in place: Workplace) throws -> [String] {
         let result = try place.start([Completer.commandName, "words"] + words).wait()
         #expect(result.code == 0 && result.errors == "")
         return result.output.split(separator: "\n").map { String($0.prefix { $0 != "\t" }) }
     }
 
-    @Test("offers every command, and its options, to whoever types their beginning")
+    @Test("completion offers every command, topic of help and option by its beginning")
     func commandsAndOptions() {
         #expect(texts([""]) == RoostTool.commands.map(\.name) + ["help"])
         #expect(texts(["--"]) == ["--help", "--version"])
@@ -39,7 +38,7 @@ struct CompletionTests {
     }
 
     @Test(
-        "offers what can stand where the cursor is",
+        "completion offers subcommands, shells, types or choices that fit the cursor's position",
         arguments: [
             (["model", ""], ["print", "validate", "graph", "generate", "diff", "history"]),
             (["model", "v"], ["validate"]),
@@ -51,11 +50,10 @@ struct CompletionTests {
             (["pick", "--mode", ""], ["fast", "slow"]), (["pick", "--json="], []), (["pick", "--js"], ["--json"]),
         ] as [([String], [String])])
     func places(words: [String], wanted: [String]) {
-        #expect(texts(words, RoostTool.commands + [Self.choices]) == wanted)
+        #expect(texts(words, of: RoostTool.commands + [Self.choices]) == wanted)
     }
 
-    /// For unknown words of a usage or an option, files are offered, or nothing.
-    @Test("knows the choices of options by their help")
+    @Test("completion reads the choices of an option from its help")
     func choicesOfOptions() {
         let found = Dictionary(
             (RoostTool.commands + [Self.choices]).flatMap(\.options).filter { !$0.choices.isEmpty }
@@ -66,45 +64,61 @@ struct CompletionTests {
         #expect(found["timeout"] == nil && found["model"] == nil && found["verbose"] == nil)
     }
 
-    @Test("offers names of the configuration, types, and files, also behind a type", arguments: Workplace.fileTypes)
-    func stores(type: String) throws {
+    /// Returns a place with a configuration that names a store of a type, and with files of
+    /// difficult names.
+    private func placeWithFiles(_ type: String) throws -> Workplace {
         let place = try Workplace()
         try place.write(Data("{stores: {main: {type: '\(type)', path: 'x'}}}".utf8), to: "roost.json")
         try FileManager.default.createDirectory(atPath: place.file("my data/deep"), withIntermediateDirectories: true)
         for name in ["my data/a b", "my data/a b.lock", "my data/a b-wal", ".hidden", "my\tfile", "ä"] {
             try place.write(Data(), to: name)
         }
+        return place
+    }
+
+    @Test("completion of a store offers configured names, files and types", arguments: Workplace.fileTypes)
+    func stores(type: String) throws {
+        let place = try placeWithFiles(type)
         let all = try asked(["info", ""], in: place)
         #expect(all.prefix(4) == ["main", "my data/", "roost.json", "ä"])
         #expect(all.contains("\(type):") && all.contains("coredata:") == (type == "sqlite" || all.contains("sqlite:")))
         #expect(try asked(["info", "m"], in: place) == ["main", "my data/", "memory:"])
+        #expect(try !asked(["convert", "main", ""], in: place).contains("coredata:"))
+    }
+
+    @Test("completion of a path offers files, without companions and hidden files", arguments: Workplace.fileTypes)
+    func paths(type: String) throws {
+        let place = try placeWithFiles(type)
         #expect(try asked(["info", "\(type):my"], in: place) == ["\(type):my data/"])
         #expect(
             try asked(["info", "\(type):my data/"], in: place) == ["\(type):my data/a b", "\(type):my data/deep/"])
         #expect(try asked(["info", "./."], in: place) == ["./.hidden"])
         #expect(try asked(["info", "nowhere/"], in: place) == [])
         #expect(try asked(["info", "memory:"], in: place) == [])
-        #expect(try !asked(["convert", "main", ""], in: place).contains("coredata:"))
         #expect(try asked(["demo", "--directory="], in: place) == ["--directory=my data/"])
         #expect(try asked(["info", "--config=ro"], in: place) == ["--config=roost.json"])
-        // A configuration elsewhere, and one that is wrong, about which only the command says something.
+    }
+
+    @Test("completion reads the configuration of --config, and ignores a wrong one", arguments: Workplace.fileTypes)
+    func configurations(type: String) throws {
+        let place = try placeWithFiles(type)
         try place.write(Data("{stores: {other: {type: 'memory'}}}".utf8), to: "my data/c.json")
         #expect(try asked(["info", "--config", "my data/c.json", "o"], in: place) == ["other"])
         try place.write(Data("{".utf8), to: "roost.json")
         #expect(try asked(["info", "m"], in: place) == ["my data/", "memory:"])
     }
 
-    @Test("offers the entities of the store that was named", arguments: Workplace.fileTypes)
+    @Test("completion offers the entities of the store that the line names", arguments: Workplace.fileTypes)
     func entities(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "a", objects: 10)
+        try place.makeStore(type, named: "a", objects: 10)
         let path = place.file("a")
-        #expect(texts(["pick", path, "Al"], [Self.choices]) == ["Album"])
-        #expect(texts(["pick", "\(type):\(path)", "--json", "Art"], [Self.choices]) == ["Artist"])
-        #expect(texts(["pick", place.file("nothing"), ""], [Self.choices]) == [])
+        #expect(texts(["pick", path, "Al"], of: [Self.choices]) == ["Album"])
+        #expect(texts(["pick", "\(type):\(path)", "--json", "Art"], of: [Self.choices]) == ["Artist"])
+        #expect(texts(["pick", place.file("nothing"), ""], of: [Self.choices]) == [])
     }
 
-    @Test("reads a line as a shell does")
+    @Test("a line for completion is split and quoted as a shell does it")
     func lines() {
         #expect(ShellLine("roost info a").words == ["roost", "info", "a"])
         #expect(ShellLine("roost  info ").words == ["roost", "info", ""])
@@ -116,10 +130,10 @@ struct CompletionTests {
     }
 }
 
-/// The scripts, run by the shells they are for.
-@Suite("The script of completions")
+/// The scripts, run by their shells.
+@Suite("Scripts of completion")
 struct CompletionScriptTests {
-    /// A place with a configuration, a directory and a file, for all shells alike.
+    /// Makes a place with a configuration, a directory and files.
     private func place() throws -> Workplace {
         let place = try Workplace()
         try place.write(
@@ -135,9 +149,9 @@ struct CompletionScriptTests {
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Runs a script in a shell, with the program first in the path, and gives its lines.
+    /// Runs a script in a shell, with the program first in the path, and returns its lines.
     private func run(
-        _ shell: String, _ options: [String], _ script: String, _ arguments: [String] = [], in place: Workplace
+        _ shell: String, options: [String], script: String, arguments: [String] = [], in place: Workplace
     ) throws -> [String] {
         let program = try #require(Workplace.program)
         let directory = URL(fileURLWithPath: program).deletingLastPathComponent().path
@@ -149,16 +163,31 @@ struct CompletionScriptTests {
         return result.output.split(separator: "\n").map(String.init)
     }
 
-    /// What a whole word becomes is the same in all shells; only the quotes differ.
-    private static let cases: [(line: String, wanted: [String])] = [
+    /// Lines and their completions that are the same in all shells.
+    private static let cases: [(String, [String])] = [
         ("roost con", ["convert", "config", "conformance"]), ("roost info ma", ["main", "mail"]),
         ("roost info o", ["only"]), ("roost info --mod", ["--model=", "--model-version="]),
         ("roost model diff on", ["only"]), ("roost completions f", ["fish"]), ("roost info ~/on", ["~/only"]),
         ("roost help dif", ["diff"]), ("roost info nothing", []),
     ]
 
-    @Test("for Bash completes in Bash", .enabled(if: path("bash") != nil, "bash is not installed"))
-    func bash() throws {
+    private static let bashCases: [(String, [String])] = {
+        var all = cases
+        all += [
+            ("roost info my", ["my\\ data/"]), ("roost info \"my data/", ["my data/a b.sqlite"]),
+            // Bash replaces only the text after the colon or the equals sign.
+            ("roost info memory:my", []), ("roost info --model=my\\ data/a", ["my\\ data/a\\ b.sqlite"]),
+        ]
+        #if SQLite
+            all.append(("roost info sqlite:my\\ data/", ["my\\ data/a\\ b.sqlite"]))
+        #endif
+        return all
+    }()
+
+    @Test(
+        "the script for Bash completes commands, options, stores and files",
+        .enabled(if: path("bash") != nil, "bash is not installed"), arguments: bashCases)
+    func bash(line: String, wanted: [String]) throws {
         let place = try place()
         // The words as Readline separates them, at blanks, colons and equals signs.
         let script = """
@@ -170,26 +199,24 @@ struct CompletionScriptTests {
             _roost roost
             printf '%s\\n' "${COMPREPLY[@]}"
             """
-        func complete(_ line: String) throws -> [String] {
-            let lines = try run("bash", ["--norc"], script, ["bash", line], in: place)
-            #expect(lines.first == "complete -F _roost roost")
-            return Array(lines.dropFirst())
-        }
-        for (line, wanted) in Self.cases { #expect(try complete(line) == wanted, "\(line)") }
-        #expect(try complete("roost info my") == ["my\\ data/"])
-        #expect(try complete("roost info \"my data/") == ["my data/a b.sqlite"])
-        // Bash replaces only what stands behind the colon or the equals sign.
-        #expect(try complete("roost info memory:my") == [])
-        #expect(try complete("roost info --model=my\\ data/a") == ["my\\ data/a\\ b.sqlite"])
-        #if SQLite
-            #expect(try complete("roost info sqlite:my\\ data/") == ["my\\ data/a\\ b.sqlite"])
-        #endif
+        let lines = try run("bash", options: ["--norc"], script: script, arguments: ["bash", line], in: place)
+        #expect(lines.first == "complete -F _roost roost")
+        #expect(Array(lines.dropFirst()) == wanted)
     }
 
-    @Test("for Zsh completes in Zsh", .enabled(if: path("zsh") != nil, "zsh is not installed"))
-    func zsh() throws {
-        let place = try place()
-        // Zsh's own commands for completion run only while a key is pressed, so they are stood in for.
+    private static let zshCases: [(String, [String])] = {
+        var all = cases
+        all.append(("roost info my\\ da", ["my data/"]))
+        #if SQLite
+            all.append(("roost info sqlite:my\\ data/", ["sqlite:my data/a b.sqlite"]))
+        #endif
+        return all
+    }()
+
+    /// Completes a line in Zsh.
+    private func completeInZsh(_ line: String) throws -> [String] {
+        // Zsh's own commands for completion run only while a key is pressed, so functions replace
+        // them.
         let script = """
             compdef() { print -r -- "compdef $*" }
             compset() { [[ $1 == -P && $PREFIX == ${~2}* ]] && cut=${PREFIX%%/*}/ }
@@ -201,41 +228,51 @@ struct CompletionScriptTests {
             _roost
             true
             """
-        func complete(_ line: String) throws -> [String] {
-            let lines = try run("zsh", ["-f"], script, ["zsh", line], in: place)
-            #expect(lines.first == "compdef _roost roost")
-            return Array(lines.dropFirst())
-        }
-        for (line, wanted) in Self.cases { #expect(try complete(line) == wanted, "\(line)") }
-        #expect(try complete("roost info my\\ da") == ["my data/"])
-        #expect(try complete("roost info ").contains("memory:"))
-        #if SQLite
-            #expect(try complete("roost info sqlite:my\\ data/") == ["sqlite:my data/a b.sqlite"])
-        #endif
-    }
-
-    @Test("for Fish completes in Fish", .enabled(if: path("fish") != nil, "fish is not installed"))
-    func fish() throws {
-        let place = try place()
-        func complete(_ line: String) throws -> [String] {
-            try run(
-                "fish", ["--no-config"],
-                "roost completions fish | source; complete -C '\(line.replacingOccurrences(of: "\\", with: "\\\\"))'",
-                in: place
-            ).map { String($0.prefix { $0 != "\t" }) }
-        }
-        // Fish sorts by itself, and writes homes out.
-        for (line, wanted) in Self.cases where !line.contains("~") {
-            #expect(try complete(line).sorted() == wanted.sorted(), "\(line)")
-        }
-        #expect(try complete("roost info my\\ da") == ["my data/"])
-        #if SQLite
-            #expect(try complete("roost info sqlite:my\\ data/") == ["sqlite:my data/a b.sqlite"])
-        #endif
+        let lines = try run("zsh", options: ["-f"], script: script, arguments: ["zsh", line], in: try place())
+        #expect(lines.first == "compdef _roost roost")
+        return Array(lines.dropFirst())
     }
 
     @Test(
-        "has no errors of syntax", arguments: CompletionShell.allCases.filter { path($0.rawValue) != nil })
+        "the script for Zsh completes commands, options, stores and files",
+        .enabled(if: path("zsh") != nil, "zsh is not installed"), arguments: zshCases)
+    func zsh(line: String, wanted: [String]) throws {
+        #expect(try completeInZsh(line) == wanted)
+    }
+
+    @Test(
+        "the script for Zsh offers the types of stores for an empty word",
+        .enabled(if: path("zsh") != nil, "zsh is not installed"))
+    func emptyWordInZsh() throws {
+        #expect(try completeInZsh("roost info ").contains("memory:"))
+    }
+
+    private static let fishCases: [(String, [String])] = {
+        // Fish expands `~`.
+        var all = cases.filter { !$0.0.contains("~") }
+        all.append(("roost info my\\ da", ["my data/"]))
+        #if SQLite
+            all.append(("roost info sqlite:my\\ data/", ["sqlite:my data/a b.sqlite"]))
+        #endif
+        return all
+    }()
+
+    @Test(
+        "the script for Fish completes commands, options, stores and files",
+        .enabled(if: path("fish") != nil, "fish is not installed"), arguments: fishCases)
+    func fish(line: String, wanted: [String]) throws {
+        let escaped = line.replacingOccurrences(of: "\\", with: "\\\\")
+        let found = try run(
+            "fish", options: ["--no-config"], script: "roost completions fish | source; complete -C '\(escaped)'",
+            in: try place()
+        ).map { String($0.prefix { $0 != "\t" }) }
+        // Fish sorts by itself.
+        #expect(found.sorted() == wanted.sorted())
+    }
+
+    @Test(
+        "each completion script passes its shell's syntax check",
+        arguments: CompletionShell.allCases.filter { path($0.rawValue) != nil })
     func syntax(shell: CompletionShell) throws {
         let place = try Workplace()
         try place.write(Data(shell.script.utf8), to: "script")
@@ -244,7 +281,7 @@ struct CompletionScriptTests {
         #expect(result.code == 0 && result.errors == "" && result.output == "")
     }
 
-    @Test("is refused for a shell that nobody knows")
+    @Test("completions for an unknown shell are refused with the shells that exist")
     func unknown() throws {
         let place = try Workplace()
         try place.roost("completions", "fihs").expectError(2, containing: "did you mean 'fish'?")

@@ -7,7 +7,7 @@ struct ConfigurationTests {
     /// A place with a store `a` and a configuration that calls it `main`, another one `copy`.
     private func place(_ type: String, options: String = "{}") throws -> Workplace {
         let place = try Workplace()
-        try place.makeStore(type, "a", objects: 50)
+        try place.makeStore(type, named: "a", objects: 50)
         try place.write(
             Data(
                 """
@@ -22,7 +22,7 @@ struct ConfigurationTests {
         return place
     }
 
-    @Test("names stores in every command that takes one", arguments: Workplace.fileTypes)
+    @Test("a configured name works as a store in every command, from any directory", arguments: Workplace.fileTypes)
     func names(type: String) throws {
         let place = try place(type)
         let path = try place.roost("info", "main", "--json").json()["path"] as? String
@@ -35,7 +35,8 @@ struct ConfigurationTests {
         #expect(try place.roost("model", "print", "main").output == place.roost("model", "print", "a").output)
         #expect(try place.roost("model", "diff", "main", "copy").code == 0)
         #expect(try place.roost("model", "validate", "copy").code == 0)
-        // From below, with another working directory, and by --config and ROOST_CONFIG from anywhere.
+        // From below, with another working directory, and by --config and ROOST_CONFIG from
+        // anywhere.
         try FileManager.default.createDirectory(atPath: place.file("x/y"), withIntermediateDirectories: true)
         #expect(try place.roost("info", "main", through: ["/usr/bin/env", "-C", place.file("x/y")]).code == 0)
         let elsewhere = try Workplace()
@@ -45,7 +46,8 @@ struct ConfigurationTests {
         try elsewhere.roost("info", "main").expectError(3, containing: "'main'")
     }
 
-    @Test("gives the default store to a command whose STORE is left out", arguments: Workplace.fileTypes)
+    @Test(
+        "a command without STORE uses the default of the configuration or ROOST_STORE", arguments: Workplace.fileTypes)
     func defaultStore(type: String) throws {
         let place = try place(type)
         #expect(try place.roost("info").output == place.roost("info", "main").output)
@@ -60,10 +62,10 @@ struct ConfigurationTests {
         try Workplace().roost("info").expectError(2, containing: "needs STORE")
     }
 
-    @Test("goes before a file of the same name, and ./ says that the file is meant", arguments: Workplace.fileTypes)
+    @Test("a configured name precedes a file of that name, and ./ means the file", arguments: Workplace.fileTypes)
     func precedence(type: String) throws {
         let place = try place(type)
-        try place.makeStore(type, "main", objects: 7)
+        try place.makeStore(type, named: "main", objects: 7)
         func path(_ text: String) throws -> String? {
             try place.roost("info", text, "--json").json()["path"] as? String
         }
@@ -72,7 +74,7 @@ struct ConfigurationTests {
         #expect(try path("\(type):main") == "main")
     }
 
-    @Test("that is wrong is one error with exit code 2, and nothing is touched", arguments: Workplace.fileTypes)
+    @Test("a wrong configuration exits with 2 and leaves every file unchanged", arguments: Workplace.fileTypes)
     func wrong(type: String) throws {
         let place = try place(type, options: "{ no_such_option: 1 }")
         let before = try place.names()
@@ -97,14 +99,14 @@ struct ConfigurationTests {
         #expect(try place.names().filter { $0 != "m.json" } == before)
     }
 
-    @Test("suggests the store that a mistyped name most likely meant")
+    @Test("a mistyped store name gets a hint at the configured name")
     func hints() throws {
         let place = try place(try #require(Workplace.fileTypes.first))
         try place.roost("info", "mian").expectError(3, containing: "the store 'main'")
         try place.roost("convert", "main", "cop").expectError(2, containing: "the store 'copy'")
     }
 
-    @Test("is printed with the origin of each value")
+    @Test("roost config prints each setting with its origin, and hostile values visibly")
     func printed() throws {
         let place = try place(try #require(Workplace.fileTypes.first))
         let result = try place.roost("config", through: ["/usr/bin/env", "ROOST_STORE=copy"])
@@ -128,7 +130,7 @@ struct ConfigurationTests {
     }
 
     #if SQLite
-        @Test("gives its options to a store that a conversion makes")
+        @Test("a conversion into a configured name uses the options of that store")
         func options() throws {
             let place = try place("sqlite", options: "{ pageSizeBytes: 1024 }")
             #expect(try place.roost("convert", "main", "copy").code == 0)
@@ -138,7 +140,7 @@ struct ConfigurationTests {
     #endif
 
     /// `ROOST_WRITE_DOCS=1` writes the table anew.
-    @Test("has the options of every type in docs/configuration.md")
+    @Test("docs/configuration.md lists the options of every store type")
     func page() throws {
         let location = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("docs/configuration.md")

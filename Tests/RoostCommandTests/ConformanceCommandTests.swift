@@ -22,7 +22,7 @@ struct ConformanceCommandTests {
         FaultyStoreType(try StoreRegistry.standard.type(named: "memory"), fault: .dropsLastLink)
     }
 
-    @Test("runs what a filter finds and prints a line for each check, then the counts")
+    @Test("roost conformance prints a line for each filtered check, then the counts")
     func text() throws {
         let place = try Workplace()
         let result = try place.roost("conformance", "memory", "coredata", "--filter=links.or*", "-f", "changes.empty")
@@ -39,7 +39,7 @@ struct ConformanceCommandTests {
         #expect(quiet.code == 0 && quiet.output == "" && quiet.errors == "")
     }
 
-    @Test("prints the other formats")
+    @Test("roost conformance prints TAP, JUnit, Markdown and JSON")
     func formats() throws {
         let place = try Workplace()
         func output(_ format: String...) throws -> String {
@@ -60,7 +60,7 @@ struct ConformanceCommandTests {
         #expect(checks.allSatisfy { $0["passed"] as? Bool == true && $0["seconds"] is Double })
     }
 
-    @Test("exits 1 when a check fails, and shows it in every format")
+    @Test("roost conformance exits with 1 on a failing check, in every format")
     func failing() throws {
         let arguments = ["memory", "--filter=links.many-to-many"]
         let types = [try Self.faulty()]
@@ -79,7 +79,7 @@ struct ConformanceCommandTests {
         #expect(json.code == .finding && json.output.contains("\"failed\": 1") && json.output.contains("; actual: "))
     }
 
-    @Test("reports an excluded check with the reason, and fails when it passes")
+    @Test("an excluded check is reported with its reason, and fails if it passes")
     func exclusions() throws {
         let arguments = ["memory", "--filter=links.many-to-many", "--exclude=links.many-to-many=drops = loses one"]
         let excluded = try Self.run(arguments, on: [try Self.faulty()])
@@ -99,7 +99,7 @@ struct ConformanceCommandTests {
     }
 
     @Test(
-        "tells what is wrong with its arguments and exits 2",
+        "roost conformance with wrong arguments names the argument and exits with 2",
         arguments: [
             (["memroy"], "did you mean 'memory'?"), (["memory", "memory"], "given twice"),
             (["memory", "--filter=no such check"], "no check has an ID"), (["memory", "-f", "linsk"], "'links'?"),
@@ -128,7 +128,7 @@ struct ConformanceCommandTests {
         #expect(result.output == "")
     }
 
-    @Test("ends behind the check under way when it is cancelled")
+    @Test("a cancelled conformance run ends after the current check")
     func cancelled() throws {
         var count = 0
         let error = #expect(throws: StoreError.self) {
@@ -141,7 +141,7 @@ struct ConformanceCommandTests {
     }
 
     @Test(
-        "cancelled, reports what was run in every format",
+        "a cancelled conformance run reports the finished checks in every format",
         arguments: [
             ("--format=text", "memory: 2 checks: 2 passed"), ("--format=tap", "Bail out! "),
             ("--format=junit", "<error "),
@@ -164,7 +164,7 @@ struct ConformanceCommandTests {
         #expect(whole.code == .success && (format == "--format=text" || !whole.output.contains(mark)))
     }
 
-    @Test("makes no directory for temporary files, and says that there is none", arguments: ["memory", "--self-test"])
+    @Test("roost conformance refuses a missing TMPDIR and does not create it", arguments: ["memory", "--self-test"])
     func temporaryDirectory(argument: String) throws {
         let place = try Workplace()
         let missing = place.file("none")
@@ -174,7 +174,7 @@ struct ConformanceCommandTests {
     }
 
     @Test(
-        "stopped by Ctrl-C or SIGTERM, or with nobody reading, leaves nothing behind",
+        "roost conformance removes its files after Ctrl-C, SIGTERM or a closed pipe",
         arguments: ["INT", "TERM", "PIPE"], ["--filter=values", "--self-test"])
     func stopped(signal: String, option: String) throws {
         let place = try Workplace()

@@ -4,7 +4,7 @@ import RoostCore
 import Testing
 
 /// Commands on a store in which a value changed without a commit.
-@Suite("A changed value in a store")
+@Suite("Commands on a store with a changed value")
 struct DamageCommandTests {
     private static let hasTerminals = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
 
@@ -20,7 +20,7 @@ struct DamageCommandTests {
     }
 
     /// Makes a store `notes`, a sound copy `sound`, and changes one letter of the text of Note/p3.
-    private func makeStore(_ place: Workplace, _ type: String = "sqlite", damaged: Bool = true) throws {
+    private func makeStore(_ type: String = "sqlite", in place: Workplace, damaged: Bool = true) throws {
         let model = try Self.model()
         let store = try StoreRegistry.standard.create(
             StoreLocation(type: type, path: place.file("notes")), model: model)
@@ -41,11 +41,10 @@ struct DamageCommandTests {
         try place.write(bytes, to: "notes")
     }
 
-    @Test(
-        "fails what would pass it on, with the object's ID, and leaves no file", arguments: Workplace.fileTypes)
+    @Test("commands that would copy a changed value name its object and write no file", arguments: Workplace.fileTypes)
     func refuses(type: String) throws {
         let place = try Workplace()
-        try makeStore(place, type)
+        try makeStore(type, in: place)
         // A JSON document is compared as a whole when it is opened, and names no object.
         let id = type == "json" ? "" : "Note/p3"
         let before = try place.bytes("notes")
@@ -70,10 +69,10 @@ struct DamageCommandTests {
         #expect(try place.bytes("old") == old)
     }
 
-    @Test("is refused by migrations, in one pass and in place, and the store stays", arguments: Workplace.fileTypes)
+    @Test("a migration refuses a store with a changed value and leaves it unchanged", arguments: Workplace.fileTypes)
     func migrations(type: String) throws {
         let place = try Workplace()
-        try makeStore(place, type)
+        try makeStore(type, in: place)
         let before = try place.bytes("notes")
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
@@ -90,10 +89,10 @@ struct DamageCommandTests {
         #expect(try !place.names().contains("other"))
     }
 
-    @Test("is a difference from the tally where it is a link or a missing object, also of what a migration leaves out")
+    @Test("commands that read an entity whose tally differs name the entity")
     func tallies() throws {
         let place = try Workplace()
-        try makeStore(place, damaged: false)
+        try makeStore(in: place, damaged: false)
         // The tally of tags alone is changed: the objects themselves are as they were.
         var bytes = try place.bytes("notes")
         let model = try Self.model()
@@ -121,10 +120,10 @@ struct DamageCommandTests {
         #expect(try !place.names().contains("other"))
     }
 
-    @Test("is taken on request, with a warning that names it")
+    @Test("--accept-changes copies changed values with a warning that names the object")
     func acceptsChanges() throws {
         let place = try Workplace()
-        try makeStore(place)
+        try makeStore(in: place)
         for command in [
             ["dump", "notes"], ["convert", "notes", "lmdb:copy"], ["backup", "notes", "backup"],
             ["migrate", "notes", "--to=notes", "--output=json:migrated"],
@@ -144,10 +143,10 @@ struct DamageCommandTests {
         #expect(try place.roost("check", "notes").code == 0)
     }
 
-    @Test("is kept with check --accept, which lists it and asks")
+    @Test("check --accept keeps a changed value after --yes, and then finds nothing")
     func accept() throws {
         let place = try Workplace()
-        try makeStore(place)
+        try makeStore(in: place)
         let before = try place.bytes("notes")
         try place.roost("check", "notes", "--accept").expectError(2, containing: "--yes")
         try place.roost("check", "notes", "--yes").expectError(2, containing: "--accept")
@@ -162,10 +161,10 @@ struct DamageCommandTests {
         #expect(changed.code == 1 && changed.output.contains("Note/p3"))
     }
 
-    @Test("is accepted, with a report in JSON", arguments: [true, false])
+    @Test("check --accept --json reports accepted objects, or that nothing changed", arguments: [true, false])
     func acceptJSON(damaged: Bool) throws {
         let place = try Workplace()
-        try makeStore(place, damaged: damaged)
+        try makeStore(in: place, damaged: damaged)
         let report = try place.roost("check", "notes", "--accept", "--yes", "--json").json()
         #expect(report["accepted"] as? Bool == damaged)
         #expect(report["objects"] as? [String] == (damaged ? ["Note/p3"] : []))
@@ -173,20 +172,21 @@ struct DamageCommandTests {
         #expect((report["generation"] != nil) == damaged)
     }
 
-    @Test("is not accepted in stores that other programs do not write", arguments: ["lmdb", "json"])
+    @Test("check --accept refuses types of stores that other programs do not write", arguments: ["lmdb", "json"])
     func otherTypes(type: String) throws {
         let place = try Workplace()
-        try makeStore(place, type, damaged: false)
+        try makeStore(type, in: place, damaged: false)
         let run = try place.roost("check", "\(type):notes", "--accept", "--yes")
         run.expectError(3, containing: "'\(type)'")
     }
 
     @Test(
-        "is accepted on a terminal for a yes alone", .enabled(if: hasTerminals, "/usr/bin/script is missing"),
+        "check --accept asks on a terminal and accepts only after y",
+        .enabled(if: hasTerminals, "/usr/bin/script is missing"),
         arguments: [("y", 0), ("n", 1)])
     func asking(answer: String, code: Int) throws {
         let place = try Workplace()
-        try makeStore(place)
+        try makeStore(in: place)
         let before = try place.bytes("notes")
         let script = "printf '\(answer)\\n' | /usr/bin/script -qec \"$*\" /dev/null"
         let run = try place.roost("check", "notes", "--accept", through: ["/bin/sh", "-c", script, "sh"])
@@ -196,18 +196,17 @@ struct DamageCommandTests {
         #expect(try place.roost("check", "notes").code == Int32(code))
     }
 
-    @Test("in metadata and in the model keeps the store from being opened")
-    func metadata() throws {
-        for text in ["\"attributes\"", "\"entities\""] {
-            let place = try Workplace()
-            try makeStore(place, damaged: false)
-            var bytes = try place.bytes("notes")
-            let range = try #require(bytes.firstRange(of: Data(text.utf8)))
-            bytes[range.lowerBound + 1] ^= 1
-            try place.write(bytes, to: "notes")
-            try place.roost("dump", "notes").expectError(3, containing: "metadata 'model'")
-            try place.roost("dump", "notes", "--accept-changes").expectError(3, containing: "metadata 'model'")
-            #expect(try place.roost("check", "notes").code == 1)
-        }
+    @Test(
+        "a store with a damaged model in its metadata cannot be opened", arguments: ["\"attributes\"", "\"entities\""])
+    func metadata(damaged text: String) throws {
+        let place = try Workplace()
+        try makeStore(in: place, damaged: false)
+        var bytes = try place.bytes("notes")
+        let range = try #require(bytes.firstRange(of: Data(text.utf8)))
+        bytes[range.lowerBound + 1] ^= 1
+        try place.write(bytes, to: "notes")
+        try place.roost("dump", "notes").expectError(3, containing: "metadata 'model'")
+        try place.roost("dump", "notes", "--accept-changes").expectError(3, containing: "metadata 'model'")
+        #expect(try place.roost("check", "notes").code == 1)
     }
 }

@@ -29,7 +29,7 @@ struct ErrorTableTests {
         }
     }
 
-    /// The codes that the sources of all modules define for programs.
+    /// Returns the codes that the sources of all modules define for programs.
     private static func definedCodes() throws -> Set<String> {
         var codes: Set<String> = []
         let sources = root.appendingPathComponent("Sources")
@@ -48,7 +48,7 @@ struct ErrorTableTests {
         return codes
     }
 
-    @Test("lists every code of the sources, once, and no other")
+    @Test("docs/errors.md lists every error code of the sources exactly once")
     func complete() throws {
         let listed = try Self.rows().map(\.code)
         #expect(listed == listed.sorted())
@@ -59,7 +59,7 @@ struct ErrorTableTests {
         #expect(Set(listed).subtracting(defined) == [], "only in docs/errors.md")
     }
 
-    @Test("says of each code what it means, what to do, whether to retry and how a command ends")
+    @Test("docs/errors.md gives the retry and exit code of each error code")
     func rows() throws {
         for row in try Self.rows() {
             try #require(row.cells.count == 4, "\(row.code)")
@@ -73,7 +73,7 @@ struct ErrorTableTests {
         }
     }
 
-    @Test("has the exit codes of the command")
+    @Test("docs/errors.md lists every exit code of the command")
     func exitCodes() throws {
         let lines = try Self.page().split(separator: "\n").filter { $0.wholeMatch(of: /\| \d+ \|.*/) != nil }
         let listed = lines.compactMap { Int32($0.split(separator: "|")[0].trimmingCharacters(in: .whitespaces)) }

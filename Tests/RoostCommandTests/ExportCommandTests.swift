@@ -32,7 +32,7 @@ struct ExportCommandTests {
         return place
     }
 
-    @Test("writes every value of every object, with the key")
+    @Test("an export to CSV has every value of every object, and its key")
     func csv() throws {
         let result = try workplace().roost("export", "books", "Book")
         #expect(
@@ -47,7 +47,7 @@ struct ExportCommandTests {
         #expect(result.code == 0 && result.errors.isEmpty)
     }
 
-    @Test("is imported again without a difference", arguments: ["csv", "tsv", "jsonl"])
+    @Test("an export that is imported again exports the same text", arguments: ["csv", "tsv", "jsonl"])
     func roundTrip(format: String) throws {
         let place = try workplace()
         let text = try place.roost("export", "books", "Book", "--format=\(format)").output
@@ -59,7 +59,7 @@ struct ExportCommandTests {
         #expect(try place.roost("export", "copy", "Book", "--format=\(format)").output == text)
     }
 
-    @Test("names the to-many relationships that it leaves out, and takes other columns")
+    @Test("an export names left-out to-many relationships, and writes selected columns")
     func columns() throws {
         let place = try workplace()
         let shelves = try place.roost("export", "books", "Shelf")
@@ -71,7 +71,7 @@ struct ExportCommandTests {
         try place.roost("export", "books", "Book", "--format=table").expectError(2, containing: "csv, tsv, jsonl")
     }
 
-    @Test("has a property that is called id, not the key")
+    @Test("an export of an entity with a property id has that property, not the key")
     func propertyCalledID() throws {
         let place = try Workplace()
         try place.write(Data("id,kind\n7,x\n".utf8), to: "rows.csv")

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("roost fetch")
 struct FetchCommandTests {
-    /// A store of notes: what is told apart, what is wide, what is hostile to a terminal.
-    private static func makeNotes(_ place: Workplace, _ type: String) throws {
+    /// Makes a store of notes with texts that are similar to null, wide, or hostile to a terminal.
+    private static func makeNotes(_ type: String, in place: Workplace) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Note",
@@ -41,11 +41,12 @@ struct FetchCommandTests {
     }
 
     @Test(
-        "prints a table that fits, tells null from empty and obeys no control character", arguments: Workplace.fileTypes
+        "a fetched table fits the terminal and distinguishes null, empty and control characters",
+        arguments: Workplace.fileTypes
     )
     func table(type: String) throws {
         let place = try Workplace()
-        try Self.makeNotes(place, type)
+        try Self.makeNotes(type, in: place)
         let wide = try place.roost("fetch", "notes", "Note", "--select=id,text,weight,day,blob,next")
         #expect(wide.code == 0 && wide.errors == "")
         #expect(
@@ -72,52 +73,85 @@ struct FetchCommandTests {
         #expect(narrow.errors.contains("no room for year"))
     }
 
-    @Test("prints rows of expressions, aggregates and groups", arguments: Workplace.fileTypes)
-    func rows(type: String) throws {
+    /// Runs `roost fetch notes Note --format=csv` with arguments, and returns the lines.
+    private func lines(_ arguments: String..., in place: Workplace) throws -> [String] {
+        let run = try place.start(["fetch", "notes", "Note", "--format=csv"] + arguments).wait()
+        #expect(run.code == 0 && run.errors == "", "\(run.errors)")
+        return run.output.split(separator: "\n").map(String.init)
+    }
+
+    @Test("a fetch selects expressions, with and without names", arguments: Workplace.fileTypes)
+    func expressions(type: String) throws {
         let place = try Workplace()
-        try Self.makeNotes(place, type)
-        func lines(_ arguments: String...) throws -> [String] {
-            let run = try place.start(["fetch", "notes", "Note", "--format=csv"] + arguments).wait()
-            #expect(run.code == 0 && run.errors == "", "\(run.errors)")
-            return run.output.split(separator: "\n").map(String.init)
-        }
+        try Self.makeNotes(type, in: place)
         #expect(
-            try lines("--select=id, year + 1 AS later, next.id AS target , 'a,b' AS \"x y\"", "--limit=1") == [
-                "id,later,target,x y", "1,2001,Letter/9,\"a,b\"",
+            try lines(
+                "--select=id, year + 1 AS later, next.id AS target , 'a,b' AS \"x y\"", "--limit=1", in: place) == [
+                    "id,later,target,x y", "1,2001,Letter/9,\"a,b\"",
+                ])
+        // A quote with an accent after it is still a quote.
+        #expect(
+            try lines("--select=year, '\u{301}' AS c, 'a,b' AS d", "--limit=1", in: place) == [
+                "year,c,d", "2000,\u{301},\"a,b\"",
             ])
         #expect(
-            try lines("--select=year, count(id) AS n, max(weight)", "--group-by=year", "--sort=-year") == [
+            try lines("--select=next.year AS y", "--limit=2", "--sort=-next.year", in: place) == ["y", "2002"])
+        #expect(
+            try lines("--select=id", "--sort=text[cd],-year", "--limit=3", in: place) == ["id", "3", "2", "5"])
+        #expect(try lines("--select=5, SELF, TRUE", "--limit=1", in: place) == ["5,SELF,TRUE", "5,1,true"])
+    }
+
+    @Test("a fetch has one row for each group, with aggregates and conditions", arguments: Workplace.fileTypes)
+    func groups(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(type, in: place)
+        #expect(
+            try lines("--select=year, count(id) AS n, max(weight)", "--group-by=year", "--sort=-year", in: place) == [
                 "year,n,max(weight)", "2002,3,", "2001,3,", "2000,3,4.1",
             ])
         #expect(
             try lines(
                 "--select=year AS y, count(id) AS n, max(day) AS latest", "--group-by=y",
-                "--having=latest > '2001-01-01' AND n > 2") == ["y,n,latest", "2000,3,2001-01-01T00:00:00.5Z"])
-        #expect(try lines("--select=count(text)", "--where=year = 2001") == ["count(text)", "3"])
+                "--having=latest > '2001-01-01' AND n > 2", in: place) == [
+                    "y,n,latest", "2000,3,2001-01-01T00:00:00.5Z",
+                ])
+        #expect(try lines("--select=count(text)", "--where=year = 2001", in: place) == ["count(text)", "3"])
         #expect(
             try lines(
                 "--select=year, @count, @max.weight", "--group-by=year", "--having=@count > 2 AND @max.weight > 4",
-                "--sort=-@count") == ["year,@count,@max.weight", "2000,3,4.1"])
-        #expect(try lines("--select=year", "--distinct", "--offset=1") == ["year", "2001", "2002"])
-        // A quote with an accent behind it is still a quote.
+                "--sort=-@count", in: place) == ["year,@count,@max.weight", "2000,3,4.1"])
+    }
+
+    @Test("a fetch with --distinct prints and counts equal rows once", arguments: Workplace.fileTypes)
+    func distinctRows(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(type, in: place)
+        #expect(try lines("--select=year", "--distinct", "--offset=1", in: place) == ["year", "2001", "2002"])
         #expect(
-            try lines("--select=year, '\u{301}' AS c, 'a,b' AS d", "--limit=1") == ["year,c,d", "2000,\u{301},\"a,b\""])
-        #expect(try lines("--select=next.year AS y", "--limit=2", "--sort=-next.year") == ["y", "2002"])
+            try place.roost("fetch", "notes", "Note", "--select=year, text", "--distinct", "--count").output == "9\n")
+    }
+
+    @Test("a column of a fetch can have the name of the key", arguments: Workplace.fileTypes)
+    func columnCalledID(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(type, in: place)
         #expect(
-            try lines("--select=id", "--sort=text[cd],-year", "--limit=3") == ["id", "3", "2", "5"])
-        // A column may be called as the key is, and what is no name is an expression without a name.
-        #expect(try lines("--select=9 - year AS id", "--sort=id", "--limit=1") == ["id", "-1993"])
+            try lines("--select=9 - year AS id", "--sort=id", "--limit=1", in: place) == ["id", "-1993"])
         #expect(
-            try lines("--select=year, 0 - year AS id", "--group-by=year", "--sort=-id", "--limit=1") == [
-                "year,id", "2000,-2000",
-            ])
-        #expect(try lines("--select=5, SELF, TRUE", "--limit=1") == ["5,SELF,TRUE", "5,1,true"])
+            try lines(
+                "--select=year, 0 - year AS id", "--group-by=year", "--sort=-id", "--limit=1", in: place) == [
+                    "year,id", "2000,-2000",
+                ])
+    }
+
+    @Test("rows of a fetch are printed as a table and as JSON", arguments: Workplace.fileTypes)
+    func formatsOfRows(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(type, in: place)
         let table = try place.roost("fetch", "notes", "Note", "--select=year, sum(weight)", "--group-by=year")
         #expect(
             table.output.split(separator: "\n").first == "year        sum(weight)"
                 && table.output.contains("2001" + String(repeating: " ", count: 18) + "0"))
-        #expect(
-            try place.roost("fetch", "notes", "Note", "--select=year, text", "--distinct", "--count").output == "9\n")
         let json = try place.roost(
             "fetch", "notes", "Note", "--select=min(text) AS t, next AS n, blob", "--group-by=next,blob", "--limit=1",
             "--format=json")
@@ -128,7 +162,7 @@ struct FetchCommandTests {
     }
 
     @Test(
-        "says what is wrong with rows, and where",
+        "a fetch with a wrong column or group names the option and the place",
         arguments: [
             (["--select=text, year +"], 2, "--select"), (["--select=id, yeer + 1"], 2, "At column 5 of '--select'"),
             (["--select=text, count(id)"], 2, "'text'"), (["--having=year > 1"], 2, "groups"),
@@ -145,34 +179,29 @@ struct FetchCommandTests {
         ] as [([String], Int32, String)])
     func wrongRows(arguments: [String], code: Int32, words: String) throws {
         let place = try Workplace()
-        try Self.makeNotes(place, "sqlite")
+        try Self.makeNotes("sqlite", in: place)
         let run = try place.start(["fetch", "notes", "Note"] + arguments).wait()
         run.expectError(code, containing: words)
         #expect(run.output == "")
     }
 
-    @Test("counts the objects of a group with count(*), as SQL does", arguments: Workplace.fileTypes)
+    @Test("count(*) in a fetch counts objects, alone and in groups", arguments: Workplace.fileTypes)
     func countOfObjects(type: String) throws {
         let place = try Workplace()
-        try Self.makeNotes(place, type)
-        func lines(_ arguments: String...) throws -> [String] {
-            let run = try place.start(["fetch", "notes", "Note", "--format=csv"] + arguments).wait()
-            #expect(run.code == 0 && run.errors == "", "\(run.errors)")
-            return run.output.split(separator: "\n").map(String.init)
-        }
-        #expect(try lines("--select=count(*)") == ["count(*)", "9"])
-        #expect(try lines("--select=count(*) * 2 AS n, 'count(*)' AS t") == ["n,t", "18,count(*)"])
+        try Self.makeNotes(type, in: place)
+        #expect(try lines("--select=count(*)", in: place) == ["count(*)", "9"])
+        #expect(
+            try lines("--select=count(*) * 2 AS n, 'count(*)' AS t", in: place) == ["n,t", "18,count(*)"])
         #expect(
             try lines(
                 "--select=year, COUNT( * ) AS n", "--group-by=year", "--having=count(*) > 2 AND year > 2000",
-                "--sort=-year") == ["year,n", "2002,3", "2001,3"])
+                "--sort=-year", in: place) == ["year,n", "2002,3", "2001,3"])
         try place.roost("fetch", "notes", "Note", "--select=count(*), yeer")
             .expectError(2, containing: "At column 11 of '--select'")
     }
 
-    @Test("shows the keys of the objects of to-many relationships", arguments: Workplace.fileTypes)
-    func manyObjects(type: String) throws {
-        let place = try Workplace()
+    /// Makes a store of three notes in a folder, the first with two tags, the last with twelve.
+    private static func makeTaggedNotes(_ type: String, in place: Workplace) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Note", attributes: [.string("title")],
@@ -199,6 +228,12 @@ struct FetchCommandTests {
         for key in Int64(1)...12 { try changes.add(Link(3, key, order: key), to: tags) }
         _ = try store.commit(changes)
         try store.close()
+    }
+
+    @Test("a fetch shows to-many relationships as keys, shortened in tables", arguments: Workplace.fileTypes)
+    func manyObjects(type: String) throws {
+        let place = try Workplace()
+        try Self.makeTaggedNotes(type, in: place)
         func output(_ arguments: String...) throws -> String {
             let run = try place.start(["fetch", "notes"] + arguments).wait()
             #expect(run.code == 0 && run.errors == "", "\(run.errors)")
@@ -229,20 +264,20 @@ struct FetchCommandTests {
                 """)
     }
 
-    @Test("prints JSON with --json as with --format=json")
+    @Test("a fetch with --json prints the same as with --format=json")
     func jsonOption() throws {
         let place = try Workplace()
-        try Self.makeNotes(place, "sqlite")
+        try Self.makeNotes("sqlite", in: place)
         let json = try place.roost("fetch", "notes", "Note", "--json")
         #expect(try json.code == 0 && json.output == place.roost("fetch", "notes", "Note", "--format=json").output)
         #expect(try place.roost("fetch", "notes", "Note", "--json", "--count").output == "9\n")
         #expect(try place.roost("fetch", "notes", "Note", "--json", "--explain").output.hasPrefix("{"))
     }
 
-    @Test("writes dates as asked: text in CSV, seconds in JSON by default", arguments: Workplace.fileTypes)
+    @Test("a fetch prints dates as text in CSV, as seconds in JSON, or as asked", arguments: Workplace.fileTypes)
     func dates(type: String) throws {
         let place = try Workplace()
-        try Self.makeNotes(place, type)
+        try Self.makeNotes(type, in: place)
         func first(_ arguments: String...) throws -> String {
             let run = try place.start(["fetch", "notes", "Note", "--limit=1"] + arguments).wait()
             #expect(run.code == 0 && run.errors == "", "\(run.errors)")
@@ -260,10 +295,10 @@ struct FetchCommandTests {
         }
     }
 
-    @Test("reports an empty result instead of printing titles only")
+    @Test("a fetch without results reports the number 0 instead of titles")
     func empty() throws {
         let place = try Workplace()
-        try Self.makeNotes(place, "sqlite")
+        try Self.makeNotes("sqlite", in: place)
         let nothing = try place.roost("fetch", "notes", "Note", "--where=year = 1")
         #expect(nothing.code == 0 && nothing.output == "" && nothing.errors == "roost: 0 objects\n")
         let rows = try place.roost("fetch", "notes", "Note", "--select=year AS y", "--where=year = 1")
@@ -273,7 +308,7 @@ struct FetchCommandTests {
     }
 
     @Test(
-        "shows dates to people to the microsecond",
+        "dates for people are rounded to microseconds",
         arguments: [
             (-390163332.95500004, "1988-08-21T05:17:47.045Z"), (0.1 + 0.2, "2001-01-01T00:00:00.3Z"),
             (0, "2001-01-01T00:00:00Z"), (0.999_999_9, "2001-01-01T00:00:01Z"),
@@ -284,10 +319,10 @@ struct FetchCommandTests {
         #expect(DateText.shortText(seconds) == text)
     }
 
-    @Test("tells how the store finds objects", arguments: Workplace.fileTypes)
+    @Test("--explain prints the predicate, the access and the order of a fetch", arguments: Workplace.fileTypes)
     func explain(type: String) throws {
         let place = try Workplace()
-        try Self.makeNotes(place, type)
+        try Self.makeNotes(type, in: place)
         let run = try place.roost("fetch", "notes", "Note", "--where=year = 2001", "--sort=text", "--explain")
         #expect(run.code == 0 && run.output.contains("year == 2001") && run.output.contains("sorts"))
         let json = try place.roost(
@@ -296,10 +331,10 @@ struct FetchCommandTests {
         #expect((plan["access"] as? [[String: Any]])?.isEmpty == false && plan["order"] as? String != nil)
     }
 
-    @Test("names the attribute that an index would help to find objects by", arguments: Workplace.fileTypes)
+    @Test("--explain names the attribute on which an index would help", arguments: Workplace.fileTypes)
     func missingIndex(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "music", objects: 200)
+        try place.makeStore(type, named: "music", objects: 200)
         func plan(_ predicate: String) throws -> String {
             let run = try place.roost("fetch", "music", "Album", "--where=\(predicate)", "--explain")
             #expect(run.code == 0 && run.errors == "", "\(run.errors)")
@@ -315,45 +350,73 @@ struct FetchCommandTests {
         #expect(json["missingIndex"] as? String == "Album.barcode")
     }
 
-    @Test("chooses, sorts and counts as asked", arguments: Workplace.fileTypes)
-    func choosing(type: String) throws {
+    /// Runs a fetch with arguments, and returns the keys of the objects.
+    private func ids(_ arguments: String..., in place: Workplace) throws -> [String] {
+        let run = try place.start(["fetch", "notes", "Note", "--select=id", "--format=csv"] + arguments).wait()
+        #expect(run.code == 0 && run.errors == "", "\(run.errors)")
+        return run.output.split(separator: "\n").dropFirst().map(String.init)
+    }
+
+    @Test("a fetch sorts by properties, then by key, and limits the objects", arguments: Workplace.fileTypes)
+    func sorting(type: String) throws {
         let place = try Workplace()
-        try Self.makeNotes(place, type)
-        func ids(_ arguments: String...) throws -> [String] {
-            let run = try place.start(["fetch", "notes", "Note", "--select=id", "--format=csv"] + arguments).wait()
-            #expect(run.code == 0 && run.errors == "", "\(run.errors)")
-            return run.output.split(separator: "\n").dropFirst().map(String.init)
-        }
-        #expect(try ids() == (1...9).map { "\($0)" })
-        #expect(try ids("--sort=-year,text") == ["3", "6", "9", "2", "5", "8", "4", "7", "1"])
-        #expect(try ids("--sort=year,id,text", "--limit=2", "--offset=1") == ["4", "7"])
-        #expect(try ids("--where=text = NULL OR text = ''") == ["2", "3"])
+        try Self.makeNotes(type, in: place)
+        #expect(try ids(in: place) == (1...9).map { "\($0)" })
+        #expect(try ids("--sort=-year,text", in: place) == ["3", "6", "9", "2", "5", "8", "4", "7", "1"])
+        #expect(try ids("--sort=year,id,text", "--limit=2", "--offset=1", in: place) == ["4", "7"])
+        #expect(try ids("--limit=0", in: place) == [])
+    }
+
+    @Test("a fetch filters objects by null, text, numbers, dates and references", arguments: Workplace.fileTypes)
+    func filtering(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(type, in: place)
+        #expect(try ids("--where=text = NULL OR text = ''", in: place) == ["2", "3"])
         #expect(
-            try ids("--where", "year IN {2001, 2002} AND NOT text BEGINSWITH 'a'", "--sort=-year") == [
+            try ids("--where", "year IN {2001, 2002} AND NOT text BEGINSWITH 'a'", "--sort=-year", in: place) == [
                 "3", "6", "9", "2", "5",
             ])
-        #expect(try ids("--where=weight = 4.1") == ["1"])
-        #expect(try ids("--where=next = 'Letter/9' AND day > '2001-01-01' AND day < '2001-01-01T00:00:01Z'") == ["1"])
-        #expect(try ids("--where=SELF IN {2, 'Letter/9', 77}") == ["2", "9"])
-        #expect(try ids("--id=9", "--id", "2", "--id=9") == ["9", "2", "9"])
-        #expect(try ids("--id=Note/9", "--id=Note/p2") == ["9", "2"])
-        for wrong in ["Letter/9", "Note/", "Note/p", "Note/pp2", "Note/0", "/9"] {
-            try place.roost("fetch", "notes", "Note", "--id=\(wrong)").expectError(2, containing: "--id")
-        }
-        #expect(try ids("--limit=0") == [])
-        #expect(try place.roost("fetch", "notes", "Letter", "--count").output == "1\n")
+        #expect(try ids("--where=weight = 4.1", in: place) == ["1"])
         #expect(
-            try place.roost("fetch", "notes", "Note", "--count", "--where=year = 2000", "--limit=2").output == "2\n")
+            try ids("--where=next = 'Letter/9' AND day > '2001-01-01' AND day < '2001-01-01T00:00:01Z'", in: place)
+                == ["1"])
+        #expect(try ids("--where=SELF IN {2, 'Letter/9', 77}", in: place) == ["2", "9"])
+    }
+
+    @Test("a fetch with --id prints objects by their keys, and names missing ones", arguments: Workplace.fileTypes)
+    func keys(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(type, in: place)
+        #expect(try ids("--id=9", "--id", "2", "--id=9", in: place) == ["9", "2", "9"])
+        #expect(try ids("--id=Note/9", "--id=Note/p2", in: place) == ["9", "2"])
         let missing = try place.roost("fetch", "notes", "Letter", "--id=9", "--id=1", "--format=jsonl", "--select=id")
         #expect(missing.code == 1 && missing.output == "{\"id\": 9}\n")
         #expect(missing.errors == "roost: Letter/p1 does not exist\n")
         #expect(try place.roost("fetch", "notes", "Note", "--id=1", "--id=55", "--count").output == "1\n")
     }
 
-    @Test("prints JSON and CSV from which the values can be read again", arguments: Workplace.fileTypes)
-    func exactForms(type: String) throws {
+    @Test(
+        "a fetch refuses an --id that is not a key of the entity",
+        arguments: ["Letter/9", "Note/", "Note/p", "Note/pp2", "Note/0", "/9"])
+    func wrongKeys(key: String) throws {
         let place = try Workplace()
-        try Self.makeNotes(place, type)
+        try Self.makeNotes("sqlite", in: place)
+        try place.roost("fetch", "notes", "Note", "--id=\(key)").expectError(2, containing: "--id")
+    }
+
+    @Test("a fetch with --count counts objects up to a limit", arguments: Workplace.fileTypes)
+    func counting(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(type, in: place)
+        #expect(try place.roost("fetch", "notes", "Letter", "--count").output == "1\n")
+        #expect(
+            try place.roost("fetch", "notes", "Note", "--count", "--where=year = 2000", "--limit=2").output == "2\n")
+    }
+
+    @Test("a fetch as JSON or JSON lines keeps every value readable", arguments: Workplace.fileTypes)
+    func exactJSON(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(type, in: place)
         let json = try place.roost("fetch", "notes", "Note", "--format=json").output
         let list = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]])
         #expect(list.count == 9)
@@ -375,18 +438,24 @@ struct FetchCommandTests {
                 {"text": null, "year": 2002}
 
                 """)
+        #expect(try place.roost("fetch", "notes", "Note", "--format=json", "--where=FALSEPREDICATE").output == "[]\n")
+    }
+
+    @Test("a fetch as CSV distinguishes null from empty text, and quotes values", arguments: Workplace.fileTypes)
+    func exactCSV(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(type, in: place)
         #expect(
             try place.roost("fetch", "notes", "Note", "--format=csv", "--select=id,text", "--id=2", "--id=3", "--id=8")
                 .output
                 == "id,text\n2,\"\"\n3,\n8,\"a,b \"\"c\"\"\"\n")
-        #expect(try place.roost("fetch", "notes", "Note", "--format=json", "--where=FALSEPREDICATE").output == "[]\n")
         #expect(
             try place.roost("fetch", "notes", "Letter", "--format=csv", "--limit=0").output
                 == "id,blob,day,text,weight,year,next,stamp\n")
     }
 
     @Test(
-        "says what is wrong with a request, in one line",
+        "a fetch with a wrong argument explains it in one line and prints nothing",
         arguments: [
             (["Nota"], 2, "did you mean 'Note'?"), (["Everything"], 2, "it has Letter, Note"),
             (["Note", "--where=yaer = 1"], 2, "did you mean 'year'?"), (["Note", "--where=year = "], 2, "column 8"),
@@ -409,16 +478,16 @@ struct FetchCommandTests {
     func refusals(arguments: [String], code: Int32, message: String) throws {
         let place = try Workplace()
         let type = try #require(Workplace.fileTypes.first)
-        try Self.makeNotes(place, type)
+        try Self.makeNotes(type, in: place)
         let result = try place.start(["fetch", "notes"] + arguments).wait()
         result.expectError(code, containing: message)
         #expect(result.output == "")
     }
 
-    @Test("prints every batch of a long list", arguments: Workplace.fileTypes)
+    @Test("a fetch of thousands of objects prints each, and ends with its reader", arguments: Workplace.fileTypes)
     func manyBatches(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "music", objects: 8000)
+        try place.makeStore(type, named: "music", objects: 8000)
         let count = try #require(Int(try place.roost("fetch", "music", "Track", "--count").output.dropLast()))
         #expect(count > 3000)
         for format in ["jsonl", "csv", "table"] {

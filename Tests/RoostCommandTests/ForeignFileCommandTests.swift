@@ -2,23 +2,22 @@ import Foundation
 import RoostSystem
 import Testing
 
-@Suite("Other names of a store's file, and other programs' files beside it")
+@Suite("Stores with several names, and foreign files beside stores")
 struct ForeignFileCommandTests {
     private static let reads: [[String]] = [["info", "a"], ["check", "a"], ["dump", "a"], ["fetch", "a", "Genre"]]
     private static let writes: [[String]] = [
         ["update", "a", "Artist", "--set=biography='x'", "--yes"], ["delete", "a", "Genre", "--yes"], ["compact", "a"],
     ]
 
-    private func link(_ name: String, _ other: String, in place: Workplace) throws {
+    private func link(_ name: String, as other: String, in place: Workplace) throws {
         try FileManager.default.linkItem(atPath: place.file(name), toPath: place.file(other))
     }
 
-    @Test(
-        "a store with another name is read with --accept-links only, and never written", arguments: Workplace.fileTypes)
+    @Test("a store with a hard link is read only with --accept-links and never written", arguments: Workplace.fileTypes)
     func links(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "a", objects: 100)
-        try link("a", "b", in: place)
+        try place.makeStore(type, named: "a", objects: 100)
+        try link("a", as: "b", in: place)
         let before = try place.bytes("a")
         for command in Self.reads {
             try place.start(command).wait().expectError(3, containing: "--accept-links")
@@ -39,18 +38,16 @@ struct ForeignFileCommandTests {
         for command in Self.writes { #expect(try place.start(command + ["--quiet"]).wait().code == 0) }
     }
 
-    /// One of these ended no command by itself, and the others were overwritten, emptied or
-    /// removed.
     @Test(
-        "a pipe, a hard link or another store is refused at once, and stays",
+        "a foreign file under the name of a store's log is refused and kept",
         arguments: ["-wal", "-shm", "-journal"], ["pipe", "link", "store"])
     func companions(suffix: String, kind: String) throws {
         let place = try Workplace()
-        try place.makeStore("sqlite", "a", objects: 100)
+        try place.makeStore("sqlite", named: "a", objects: 100)
         try place.write(Data("precious".utf8), to: "victim")
         switch kind {
         case "pipe": try #require(mkfifo(place.file("a" + suffix), 0o600) == 0)
-        case "link": try link("victim", "a" + suffix, in: place)
+        case "link": try link("victim", as: "a" + suffix, in: place)
         default: try FileManager.default.copyItem(atPath: place.file("a"), toPath: place.file("a" + suffix))
         }
         let before = try place.names()
@@ -64,10 +61,10 @@ struct ForeignFileCommandTests {
         if kind != "pipe" { #expect(try place.bytes("a" + suffix) == file) }
     }
 
-    @Test("an SQLite database of another program is called so, without the type in front of its path")
+    @Test("an SQLite database of another program is named as such")
     func otherDatabase() throws {
         let place = try Workplace()
-        try place.makeStore("sqlite", "a", objects: 50)
+        try place.makeStore("sqlite", named: "a", objects: 50)
         // The application ID in SQLite's header.
         var bytes = try place.bytes("a")
         bytes.replaceSubrange(68..<72, with: [0, 0, 0, 0])
@@ -78,7 +75,7 @@ struct ForeignFileCommandTests {
         try place.roost("info", "text").expectError(3, containing: "write type:path to name the type")
     }
 
-    @Test("no command leaves a lock file beside a file that is not a store", arguments: Workplace.fileTypes)
+    @Test("commands on a file that is not a store leave no lock file", arguments: Workplace.fileTypes)
     func noLockFile(type: String) throws {
         let place = try Workplace()
         try place.write(Data("root:x:0:0::/root:/bin/sh\n".utf8), to: "passwd")

@@ -38,7 +38,7 @@ import RoostCore
 
         func makeRoom() { unlink("\(path)/ballast") }
 
-        /// The files beside the ballast and the store's own lock file.
+        /// Returns the files beside the ballast and the store's own lock file.
         func names() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: path).filter { !["ballast", "s.lock"].contains($0) }
                 .sorted()
@@ -51,20 +51,21 @@ import RoostCore
         }()
     }
 
-    @Suite("A store on a full disk", .enabled(if: SmallDisk.isPossible, "mounting is not allowed here"), .serialized)
+    @Suite("Stores on a full disk", .enabled(if: SmallDisk.isPossible, "mounting is not allowed here"), .serialized)
     struct FullDiskTests {
-        private func makeDisk(_ place: Workplace, _ type: String, fills: Bool = true) throws -> SmallDisk {
-            try place.makeStore(type, "a", objects: 300)
+        private func makeDisk(_ type: String, in place: Workplace, fills: Bool = true) throws -> SmallDisk {
+            try place.makeStore(type, named: "a", objects: 300)
             let disk = try SmallDisk(byteCount: 16 << 20)
             try FileManager.default.copyItem(atPath: place.file("a"), toPath: "\(disk.path)/s")
             if fills { try disk.fill() }
             return disk
         }
 
-        @Test("can be read, converted and backed up, and nothing stays beside it", arguments: Workplace.fileTypes)
+        @Test(
+            "a store on a full disk is read, converted and backed up without new files", arguments: Workplace.fileTypes)
         func reading(type: String) throws {
             let place = try Workplace()
-            let disk = try makeDisk(place, type)
+            let disk = try makeDisk(type, in: place)
             let store = "\(type):\(disk.path)/s"
             for command in [
                 ["info", store], ["check", store], ["dump", store], ["fetch", store, "Track", "--count"],
@@ -78,10 +79,10 @@ import RoostCore
             for copy in ["elsewhere", "backup"] { #expect(try place.roost("diff", "a", copy).code == 0) }
         }
 
-        @Test("can be read by several at once, and is not written meanwhile", arguments: Workplace.fileTypes)
+        @Test("a store on a full disk has several readers, and no writer meanwhile", arguments: Workplace.fileTypes)
         func together(type: String) throws {
             let place = try Workplace()
-            let disk = try makeDisk(place, type)
+            let disk = try makeDisk(type, in: place)
             let location = StoreLocation(type: type, path: "\(disk.path)/s")
             let readers = try (0..<3).map { _ in
                 try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true, timeoutSeconds: 5))
@@ -102,10 +103,10 @@ import RoostCore
             #expect(try place.roost("check", "\(location)").code == 0)
         }
 
-        @Test("is refused to writers, which leave nothing beside it", arguments: Workplace.fileTypes)
+        @Test("writers of a full disk are refused and leave no file", arguments: Workplace.fileTypes)
         func writing(type: String) throws {
             let place = try Workplace()
-            let disk = try makeDisk(place, type)
+            let disk = try makeDisk(type, in: place)
             let before = try Data(contentsOf: URL(fileURLWithPath: "\(disk.path)/s"))
             let store = "\(type):\(disk.path)/s"
             for command in [
@@ -127,10 +128,12 @@ import RoostCore
         }
 
         /// The space ends anywhere in the middle.
-        @Test("that fills up while it is written leaves nothing beside the store", arguments: Workplace.fileTypes)
+        @Test(
+            "a disk that fills up during a conversion, backup or load keeps no partial store",
+            arguments: Workplace.fileTypes)
         func filling(type: String) throws {
             let place = try Workplace()
-            try place.makeStore(type, "a", objects: 300)
+            try place.makeStore(type, named: "a", objects: 300)
             try #require(try place.roost("dump", "a").code == 0)
             try place.write(Data(try place.roost("dump", "a").output.utf8), to: "dump")
             var failures = 0
@@ -156,11 +159,11 @@ import RoostCore
         }
 
         @Test(
-            "whose last writer was killed says that the disk lacks the room for reading its log",
+            "a leftover log on a full disk is an error that names the missing room",
             .enabled(if: Workplace.fileTypes.contains("sqlite")))
         func leftoverLog() throws {
             let place = try Workplace()
-            let disk = try makeDisk(place, "sqlite", fills: false)
+            let disk = try makeDisk("sqlite", in: place, fills: false)
             let location = StoreLocation(type: "sqlite", path: place.file("a"))
             let store = try StoreRegistry.standard.open(location)
             var changes = ChangeSet(model: store.model)

@@ -33,7 +33,7 @@ struct HintTests {
     }
 
     @Test(
-        "a message says what to write",
+        "a fetch with a wrong name or condition says what to write",
         arguments: [
             // The properties that there are.
             (["--sort=nope"], "no stored property 'nope'; it has created, folder, tags, title, words"),
@@ -58,7 +58,7 @@ struct HintTests {
         try place.start(["fetch", "notes", "Note"] + arguments).wait().expectError(2, containing: message)
     }
 
-    @Test("inserts and updates have the same hints")
+    @Test("inserts and updates with a wrong name list or translate the properties")
     func changes() throws {
         let place = try Self.makeNotes()
         try place.roost("insert", "notes", "Note", "nope=1").expectError(2, containing: "it has created, folder, title")
@@ -67,7 +67,7 @@ struct HintTests {
             .expectError(2, containing: "'created' was 'date' before")
     }
 
-    @Test("a long list of names ends with their number")
+    @Test("a list of more than 21 names ends with the number of the others")
     func longList() {
         let names = (1...40).map { "n\($0)" }
         #expect(listed(names).hasSuffix("n20 and 20 more"))

@@ -2,7 +2,7 @@ import Foundation
 import Roost
 import Testing
 
-@Suite("The history of a store on the command line")
+@Suite("Histories of stores on the command line")
 struct HistoryCommandTests {
     private func model() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
@@ -13,16 +13,17 @@ struct HistoryCommandTests {
         ])
     }
 
-    private func makeStore(_ place: Workplace, _ type: String) throws -> Store {
+    private func makeStore(_ type: String, in place: Workplace) throws -> Store {
         let options = StoreOptions().with { $0.tracksHistory = true }
         return try Store.open(
             StoreLocation(type: type, path: place.file("music")), model: try model(), options: options)
     }
 
-    @Test("shows each transaction, as text and as lines of JSON", arguments: Workplace.fileTypes)
-    func transactions(type: String) throws {
-        let place = try Workplace()
-        let store = try makeStore(place, type)
+    /// Returns a store with three transactions, and the tokens of the first and the last.
+    private func makeTransactions(
+        _ type: String, in place: Workplace
+    ) throws -> (first: HistoryToken, last: HistoryToken) {
+        let store = try makeStore(type, in: place)
         try store.insert("Track", rows: [["title": "Blue"], ["title": "Carey"]])
         let first = try store.historyToken()
         var request = BatchUpdateRequest("Track", where: "title == 'Blue'", set: ["title": .constant("River")])
@@ -31,7 +32,13 @@ struct HistoryCommandTests {
         try store.delete("Track", where: "title == 'Carey'")
         let last = try store.historyToken()
         try store.close()
+        return (first, last)
+    }
 
+    @Test("roost history prints each transaction as text, without values", arguments: Workplace.fileTypes)
+    func transactions(type: String) throws {
+        let place = try Workplace()
+        let last = try makeTransactions(type, in: place).last
         let text = try place.roost("history", "music")
         #expect(text.code == 0 && text.errors.isEmpty)
         for line in ["  + Track/p1", "  + Track/p2", "  ! Track/p1: title", "  - Track/p2", "  token \(last)"] {
@@ -39,7 +46,12 @@ struct HistoryCommandTests {
         }
         #expect(text.output.contains("  commit  editor\n"))
         #expect(!text.output.contains("River") && !text.output.contains("Carey"))
+    }
 
+    @Test("roost history --json prints a line for each transaction", arguments: Workplace.fileTypes)
+    func transactionsAsJSON(type: String) throws {
+        let place = try Workplace()
+        let last = try makeTransactions(type, in: place).last
         let lines = try place.roost("history", "music", "--json").output.split(separator: "\n").map {
             try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
         }
@@ -48,20 +60,26 @@ struct HistoryCommandTests {
         #expect(lines.map { $0["kind"] as? String } == ["commit", "commit", "commit"])
         #expect(lines.compactMap { $0["author"] as? String } == ["editor"])
         #expect(lines.allSatisfy { $0["complete"] as? Bool == true })
+    }
 
+    @Test("roost history selects transactions by token, time, author and entity", arguments: Workplace.fileTypes)
+    func selection(type: String) throws {
+        let place = try Workplace()
+        let (first, last) = try makeTransactions(type, in: place)
+        let all = try place.roost("history", "music").output
         let since = try place.roost("history", "music", "--since=\(first)", "--json").output
         #expect(since.split(separator: "\n").count == 2)
         #expect(try place.roost("history", "music", "--author=editor").output.contains("! Track/p1"))
         #expect(try place.roost("history", "music", "--entity=Tag").output.isEmpty)
-        #expect(try place.roost("history", "music", "--since=2000-01-01").output == text.output)
+        #expect(try place.roost("history", "music", "--since=2000-01-01").output == all)
         #expect(try place.roost("history", "music", "--since=2100-01-01T00:00:00Z").output.isEmpty)
         #expect(try place.roost("history", "music", "--last-token").output == "\(last)\n")
     }
 
-    @Test("says what is wrong with a token, a time and a store without history")
+    @Test("roost history refuses deleted tokens, wrong times and stores without history")
     func errors() throws {
         let place = try Workplace()
-        let store = try makeStore(place, "sqlite")
+        let store = try makeStore("sqlite", in: place)
         try store.insert("Track", rows: [["title": "Blue"]])
         let old = try store.historyToken()
         try store.insert("Track", rows: [["title": "Carey"]])
@@ -76,7 +94,7 @@ struct HistoryCommandTests {
         try place.roost("history", "other").expectError(3)
     }
 
-    @Test("a configuration turns it on for the first command that writes, and commands that read work before")
+    @Test("a configured history begins with the first writing command")
     func configuration() throws {
         let place = try Workplace()
         let store = try Store.open(.sqlite(place.file("music")), model: try model())
@@ -91,10 +109,10 @@ struct HistoryCommandTests {
         #expect(try place.roost("history", "main").output.contains("! Track/p1: title"))
     }
 
-    @Test("follows what another process commits, and ends by a signal", arguments: Workplace.fileTypes)
+    @Test("roost history --follow prints commits of another process until a signal", arguments: Workplace.fileTypes)
     func following(type: String) throws {
         let place = try Workplace()
-        let store = try makeStore(place, type)
+        let store = try makeStore(type, in: place)
         try store.insert("Track", rows: [["title": "Blue"]])
         let command = try place.start(["history", "music", "--follow", "--json"])
         try command.waitForOutput(lines: 1)

@@ -17,7 +17,7 @@ struct ImportCommandTests {
         return place
     }
 
-    @Test("makes a store of a CSV file, with types that fit all rows", arguments: Workplace.fileTypes)
+    @Test("an import of CSV makes a store whose types fit all rows", arguments: Workplace.fileTypes)
     func newStore(type: String) throws {
         let place = try workplace()
         let result = try place.roost("import", "tracks.csv", "\(type):music", "--entity=Track", "--json")
@@ -34,7 +34,7 @@ struct ImportCommandTests {
         #expect(try place.roost("check", "music").code == 0)
     }
 
-    @Test("inserts into an existing store, and updates by a key", arguments: Workplace.fileTypes)
+    @Test("an import into an existing store inserts, and updates objects by a key", arguments: Workplace.fileTypes)
     func existingStore(type: String) throws {
         let place = try workplace()
         let arguments = ["--entity=Track", "--key=id", "--relate=artist:Artist.name"]
@@ -58,7 +58,7 @@ struct ImportCommandTests {
         #expect(try place.roost("fetch", "music", "Artist", "--count").output == "2\n")
     }
 
-    @Test("shows the model and writes it, to be edited and given back")
+    @Test("an import saves its model, and takes an edited one back")
     func model() throws {
         let place = try workplace()
         let shown = try place.roost(
@@ -80,7 +80,7 @@ struct ImportCommandTests {
                 == "{\"year\": \"1971\"}\n")
     }
 
-    @Test("reads standard input, which names no format")
+    @Test("an import from standard input requires --format and --entity")
     func standardInput() throws {
         let place = try workplace()
         let shell = ["/bin/sh", "-c", "cat tracks.csv | \"$0\" \"$@\""]
@@ -93,7 +93,7 @@ struct ImportCommandTests {
         try place.roost("import", "-", "sqlite:other", "--format=csv").expectError(2, containing: "--entity")
     }
 
-    @Test("leaves nothing of a new store, and changes nothing in an existing one, after a row that cannot be taken")
+    @Test("an import that ends at a faulty row makes no store and changes none")
     func nothingAfterErrors() throws {
         let place = try workplace(tracks + "4,x\n")
         try place.roost("import", "tracks.csv", "sqlite:music", "--entity=Track")
@@ -103,14 +103,21 @@ struct ImportCommandTests {
         try place.roost("import", "tracks.csv", "music", "--entity=Track").expectError(3, containing: "line 5")
         try place.roost("import", "tracks.csv", "music", "--entity=Track", "--dry-run")
             .expectError(3, containing: "line 5")
-        let reported = try place.roost("import", "tracks.csv", "music", "--entity=Track", "--on-error=report", "--json")
-        #expect(try reported.json()["leftOut"] as? Int == 1)
-        #expect(reported.errors.split(separator: "\n").count == 2, "\(reported.errors)")
+        #expect(try place.roost("fetch", "music", "Track", "--count").output == "3\n")
+    }
+
+    @Test("an import with --on-error=report leaves a faulty row out and prints its problem")
+    func reportedRow() throws {
+        let place = try workplace(tracks + "4,x\n")
+        #expect(try place.roost("import", "tracks.csv", "sqlite:music", "--entity=Track", "--on-error=skip").code == 0)
+        let result = try place.roost("import", "tracks.csv", "music", "--entity=Track", "--on-error=report", "--json")
+        #expect(try result.json()["leftOut"] as? Int == 1)
+        #expect(result.errors.split(separator: "\n").count == 2, "\(result.errors)")
         #expect(try place.roost("fetch", "music", "Track", "--count").output == "6\n")
     }
 
     @Test(
-        "says what is wrong with its arguments",
+        "an import with a wrong argument names it and exits with 2",
         arguments: [
             (["tracks.csv", "music", "--entity=Trak"], "did you mean 'Track'?"),
             (["tracks.csv", "music", "--entity=Track", "--model=m.json"], "--model is for a new store"),
@@ -131,7 +138,7 @@ struct ImportCommandTests {
         #expect(try place.roost("fetch", "music", "Track", "--count").output == "3\n")
     }
 
-    @Test("names a missing file")
+    @Test("an import of a missing file names the file")
     func missingFile() throws {
         try workplace().roost("import", "nothing.csv", "sqlite:music").expectError(3, containing: "'nothing.csv'")
     }

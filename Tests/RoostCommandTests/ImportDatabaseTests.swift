@@ -31,7 +31,7 @@ import Testing
         }
 
         @Test(
-            "makes entities, relationships and values of tables",
+            "an import of an SQLite database makes entities, relationships and values",
             .enabled(if: shell != nil, "sqlite3 is not installed"),
             arguments: Workplace.fileTypes)
         func newStore(type: String) throws {
@@ -56,7 +56,7 @@ import Testing
         }
 
         @Test(
-            "shows the model, and takes an edited one with other names",
+            "an import of an SQLite database saves its model, and takes an edited one",
             .enabled(if: shell != nil, "sqlite3 is not installed"))
         func editedModel() throws {
             let place = try workplace()
@@ -74,7 +74,8 @@ import Testing
         }
 
         @Test(
-            "refuses what it cannot do, and changes nothing", .enabled(if: shell != nil, "sqlite3 is not installed"))
+            "an import of an SQLite database refuses wrong options and Roost stores",
+            .enabled(if: shell != nil, "sqlite3 is not installed"))
         func refusals() throws {
             let place = try workplace()
             let before = try place.bytes("shop.db")

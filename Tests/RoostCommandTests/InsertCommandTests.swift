@@ -27,7 +27,7 @@ struct InsertCommandTests {
         return place
     }
 
-    @Test("inserts an object with values of every type, and prints its ID", arguments: Workplace.fileTypes)
+    @Test("an insert takes values of every type and prints the object's ID", arguments: Workplace.fileTypes)
     func values(type: String) throws {
         let place = try makeStore(type)
         let shelf = try place.roost("insert", "books", "Shelf", "name=a = \"b\"")
@@ -55,10 +55,9 @@ struct InsertCommandTests {
         #expect(try place.roost("check", "books").code == 0)
     }
 
-    @Test("says what is wrong with an argument, and inserts nothing")
-    func refusals() throws {
-        let place = try makeStore("sqlite")
-        for (arguments, code, message) in [
+    @Test(
+        "an insert with a wrong argument names it and adds no object",
+        arguments: [
             (["Bok"], 2, "did you mean 'Book'?"), (["Book", "title"], 2, "write NAME=VALUE"),
             (["Book", "=x"], 2, "write NAME=VALUE"), (["Book", "titel=x"], 2, "did you mean 'title'?"),
             (["Book", "title=x", "title=y"], 2, "given twice"),
@@ -67,14 +66,20 @@ struct InsertCommandTests {
             (["Book", "title=x", "bought=yesterday"], 2, "a date"),
             (["Book", "title=x", "price="], 2, "38 digits"), (["Book", "title=x", "cover=?"], 2, "base64"),
             (["Book", "title=x", "maker=Rome"], 2, "maker.city"), (["Book", "title=x", "shelf=a"], 2, "Shelf/5"),
-            // An entity with subentities needs the name of the object's own.
+            // If an entity has subentities, the object's own entity must be named.
             (["Book", "title=x", "next=1"], 2, "Book/5"), (["Shelf", "books=1"], 2, "many objects"),
             (["Book", "title=x", "pages=40000"], 2, "from -32768 to 32767"), (["Book"], 3, "title"),
             (["Book", "title=x", "shelf=9"], 3, "Shelf/p9"),
-        ] as [([String], Int32, String)] {
-            try place.start(["insert", "books"] + arguments).wait().expectError(code, containing: message)
-        }
+        ] as [([String], Int32, String)])
+    func refusals(arguments: [String], code: Int32, message: String) throws {
+        let place = try makeStore("sqlite")
+        try place.start(["insert", "books"] + arguments).wait().expectError(code, containing: message)
         #expect(try place.roost("fetch", "books", "Book", "--count").output == "0\n")
+    }
+
+    @Test("an insert of a unique value that another object has is refused")
+    func uniqueValue() throws {
+        let place = try makeStore("sqlite")
         #expect(try place.roost("insert", "books", "Book", "title=x", "-q").output == "")
         try place.roost("insert", "books", "Book", "title=x").expectError(3, containing: "title")
         #expect(try place.roost("fetch", "books", "Book", "--count").output == "1\n")

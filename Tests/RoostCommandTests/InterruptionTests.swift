@@ -2,18 +2,19 @@ import Foundation
 import RoostSystem
 import Testing
 
-/// The number of interruptions of a test; `ROOST_CRASH_KILLS` is that of long runs.
+/// Returns the number of interruptions of a test; `ROOST_CRASH_KILLS` overrides it for long runs.
 private func interruptionCount(_ usually: Int) -> Int {
     ProcessInfo.processInfo.environment["ROOST_CRASH_KILLS"].flatMap { Int($0) } ?? usually
 }
 
 /// A conversion that is ended from outside at random instants.
-@Suite("An interrupted conversion", .serialized)
+@Suite("Interrupted conversions", .serialized)
 struct InterruptionTests {
     /// Starts a conversion of `a` into `type:b`, sends a signal after a random part of the time
     /// that a whole one takes, and waits.
     private func interrupt(
-        _ place: Workplace, _ type: String, _ signal: Int32, _ duration: Duration, _ numbers: inout SeededNumbers
+        _ type: String, by signal: Int32, within duration: Duration, using numbers: inout SeededNumbers,
+        in place: Workplace
     ) throws -> CommandResult {
         let run = try place.start(["convert", "a", "\(type):b", "--quiet"])
         let microseconds = duration / .microseconds(1)
@@ -23,30 +24,32 @@ struct InterruptionTests {
         return try run.wait()
     }
 
-    private func wholeDuration(_ place: Workplace, _ type: String) throws -> Duration {
+    private func wholeDuration(of type: String, in place: Workplace) throws -> Duration {
         let clock = ContinuousClock()
         let start = clock.now
         try #require(try place.roost("convert", "a", "\(type):whole").code == 0)
         return clock.now - start
     }
 
-    @Test("killed at random instants leaves no destination or a complete one", arguments: Workplace.fileTypes)
+    @Test(
+        "a conversion killed at a random instant leaves no destination or a complete one",
+        arguments: Workplace.fileTypes)
     func killed(type: String) throws {
         let place = try Workplace()
-        try place.makeStore("sqlite", "a", objects: 8000)
+        try place.makeStore("sqlite", named: "a", objects: 8000)
         let source = try place.bytes("a")
-        let duration = try wholeDuration(place, type)
+        let duration = try wholeDuration(of: type, in: place)
         let seed = UInt64.random(in: 0 ... .max)
         var numbers = SeededNumbers(seed)
         for round in 0..<interruptionCount(15) {
-            _ = try interrupt(place, type, SIGKILL, duration, &numbers)
+            _ = try interrupt(type, by: SIGKILL, within: duration, using: &numbers, in: place)
             if FileManager.default.fileExists(atPath: place.file("b")) {
                 let diff = try place.roost("diff", "a", "b")
                 #expect(diff.code == 0, "seed \(seed), round \(round): \(diff)")
                 try FileManager.default.removeItem(atPath: place.file("b"))
             }
         }
-        // Once more, undisturbed: it finishes, and what the killed ones left is gone.
+        // A conversion without a signal finishes, and removes the files of the killed ones.
         let last = try place.roost("convert", "a", "\(type):b")
         #expect(last.code == 0, "seed \(seed): \(last)")
         #expect(try place.roost("diff", "a", "b").code == 0)
@@ -55,24 +58,25 @@ struct InterruptionTests {
     }
 
     @Test(
-        "stopped by Ctrl-C, SIGTERM or the end of its terminal leaves no trace and exits 130",
+        "a conversion stopped by a signal leaves no trace and exits with 130",
         arguments: Workplace.fileTypes, [SIGINT, SIGTERM, SIGHUP])
     func stopped(type: String, signal: Int32) throws {
         let place = try Workplace()
-        try place.makeStore("sqlite", "a", objects: 8000)
-        let duration = try wholeDuration(place, type)
+        try place.makeStore("sqlite", named: "a", objects: 8000)
+        let duration = try wholeDuration(of: type, in: place)
         let seed = UInt64.random(in: 0 ... .max)
         var numbers = SeededNumbers(seed)
         var stopped = 0
         for round in 0..<interruptionCount(6) {
-            let result = try interrupt(place, type, signal, duration, &numbers)
-            let isThere = FileManager.default.fileExists(atPath: place.file("b"))
-            // A signal that comes before the program can take it ends it at once; one that comes too late changes nothing.
+            let result = try interrupt(type, by: signal, within: duration, using: &numbers, in: place)
+            let exists = FileManager.default.fileExists(atPath: place.file("b"))
+            // A signal that comes before the program can take it ends it at once; one that comes
+            // too late changes nothing.
             #expect(result.wasKilled || [0, 130].contains(result.code), "seed \(seed), round \(round): \(result)")
-            #expect(isThere == (!result.wasKilled && result.code == 0), "seed \(seed), round \(round): \(result)")
+            #expect(exists == (!result.wasKilled && result.code == 0), "seed \(seed), round \(round): \(result)")
             #expect(try place.names().filter { $0.contains("roost-tmp") } == [], "seed \(seed), round \(round)")
             if result.code == 130, !result.wasKilled { stopped += 1 }
-            if isThere {
+            if exists {
                 #expect(try place.roost("diff", "a", "b").code == 0)
                 try FileManager.default.removeItem(atPath: place.file("b"))
             }
@@ -80,10 +84,10 @@ struct InterruptionTests {
         #expect(stopped > 0, "seed \(seed)")
     }
 
-    @Test("goes on when its terminal ends and it was started by nohup")
+    @Test("a conversion under nohup continues after the end of its terminal")
     func nohup() throws {
         let place = try Workplace()
-        try place.makeStore("sqlite", "a", objects: 8000)
+        try place.makeStore("sqlite", named: "a", objects: 8000)
         let run = try place.start(
             ["convert", "a", "lmdb:b", "--quiet"], through: ["/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh"])
         while run.process.isRunning {
@@ -96,18 +100,19 @@ struct InterruptionTests {
 }
 
 /// Commands that have a store open while they are ended from outside.
-@Suite("A command that is ended while it has a store open", .serialized)
+@Suite("Commands that end while a store is open", .serialized)
 struct OpenStoreInterruptionTests {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
-    /// What stands beside the store, but for its lock file.
+    /// Returns the files beside the store, except for its lock file.
     private func companions(_ place: Workplace) throws -> [String] {
         try place.names().filter { $0.hasPrefix("a") && !["a", "a.lock"].contains($0) || $0.contains("roost-tmp") }
     }
 
     /// Runs a command and sends it a signal after a random part of the time that a whole run takes.
     private func interrupt(
-        _ place: Workplace, _ signal: Int32, _ duration: Duration, _ numbers: inout SeededNumbers, _ command: [String]
+        _ command: [String], by signal: Int32, within duration: Duration, using numbers: inout SeededNumbers,
+        in place: Workplace
     ) throws -> CommandResult {
         let run = try place.start(command)
         // The instant is what the test varies: nothing is waited for.
@@ -116,7 +121,7 @@ struct OpenStoreInterruptionTests {
         return try run.wait()
     }
 
-    private func seconds(_ place: Workplace, _ command: [String]) throws -> Duration {
+    private func runDuration(of command: [String], in place: Workplace) throws -> Duration {
         let clock = ContinuousClock()
         let start = clock.now
         try #require(try place.start(command).wait().code == 0)
@@ -129,20 +134,21 @@ struct OpenStoreInterruptionTests {
         return try #require(run.output.split(separator: "\n").last.flatMap { Int($0) })
     }
 
-    @Test("exits 130 exactly when nothing was changed", arguments: Workplace.fileTypes)
+    @Test(
+        "an update that is stopped by a signal exits with 130 only if nothing changed", arguments: Workplace.fileTypes)
     func update(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "a", objects: 4000)
+        try place.makeStore(type, named: "a", objects: 4000)
         let command = ["update", "a", "Track", "--set=playCount = playCount + 1", "--yes"]
         let before = try version(place)
-        let duration = try seconds(place, command)
+        let duration = try runDuration(of: command, in: place)
         var version = try version(place)
         let step = version - before
         let seed = UInt64.random(in: 0 ... .max)
         var numbers = SeededNumbers(seed)
         for round in 0..<interruptionCount(9) {
             let signal = Self.signals[round % Self.signals.count]
-            let result = try interrupt(place, signal, duration, &numbers, command)
+            let result = try interrupt(command, by: signal, within: duration, using: &numbers, in: place)
             let now = try self.version(place)
             let isChanged = !result.wasKilled && result.code == 0
             #expect(result.wasKilled || [0, 130].contains(result.code), "seed \(seed), round \(round): \(result)")
@@ -152,38 +158,40 @@ struct OpenStoreInterruptionTests {
         }
     }
 
-    @Test("leaves no file beside a store that it reads", arguments: Workplace.fileTypes, ["fetch", "dump", "diff"])
+    @Test(
+        "a reading command that is stopped leaves no file beside the store", arguments: Workplace.fileTypes,
+        ["fetch", "dump", "diff"])
     func reading(type: String, what: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "a", objects: 4000)
+        try place.makeStore(type, named: "a", objects: 4000)
         let commands = [
             "fetch": ["fetch", "a", "Track", "--sort=title[l]", "--format=json"], "dump": ["dump", "a"],
             "diff": ["diff", "a", "a"],
         ]
         let command = try #require(commands[what])
-        let duration = try seconds(place, command)
+        let duration = try runDuration(of: command, in: place)
         let seed = UInt64.random(in: 0 ... .max)
         var numbers = SeededNumbers(seed)
         for round in 0..<interruptionCount(4) {
             let signal = Self.signals[round % Self.signals.count]
-            let result = try interrupt(place, signal, duration, &numbers, command)
+            let result = try interrupt(command, by: signal, within: duration, using: &numbers, in: place)
             #expect(result.wasKilled || [0, 130].contains(result.code), "seed \(seed), round \(round): \(result)")
             #expect(result.errors == "", "seed \(seed), round \(round): \(result.errors)")
             #expect(try companions(place) == [], "seed \(seed), round \(round): \(result)")
         }
     }
 
-    @Test("leaves no file beside the store when nobody reads its output, and exits 0", arguments: Workplace.fileTypes)
+    @Test("a command without a reader leaves no file beside the store and exits with 0", arguments: Workplace.fileTypes)
     func closedPipe(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "a", objects: 4000)
+        try place.makeStore(type, named: "a", objects: 4000)
         let program = try #require(Workplace.program)
         let commands = [
             "dump a", "fetch a Track --format=json", "fetch a Track", "info a --json",
             "update a Track --set='playCount = 7' --yes",
         ]
         for command in commands {
-            // The reader is gone before the program begins.
+            // The reader ends before the program begins.
             let result = try RunningCommand(
                 [
                     "/bin/sh", "-c",
@@ -196,12 +204,11 @@ struct OpenStoreInterruptionTests {
         #expect(try place.roost("fetch", "a", "Track", "--count", "--where=playCount != 7").output == "0\n")
     }
 
-    /// The report cannot be printed, because its pipe is full: the change is made, and the program
-    /// has not ended.
-    @Test("ends as it would have when the signal comes behind the commit", arguments: Workplace.fileTypes, signals)
+    /// A full pipe blocks the report, so that the program still runs after its commit.
+    @Test("an update that gets a signal after its commit ends normally", arguments: Workplace.fileTypes, signals)
     func behindCommit(type: String, signal: Int32) throws {
         let place = try Workplace()
-        try place.makeStore(type, "a", objects: 200)
+        try place.makeStore(type, named: "a", objects: 200)
         let pipe = Pipe()
         let filler = pipe.fileHandleForWriting.fileDescriptor
         #expect(fcntl(filler, F_SETFL, O_NONBLOCK) == 0)
@@ -218,7 +225,7 @@ struct OpenStoreInterruptionTests {
         let count = ["fetch", "a", "Track", "--count", "--where=playCount != 99"]
         while try place.start(count).wait().output != "0\n", process.isRunning {}
         kill(process.processIdentifier, signal)
-        // Whoever ended at once would have by now.
+        // A program that ends at once has ended by now.
         _ = try place.start(count).wait()
         let output = try #require(try pipe.fileHandleForReading.readToEnd())
         process.waitUntilExit()
@@ -227,14 +234,13 @@ struct OpenStoreInterruptionTests {
         #expect(try companions(place) == [])
     }
 
-    /// A limit of the file's size lets the log or the journal grow, and nothing be moved into the
-    /// store.
+    /// A limit of the file size permits the log or journal to grow, but not the store.
     @Test(
-        "that was changed says that it is, and exits 0, when there is no room to close it",
+        "an update without room to close the store reports the change and exits with 0",
         arguments: Workplace.fileTypes.filter { ["sqlite", "json"].contains($0) })
     func noRoomToClose(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "a", objects: 8000)
+        try place.makeStore(type, named: "a", objects: 8000)
         let key = try place.roost("fetch", "a", "Track", "--select=id", "--format=csv").output
             .split(separator: "\n").last.map(String.init)
         let id = try #require(key)
@@ -248,7 +254,7 @@ struct OpenStoreInterruptionTests {
         #expect(result.errors.contains("Every commit in it is safe") && !result.errors.contains("roost-tmp"))
         #expect(!result.errors.contains("try again") && !result.errors.contains("nothing was written"))
         #expect(try place.roost("fetch", "a", "Track", "--count", "--where=playCount = 1000000").output == "1\n")
-        // With room again the next one that closes the store moves what was kept.
+        // With room again, the next command that closes the store moves the kept changes.
         try #require(
             try place.roost("update", "a", "Track", "--set=playCount = 1", "--where=SELF = \(id)", "--yes").code == 0)
         #expect(try companions(place) == [])

@@ -10,8 +10,8 @@ struct ManualPageTests {
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Runs a tool on the page as `roost man` prints it, and gives all that it prints.
-    private func run(_ tool: String, _ arguments: [String]) throws -> CommandResult {
+    /// Runs a tool on the output of `roost man`.
+    private func run(_ tool: String, with arguments: [String]) throws -> CommandResult {
         let place = try Workplace()
         let page = try place.roost("man")
         #expect(page.code == 0 && page.errors == "")
@@ -21,7 +21,7 @@ struct ManualPageTests {
         ).wait()
     }
 
-    @Test("has every command, option, exit code, variable and example of the help")
+    @Test("the manual page has every command, option, exit code, variable and example")
     func contents() {
         let page = ManualPage(RoostTool.commands, date: Date(timeIntervalSince1970: 0)).text
         #expect(page.hasPrefix(".TH ROOST 1 1970-01-01 \"Roost "))
@@ -53,7 +53,7 @@ struct ManualPageTests {
         #expect(!page.contains { !$0.isASCII })
     }
 
-    @Test("has the date of SOURCE_DATE_EPOCH, so that it can be made again")
+    @Test("the manual page has the date of SOURCE_DATE_EPOCH")
     func date() throws {
         let place = try Workplace()
         let page = try place.roost("man", through: ["/usr/bin/env", "SOURCE_DATE_EPOCH=86400"])
@@ -61,16 +61,18 @@ struct ManualPageTests {
         try place.roost("man", through: ["/usr/bin/env", "SOURCE_DATE_EPOCH=x"]).expectError(2)
     }
 
-    @Test("is set by groff without a warning", .enabled(if: tool("groff") != nil, "groff is not installed"))
+    @Test(
+        "groff formats the manual page without a warning", .enabled(if: tool("groff") != nil, "groff is not installed"))
     func groff() throws {
-        let result = try run("groff", ["-Tascii", "-man", "-ww", "-P-c", "-rLL=100n"])
+        let result = try run("groff", with: ["-Tascii", "-man", "-ww", "-P-c", "-rLL=100n"])
         #expect(result.code == 0 && result.errors == "")
         #expect(result.output.contains("roost convert [OPTIONS] SOURCE DEST"))
     }
 
-    @Test("pleases mandoc", .enabled(if: tool("mandoc") != nil, "mandoc is not installed"))
+    @Test(
+        "mandoc finds nothing wrong in the manual page", .enabled(if: tool("mandoc") != nil, "mandoc is not installed"))
     func mandoc() throws {
-        let result = try run("mandoc", ["-Tlint", "-Wwarning"])
+        let result = try run("mandoc", with: ["-Tlint", "-Wwarning"])
         #expect(result.code == 0 && result.output == "" && result.errors == "")
     }
 }

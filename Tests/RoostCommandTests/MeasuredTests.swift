@@ -4,7 +4,7 @@ import Testing
 /// The README's numbers are those of the last whole run of the benchmarks.
 @Suite("The README's measured numbers")
 struct MeasuredTests {
-    /// What this test needs of `Benchmarks/Results/latest.json`.
+    /// The part of `Benchmarks/Results/latest.json` that the README shows.
     private struct Results: Decodable {
         struct Machine: Decodable {
             let processor: String
@@ -48,7 +48,7 @@ struct MeasuredTests {
     private static let end = "<!-- end of the numbers -->\n"
 
     /// `ROOST_WRITE_DOCS=1` writes the section anew.
-    @Test("are those of Benchmarks/Results/latest.json")
+    @Test("the README's measured numbers are those of Benchmarks/Results/latest.json")
     func readme() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -79,13 +79,13 @@ struct MeasuredTests {
             let memory = operation.roost.peakPrivateBytes
                 .map { String(format: "%.0f MiB", (Double($0) / 1_048_576).rounded(.up)) }
             lines.append(
-                "| \(title(operation)) | \(grouped(operation.trackCount)) | \(time(operation.roost, operation)) | \(time(operation.baseline, operation)) | \(String(format: "%.2f", operation.ratio)) | \(memory ?? "–") |"
+                "| \(title(operation)) | \(grouped(operation.trackCount)) | \(time(operation.roost, of: operation)) | \(time(operation.baseline, of: operation)) | \(String(format: "%.2f", operation.ratio)) | \(memory ?? "–") |"
             )
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// The title; of an operation on one store, with the store before it.
+    /// Returns the title; of an operation on one store, with the store before it.
     private static func title(_ operation: Results.Operation) -> String {
         let names = ["sqlite": "SQLite", "lmdb": "LMDB", "json": "JSON", "memory": "memory", "coredata": "Core Data"]
         let group = String(operation.name.prefix { $0 != "/" })
@@ -95,8 +95,8 @@ struct MeasuredTests {
         return "\(names[group] ?? group): \(operation.title)"
     }
 
-    /// The median time of one object or transaction.
-    private static func time(_ side: Results.Side, _ operation: Results.Operation) -> String {
+    /// Returns the median time of one object or transaction.
+    private static func time(_ side: Results.Side, of operation: Results.Operation) -> String {
         let sorted = side.seconds.sorted()
         guard let low = sorted.dropLast(sorted.count / 2).last, let high = sorted.dropFirst(sorted.count / 2).first,
             operation.unitCount > 0

@@ -8,17 +8,17 @@ struct MigrateCommandTests {
     /// The entity `Note` of a bundle's versions, as attributes in Apple's XML.
     private static let versions = [
         "Notes":
-            #"<attribute name="title" attributeType="String"/><attribute name="colour" optional="YES" attributeType="String"/>"#,
+            #"<attribute name="title" attributeType="String"/><attribute name="color" optional="YES" attributeType="String"/>"#,
         "Notes 2":
-            #"<attribute name="title" attributeType="String"/><attribute name="hexColour" optional="YES" attributeType="String" elementID="colour"/><attribute name="isDone" attributeType="Boolean" defaultValueString="NO" usesScalarValueType="YES"/>"#,
+            #"<attribute name="title" attributeType="String"/><attribute name="hexColor" optional="YES" attributeType="String" elementID="color"/><attribute name="isDone" attributeType="Boolean" defaultValueString="NO" usesScalarValueType="YES"/>"#,
         "Notes 3":
-            #"<attribute name="title" attributeType="String"/><attribute name="paint" optional="YES" attributeType="String" elementID="colour"/><attribute name="isDone" attributeType="Boolean" defaultValueString="YES" usesScalarValueType="YES"/>"#,
-        // What nobody can infer.
+            #"<attribute name="title" attributeType="String"/><attribute name="paint" optional="YES" attributeType="String" elementID="color"/><attribute name="isDone" attributeType="Boolean" defaultValueString="YES" usesScalarValueType="YES"/>"#,
+        // This change cannot be inferred.
         "Notes 10":
             #"<attribute name="title" attributeType="Date" usesScalarValueType="NO"/><attribute name="paint" optional="YES" attributeType="String"/>"#,
     ]
 
-    private func makeBundle(_ place: Workplace, current: String = "Notes 3") throws {
+    private func makeBundle(in place: Workplace, current: String = "Notes 3") throws {
         let bundle = place.file("Notes.xcdatamodeld")
         for (name, attributes) in Self.versions {
             let version = "\(bundle)/\(name).xcdatamodel"
@@ -40,32 +40,32 @@ struct MigrateCommandTests {
         try Data(plist.utf8).write(to: URL(fileURLWithPath: "\(bundle)/.xccurrentversion"))
     }
 
-    private func makeStore(_ place: Workplace, _ type: String, version: String = "Notes", count: Int = 5) throws {
+    private func makeStore(_ type: String, in place: Workplace, version: String = "Notes", count: Int = 5) throws {
         let model = try ModelFile.read(place.file("Notes.xcdatamodeld"), version: version).model
         let store = try StoreRegistry.standard.create(
             StoreLocation(type: type, path: place.file("notes")), model: model)
         var changes = ChangeSet(model: model)
-        let colour = ["Notes": "colour", "Notes 2": "hexColour"][version] ?? "paint"
+        let color = ["Notes": "color", "Notes 2": "hexColor"][version] ?? "paint"
         for key in 1...count {
             try changes.insert(
                 ObjectID("Note", key: Int64(key)),
-                values: ["title": .string("note \(key)"), colour: .string("c\(key)")])
+                values: ["title": .string("note \(key)"), color: .string("c\(key)")])
         }
         _ = try store.commit(changes)
         try store.close()
     }
 
-    private func paints(_ place: Workplace, _ store: String, _ column: String = "paint") throws -> String {
+    private func paints(_ column: String = "paint", of store: String, in place: Workplace) throws -> String {
         let result = try place.roost("fetch", store, "Note", "--select=\(column)", "--format=csv")
         #expect(result.code == 0, "\(result.errors)")
         return result.output.split(whereSeparator: \.isNewline).dropFirst().joined(separator: " ")
     }
 
-    @Test("goes through the versions of a bundle, in place", arguments: Workplace.fileTypes)
+    @Test("a migration in place goes through a bundle once, verified and with a backup", arguments: Workplace.fileTypes)
     func wholeWay(type: String) throws {
         let place = try Workplace()
-        try makeBundle(place)
-        try makeStore(place, type)
+        try makeBundle(in: place)
+        try makeStore(type, in: place)
         let before = try place.bytes("notes")
         let plan = try place.roost("migrate", "notes", "--to=Notes.xcdatamodeld", "--in-place", "--dry-run")
         #expect(plan.code == 0 && plan.output.hasPrefix("Would migrate \(type):notes in place.\n"), "\(plan)")
@@ -75,7 +75,7 @@ struct MigrateCommandTests {
         #expect(result.code == 0 && result.errors == "", "\(result)")
         #expect(result.output.hasPrefix("Migrated \(type):notes in place.\n"), "\(result.output)")
         #expect(result.output.contains("verified by reading it again"))
-        #expect(try paints(place, "notes") == "c1 c2 c3 c4 c5")
+        #expect(try paints(of: "notes", in: place) == "c1 c2 c3 c4 c5")
         let backup = try #require(try place.names().first { $0.hasPrefix("notes.backup-") && !$0.hasSuffix(".lock") })
         #expect(try place.bytes(backup) == before)
         // Once is enough.
@@ -88,11 +88,11 @@ struct MigrateCommandTests {
         #expect(try place.names().allSatisfy { !$0.contains("roost-tmp") })
     }
 
-    @Test("makes another store of any type, and leaves the first as it is", arguments: Workplace.fileTypes)
+    @Test("a migration into another store of any type leaves the source unchanged", arguments: Workplace.fileTypes)
     func output(type: String) throws {
         let place = try Workplace()
-        try makeBundle(place)
-        try makeStore(place, "sqlite")
+        try makeBundle(in: place)
+        try makeStore("sqlite", in: place)
         let before = try place.bytes("notes")
         let result = try place.roost(
             "migrate", "notes", "--to=Notes.xcdatamodeld@Notes 2", "--output=\(type):new", "--json")
@@ -100,7 +100,7 @@ struct MigrateCommandTests {
         let report = try result.json()
         #expect(report["objects"] as? Int == 5 && report["verified"] as? Bool == true)
         #expect(report["mappedDigest"] as? String == report["destinationDigest"] as? String)
-        #expect(try paints(place, "new", "hexColour") == "c1 c2 c3 c4 c5")
+        #expect(try paints("hexColor", of: "new", in: place) == "c1 c2 c3 c4 c5")
         #expect(try place.bytes("notes") == before)
         try place.roost("migrate", "notes", "--to=Notes.xcdatamodeld", "--output=\(type):new")
             .expectError(3, containing: "exists already")
@@ -108,14 +108,14 @@ struct MigrateCommandTests {
             try place.roost(
                 "migrate", "notes", "--to=Notes.xcdatamodeld", "--output=\(type):new", "--overwrite", "--quiet"
             ).output == "")
-        #expect(try paints(place, "new") == "c1 c2 c3 c4 c5")
+        #expect(try paints(of: "new", in: place) == "c1 c2 c3 c4 c5")
     }
 
-    @Test("goes in one step where that is asked for, or where there is one version")
+    @Test("a migration with --direct or to one version takes one step")
     func direct() throws {
         let place = try Workplace()
-        try makeBundle(place)
-        try makeStore(place, "sqlite")
+        try makeBundle(in: place)
+        try makeStore("sqlite", in: place)
         #expect(
             try place.roost("migrate", "notes", "--to=Notes.xcdatamodeld", "--output=sqlite:notes-stepwise").code == 0)
         let result = try place.roost(
@@ -123,76 +123,101 @@ struct MigrateCommandTests {
         #expect(result.code == 0, "\(result.errors)")
         #expect((try result.json()["steps"] as? [Any])?.isEmpty == true)
         // No mapping model lies between, so both are inferred at once.
-        #expect(try paints(place, "a", "isDone") == paints(place, "notes-stepwise", "isDone"))
+        #expect(try paints("isDone", of: "a", in: place) == paints("isDone", of: "notes-stepwise", in: place))
         let model = try place.roost("model", "print", "Notes.xcdatamodeld", "--model-version=Notes 2")
         try place.write(Data(model.output.utf8), to: "two.roostmodel.json")
         #expect(try place.roost("migrate", "notes", "--to=two.roostmodel.json", "--output=sqlite:b").code == 0)
-        #expect(try paints(place, "b", "hexColour") == "c1 c2 c3 c4 c5")
+        #expect(try paints("hexColor", of: "b", in: place) == "c1 c2 c3 c4 c5")
         #expect(try place.roost("migrate", "notes", "--to=b", "--in-place").code == 0)
         #expect(try place.roost("diff", "notes", "b").code == 0)
     }
 
-    @Test("uses mapping models between the versions that they fit, and refuses those that are code")
-    func mapping() throws {
+    /// Writes a mapping model from 'Notes 3' to 'Notes 10'.
+    private func writeMapping(as name: String, policy: String? = nil, in place: Workplace) throws {
+        let more = policy.map { ", \"policy\": \"\($0)\"" } ?? ""
+        let text = """
+            {"formatVersion": 1, "entityMappings": [{"name": "NoteToNote", "type": "transform", "source": "Note",
+             "destination": "Note"\(more), "attributes": {"title": {"value": "now()"}, "paint": {"value": "$source.paint"}}}]}
+            """
+        try place.write(Data(text.utf8), to: name)
+    }
+
+    @Test("a migration refuses a step without a mapping, and a mapping with a policy")
+    func refusedMapping() throws {
         let place = try Workplace()
-        try makeBundle(place)
-        try makeStore(place, "sqlite")
-        let refused = try place.roost("migrate", "notes", "--to=Notes.xcdatamodeld@Notes 10", "--in-place")
-        refused.expectError(3, containing: "'Notes 3' to 'Notes 10'")
-        func write(_ more: String, _ name: String) throws {
-            let text = """
-                {"formatVersion": 1, "entityMappings": [{"name": "NoteToNote", "type": "transform", "source": "Note",
-                 "destination": "Note"\(more), "attributes": {"title": {"value": "now()"}, "paint": {"value": "$source.paint"}}}]}
-                """
-            try place.write(Data(text.utf8), to: name)
-        }
-        try write(#", "policy": "NotePolicy""#, "code.roostmapping.json")
-        try place.roost(
-            "migrate", "notes", "--to=Notes.xcdatamodeld@Notes 10", "--in-place", "--mapping=code.roostmapping.json"
-        ).expectError(3, containing: "the policy 'NotePolicy', which is code")
-        try write("", "plain.roostmapping.json")
+        try makeBundle(in: place)
+        try makeStore("sqlite", in: place)
         let to = "--to=Notes.xcdatamodeld@Notes 10"
-        for (versions, code, message) in [
+        try place.roost("migrate", "notes", to, "--in-place").expectError(3, containing: "'Notes 3' to 'Notes 10'")
+        try writeMapping(as: "code.roostmapping.json", policy: "NotePolicy", in: place)
+        try place.roost("migrate", "notes", to, "--in-place", "--mapping=code.roostmapping.json")
+            .expectError(3, containing: "the policy 'NotePolicy', which is code")
+    }
+
+    @Test(
+        "a migration refuses a mapping model for versions that it does not fit",
+        arguments: [
             ("Notes 3", 2, "FILE@FROM..TO"), ("Notes 4..Notes 10", 2, "did you mean"),
             ("Notes 10..Notes 3", 2, "later version"), ("Notes..Notes 2", 3, "paint"),
-        ] as [(String, Int32, String)] {
-            try place.roost("migrate", "notes", to, "--in-place", "--mapping=plain.roostmapping.json@\(versions)")
-                .expectError(code, containing: message)
-        }
-        let said = try place.roost(
-            "migrate", "notes", to, "--output=json:said", "--mapping=plain.roostmapping.json@Notes 3..Notes 10",
+        ] as [(String, Int32, String)])
+    func wrongMappingVersions(versions: String, code: Int32, message: String) throws {
+        let place = try Workplace()
+        try makeBundle(in: place)
+        try makeStore("sqlite", in: place)
+        try writeMapping(as: "plain.roostmapping.json", in: place)
+        try place.roost(
+            "migrate", "notes", "--to=Notes.xcdatamodeld@Notes 10", "--in-place",
+            "--mapping=plain.roostmapping.json@\(versions)"
+        ).expectError(code, containing: message)
+    }
+
+    @Test("a migration uses a mapping model between the versions that it fits")
+    func mapping() throws {
+        let place = try Workplace()
+        try makeBundle(in: place)
+        try makeStore("sqlite", in: place)
+        try writeMapping(as: "plain.roostmapping.json", in: place)
+        let to = "--to=Notes.xcdatamodeld@Notes 10"
+        let stated = try place.roost(
+            "migrate", "notes", to, "--output=json:stated", "--mapping=plain.roostmapping.json@Notes 3..Notes 10",
             "--allow-loss")
-        #expect(said.code == 0, "\(said.errors)")
+        #expect(stated.code == 0, "\(stated.errors)")
         let result = try place.roost(
-            "migrate", "notes", "--to=Notes.xcdatamodeld@Notes 10", "--in-place", "--mapping=plain.roostmapping.json",
-            "--allow-loss", "--json")
+            "migrate", "notes", to, "--in-place", "--mapping=plain.roostmapping.json", "--allow-loss", "--json")
         #expect(result.code == 0, "\(result.errors)")
         #expect((try result.json()["steps"] as? [Any])?.count == 2)
-        #expect(try paints(place, "notes") == "c1 c2 c3 c4 c5")
-        let again = try place.roost(
-            "migrate", "notes", "--to=Notes.xcdatamodeld@Notes 10", "--in-place", "--mapping=plain.roostmapping.json")
+        #expect(try paints(of: "notes", in: place) == "c1 c2 c3 c4 c5")
+        let again = try place.roost("migrate", "notes", to, "--in-place", "--mapping=plain.roostmapping.json")
         #expect(again.code == 0 && again.errors.contains("no mapping was used"), "\(again)")
     }
 
-    @Test("says what takes no part, what a store keeps, and what later steps demand")
-    func notices() throws {
+    /// A mapping model that copies the title.
+    private static let titleMapping = """
+        {"formatVersion": 1, "entityMappings": [{"name": "NoteToNote", "type": "transform", "source": "Note",
+         "destination": "Note", "attributes": {"title": {"value": "$source.title"}}}]}
+        """
+
+    @Test("a migration warns of a mapping model before the store's version")
+    func unusedMapping() throws {
         let place = try Workplace()
-        try makeBundle(place)
-        try makeStore(place, "sqlite", version: "Notes 3")
-        let mapping = """
-            {"formatVersion": 1, "entityMappings": [{"name": "NoteToNote", "type": "transform", "source": "Note",
-             "destination": "Note", "attributes": {"title": {"value": "$source.title"}}}]}
-            """
-        try place.write(Data(mapping.utf8), to: "old.roostmapping.json")
+        try makeBundle(in: place)
+        try makeStore("sqlite", in: place, version: "Notes 3")
+        try place.write(Data(Self.titleMapping.utf8), to: "old.roostmapping.json")
         try place.write(
-            Data(mapping.replacing("$source.title", with: "now()").utf8), to: "new.roostmapping.json")
+            Data(Self.titleMapping.replacing("$source.title", with: "now()").utf8), to: "new.roostmapping.json")
         let unused = try place.roost(
             "migrate", "notes", "--to=Notes.xcdatamodeld@Notes 10", "--in-place", "--dry-run", "--allow-loss",
             "--mapping=old.roostmapping.json@Notes..Notes 2", "--mapping=new.roostmapping.json@Notes 3..Notes 10")
         #expect(unused.code == 0, "\(unused.errors)")
-        #expect(unused.errors.contains("Notes..Notes 2' takes no part: it leads from 'Notes' to 'Notes 2'"))
+        #expect(unused.errors.contains("Notes..Notes 2' is not used: it maps 'Notes' to 'Notes 2'"))
         #expect(!unused.errors.contains("new.roostmapping"))
+    }
 
+    @Test("a migration to an equivalent model keeps the store's model and names the difference")
+    func keptModel() throws {
+        let place = try Workplace()
+        try makeBundle(in: place)
+        try makeStore("sqlite", in: place, version: "Notes 3")
         var entities = try ModelFile.read(place.file("Notes.xcdatamodeld"), version: "Notes 3").model.entityDescriptions
         entities[0].fetchIndexes = [FetchIndexDescription("byTitle", on: "title")]
         try place.write(Data(try ManagedObjectModel(entities: entities).document()), to: "indexed.json")
@@ -201,19 +226,25 @@ struct MigrateCommandTests {
         #expect(kept.output.contains("Note.byTitle: fetch index added"))
         try place.roost("migrate", "notes", "--to=indexed.json@Notes 3", "--in-place")
             .expectError(2, containing: "has no versions")
+    }
 
-        try FileManager.default.removeItem(atPath: place.file("notes"))
-        try makeStore(place, "sqlite", version: "Notes")
-        // By a mapping model of its own the first step cannot become one with the next.
+    @Test("a plan of several steps names the requirements of later steps")
+    func laterRequirements() throws {
+        let place = try Workplace()
+        try makeBundle(in: place)
+        try makeStore("sqlite", in: place, version: "Notes")
+        // A step with a mapping model of its own stays separate from the next.
         try place.write(
             Data(
-                mapping.replacing("{\"title\"", with: "{\"hexColour\": {\"value\": \"$source.colour\"}, \"title\"").utf8
-            ),
+                Self.titleMapping.replacing(
+                    "{\"title\"", with: "{\"hexColor\": {\"value\": \"$source.color\"}, \"title\""
+                ).utf8),
             to: "first.roostmapping.json")
         try place.write(
             Data(
-                mapping.replacing("\"title\": {\"value\": \"$source.title\"}", with: "\"paint\": {\"value\": \"'x'\"}")
-                    .utf8),
+                Self.titleMapping.replacing(
+                    "\"title\": {\"value\": \"$source.title\"}", with: "\"paint\": {\"value\": \"'x'\"}"
+                ).utf8),
             to: "last.roostmapping.json")
         let plan = try place.roost(
             "migrate", "notes", "--to=Notes.xcdatamodeld", "--in-place", "--dry-run", "--json",
@@ -227,12 +258,12 @@ struct MigrateCommandTests {
     }
 
     @Test(
-        "refuses to drop data without a word, with a backup too, and drops them when told so",
+        "a migration that loses data is refused without --allow-loss, also with a backup",
         arguments: Workplace.fileTypes)
     func losses(type: String) throws {
         let place = try Workplace()
-        try makeBundle(place)
-        try makeStore(place, type)
+        try makeBundle(in: place)
+        try makeStore(type, in: place)
         let before = try place.bytes("notes")
         let other = #"{"formatVersion": 1, "entities": {"Other": {"attributes": {"x": {"type": "string"}}}}}"#
         try place.write(Data(other.utf8), to: "wrong.roostmodel.json")
@@ -257,12 +288,12 @@ struct MigrateCommandTests {
     private static let hasTerminals = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
 
     @Test(
-        "asks on a terminal before it drops data, and does it only for a yes",
+        "a migration that loses data asks on a terminal and happens only after y",
         .enabled(if: hasTerminals, "/usr/bin/script is missing"), arguments: ["y", "n"])
     func asks(answer: String) throws {
         let place = try Workplace()
-        try makeBundle(place)
-        try makeStore(place, "sqlite")
+        try makeBundle(in: place)
+        try makeStore("sqlite", in: place)
         let before = try place.bytes("notes")
         let other = #"{"formatVersion": 1, "entities": {"Other": {"attributes": {"x": {"type": "string"}}}}}"#
         try place.write(Data(other.utf8), to: "wrong.roostmodel.json")
@@ -274,41 +305,60 @@ struct MigrateCommandTests {
         #expect(try (place.bytes("notes") == before) == (answer == "n"))
     }
 
-    @Test("says what it cannot do, and changes nothing")
-    func refusals() throws {
-        let place = try Workplace()
-        try makeBundle(place)
-        try makeStore(place, "sqlite", version: "Notes 2")
-        let before = try place.bytes("notes")
-        for (arguments, message) in [
+    @Test(
+        "a migration with wrong options names them and changes nothing",
+        arguments: [
             ([], "--to is missing"), (["--to=x"], "--in-place, or --output"),
             (["--to=x", "--in-place", "--output=sqlite:y"], "exclude each other"),
             (["--to=x", "--output=sqlite:y", "--keep-backup"], "needs '--in-place'"),
             (["--to=x", "--in-place", "--overwrite"], "needs '--output'"),
             (["--to=x", "--in-place", "--skip-damaged"], "not done in place"),
-        ] as [([String], String)] {
-            try place.start(["migrate", "notes"] + arguments).wait().expectError(2, containing: message)
-        }
+        ] as [([String], String)])
+    func wrongOptions(arguments: [String], message: String) throws {
+        let place = try Workplace()
+        try makeBundle(in: place)
+        try makeStore("sqlite", in: place, version: "Notes 2")
+        let before = try place.bytes("notes")
+        try place.start(["migrate", "notes"] + arguments).wait().expectError(2, containing: message)
+        #expect(try place.bytes("notes") == before)
+    }
+
+    @Test("a migration to an older, unknown or missing model changes nothing")
+    func wrongTargets() throws {
+        let place = try Workplace()
+        try makeBundle(in: place)
+        try makeStore("sqlite", in: place, version: "Notes 2")
+        let before = try place.bytes("notes")
         let to = "--to=Notes.xcdatamodeld"
         try place.roost("migrate", "notes", "\(to)@Notes", "--in-place").expectError(
-            3, containing: "comes behind 'Notes'")
+            3, containing: "is newer than 'Notes'")
         try place.roost("migrate", "notes", "\(to)@Nots", "--in-place").expectError(2, containing: "Nots")
         try place.roost("migrate", "nothing", to, "--in-place").expectError(3, containing: "no such file")
         try place.roost("migrate", "notes", "--to=nothing.json", "--in-place").expectError(
             3, containing: "nothing.json")
-        let plan = try place.roost("migrate", "notes", "\(to)@Notes", "--direct", "--in-place", "--dry-run", "--json")
-        #expect(plan.code == 0, "\(plan.errors)")
-        try place.makeStore("sqlite", "music", objects: 20)
+        try place.makeStore("sqlite", named: "music", objects: 20)
         try place.roost("migrate", "music", to, "--in-place").expectError(3, containing: "is none of the versions")
         #expect(try place.bytes("notes") == before)
         #expect(try place.names().allSatisfy { !$0.contains("roost-tmp") && !$0.contains("backup") })
     }
 
-    @Test("does it once, whoever starts it at the same time", arguments: Workplace.fileTypes)
+    @Test("a migration with --direct can plan a step to an older version")
+    func olderVersion() throws {
+        let place = try Workplace()
+        try makeBundle(in: place)
+        try makeStore("sqlite", in: place, version: "Notes 2")
+        let before = try place.bytes("notes")
+        let plan = try place.roost(
+            "migrate", "notes", "--to=Notes.xcdatamodeld@Notes", "--direct", "--in-place", "--dry-run", "--json")
+        #expect(plan.code == 0, "\(plan.errors)")
+        #expect(try place.bytes("notes") == before)
+    }
+
+    @Test("a migration that three processes start happens once", arguments: Workplace.fileTypes)
     func together(type: String) throws {
         let place = try Workplace()
-        try makeBundle(place)
-        try makeStore(place, type, count: 2000)
+        try makeBundle(in: place)
+        try makeStore(type, in: place, count: 2000)
         let arguments = [
             "migrate", "notes", "--to=Notes.xcdatamodeld", "--in-place", "--keep-backup", "--json", "--timeout=120",
         ]

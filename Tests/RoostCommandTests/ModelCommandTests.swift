@@ -8,7 +8,7 @@ struct ModelCommandTests {
         {"formatVersion": 1, "entities": {"Track": {"attributes": {"title": {"type": "string"}}}}}
         """
 
-    @Test("prints a document that reads back and prints the same")
+    @Test("model print prints a document that reads back as the same model")
     func prints() throws {
         let place = try Workplace()
         try place.write(Data(document.utf8), to: "a.roostmodel.json")
@@ -20,16 +20,16 @@ struct ModelCommandTests {
         #expect(comparison.code == 0 && comparison.output == "")
     }
 
-    @Test("prints the model that a store embeds")
+    @Test("model print prints the model in a store")
     func printsStoreModel() throws {
         let place = try Workplace()
-        try place.makeStore("sqlite", "a", objects: 10)
+        try place.makeStore("sqlite", named: "a", objects: 10)
         let result = try place.roost("model", "print", "a")
         #expect(result.code == 0)
         #expect(result.output.contains("\"catalogueNumber\""))
     }
 
-    @Test("compares two models and says what needs a migration")
+    @Test("model diff names the differences and says that a migration cannot be inferred")
     func compares() throws {
         let place = try Workplace()
         try place.write(Data(document.utf8), to: "a.json")
@@ -43,7 +43,7 @@ struct ModelCommandTests {
         #expect(json["compatible"] as? Bool == false)
     }
 
-    @Test("lists every problem of a model with errors and exits 1")
+    @Test("model validate lists every problem of a model and exits with 1")
     func validates() throws {
         let place = try Workplace()
         let wrong = """
@@ -59,8 +59,13 @@ struct ModelCommandTests {
         let json = try place.roost("model", "validate", "wrong.json", "--json").json()
         #expect(json["valid"] as? Bool == false)
         #expect((json["problems"] as? [Any])?.count ?? 0 >= 2)
-        // Everywhere else the same problems are one line and exit code 3.
+        // Other commands print the same problems in one line, and exit with 3.
         try place.roost("model", "print", "wrong.json").expectError(3, containing: "Missing")
+    }
+
+    @Test("model validate exits with 0, 1 or 3 for a valid, broken or missing model")
+    func validationExitCodes() throws {
+        let place = try Workplace()
         try place.write(Data("{".utf8), to: "broken.json")
         #expect(try place.roost("model", "validate", "broken.json").code == 1)
         try place.roost("model", "validate", "missing.json").expectError(3, containing: "missing.json")
@@ -68,22 +73,28 @@ struct ModelCommandTests {
         #expect(try place.roost("model", "validate", "good.json").code == 0)
     }
 
-    @Test("says whether a migration is needed, what it does and what it loses")
-    func migration() throws {
+    /// Returns a place with two versions of a model, `a.json` and `b.json`.
+    private func placeWithVersions() throws -> Workplace {
         let place = try Workplace()
         let old = """
             {formatVersion: 1, entities: {
               Note: {attributes: {title: {type: 'string'}, color: {type: 'string'}, n: {type: 'integer16'}}},
               Tag: {attributes: {name: {type: 'string'}}}}}
             """
-        let new = """
-            {formatVersion: 1, entities: {
-              Post: {renamingIdentifier: 'Note', attributes: {title: {type: 'string', isOptional: false}, n: {type: 'integer32'}}},
-              Tag: {attributes: {name: {type: 'string', defaultValue: ''}}}, Author: {}}}
-            """
         try place.write(Data(old.utf8), to: "a.json")
-        try place.write(Data(new.utf8), to: "b.json")
-        let result = try place.roost("model", "diff", "a.json", "b.json")
+        try place.write(Data(Self.newVersion.utf8), to: "b.json")
+        return place
+    }
+
+    private static let newVersion = """
+        {formatVersion: 1, entities: {
+          Post: {renamingIdentifier: 'Note', attributes: {title: {type: 'string', isOptional: false}, n: {type: 'integer32'}}},
+          Tag: {attributes: {name: {type: 'string', defaultValue: ''}}}, Author: {}}}
+        """
+
+    @Test("model diff lists what an inferred migration does, loses and requires")
+    func migration() throws {
+        let result = try placeWithVersions().roost("model", "diff", "a.json", "b.json")
         #expect(result.code == 1 && result.errors == "")
         let lines = result.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         for line in [
@@ -94,7 +105,11 @@ struct ModelCommandTests {
         #expect(lines.contains { $0.hasPrefix("demand: Post.title: ") })
         #expect(lines.contains("Note: entity renamed to Post; needs a migration"))
         #expect(!lines.contains { $0.hasPrefix("Note: entity removed") || $0.hasPrefix("Post: entity added") })
-        let json = try place.roost("model", "diff", "a.json", "b.json", "--json").json()
+    }
+
+    @Test("model diff --json has the differences, mappings and remarks of a migration")
+    func migrationJSON() throws {
+        let json = try placeWithVersions().roost("model", "diff", "a.json", "b.json", "--json").json()
         let renamed = (json["differences"] as? [[String: Any]])?.first { $0["kind"] as? String == "renamed" }
         #expect(renamed?["entity"] as? String == "Post" && renamed?["formerName"] as? String == "Note")
         #expect(json["inferable"] as? Bool == true && json["compatible"] as? Bool == false)
@@ -103,19 +118,27 @@ struct ModelCommandTests {
                 "add", "transform", "copy",
             ])
         #expect((json["remarks"] as? [[String: Any]])?.compactMap { $0["kind"] as? String } == ["loss", "demand"])
-        // The other way a type shrinks.
-        let back = try place.roost("model", "diff", "b.json", "a.json", "--json").json()
-        #expect(back["inferable"] as? Bool == false)
-        let problem = (back["problems"] as? [[String: Any]])?.first
+    }
+
+    @Test("model diff names the property whose smaller type prevents an inferred migration")
+    func smallerType() throws {
+        let json = try placeWithVersions().roost("model", "diff", "b.json", "a.json", "--json").json()
+        #expect(json["inferable"] as? Bool == false)
+        let problem = (json["problems"] as? [[String: Any]])?.first
         #expect(problem?["entity"] as? String == "Note" && problem?["property"] as? String == "n")
-        // Everything has a text that says so, on request.
-        try place.write(Data(new.replacingOccurrences(of: "integer32", with: "string").utf8), to: "c.json")
+    }
+
+    @Test("model diff infers the conversion of a number to text only with --to-text")
+    func conversionToText() throws {
+        let place = try placeWithVersions()
+        let new = Self.newVersion.replacingOccurrences(of: "integer32", with: "string")
+        try place.write(Data(new.utf8), to: "c.json")
         #expect(try place.roost("model", "diff", "a.json", "c.json", "--json").json()["inferable"] as? Bool == false)
         let text = try place.roost("model", "diff", "a.json", "c.json", "--to-text", "--json").json()
         #expect(text["inferable"] as? Bool == true)
     }
 
-    @Test("says when no migration is needed")
+    @Test("model diff says when no migration is needed")
     func compatible() throws {
         let place = try Workplace()
         try place.write(Data(document.utf8), to: "a.json")
@@ -129,7 +152,7 @@ struct ModelCommandTests {
         #expect(json["compatible"] as? Bool == true && json["inferable"] == nil)
     }
 
-    @Test("shows the history of a bundle")
+    @Test("model history prints each step between the versions of a bundle")
     func history() throws {
         let place = try Workplace()
         func version(_ name: String, _ attributes: String) throws {
@@ -160,19 +183,23 @@ struct ModelCommandTests {
             steps == [
                 "M → M 2: 1 difference, a migration can be inferred",
                 "M 2 → M 10: 1 difference, a migration can be inferred",
-                "M 10 → M 10b: 1 difference, a migration takes a mapping model",
+                "M 10 → M 10b: 1 difference, a migration needs a mapping model",
             ])
         let json = try place.roost("model", "history", "M.xcdatamodeld", "--json").json()
         #expect(json["versions"] as? [String] == ["M", "M 2", "M 10", "M 10b"])
         #expect((json["steps"] as? [Any])?.count == 3)
+    }
+
+    @Test("model history refuses a model without versions, and a missing bundle")
+    func withoutHistory() throws {
+        let place = try Workplace()
         try place.write(Data(document.utf8), to: "a.json")
         try place.roost("model", "history", "a.json").expectError(2, containing: "no history")
         try place.roost("model", "history", "missing.xcdatamodeld").expectError(3, containing: "missing.xcdatamodeld")
     }
 
-    /// A bundle whose versions have an attribute more each, and whose current version it does not
-    /// say.
-    private func writeBundle(_ place: Workplace, _ versions: String...) throws {
+    /// Writes a bundle without a current version; each version has one more attribute.
+    private func writeBundle(_ versions: String..., in place: Workplace) throws {
         for (index, name) in versions.enumerated() {
             let attributes = (0...index).map {
                 "<attribute name=\"a\($0)\" optional=\"YES\" attributeType=\"String\"/>"
@@ -186,15 +213,21 @@ struct ModelCommandTests {
         try place.write(Data("<plist version=\"1.0\"><dict/></plist>".utf8), to: "W.xcdatamodeld/.xccurrentversion")
     }
 
-    @Test("the order of versions is shown with its reasons, and can be stated")
-    func order() throws {
+    @Test("model history gives the reason for its order of versions")
+    func orderReasons() throws {
         let place = try Workplace()
-        try writeBundle(place, "Wallet", "Multi", "Multi_v2", "Multi_v10")
+        try writeBundle("Wallet", "Multi", "Multi_v2", "Multi_v10", in: place)
         let guessed = try place.roost("model", "history", "W.xcdatamodeld", "--json").json()
         #expect(guessed["versions"] as? [String] == ["Multi", "Multi_v2", "Multi_v10", "Wallet"])
         let reasons = (guessed["steps"] as? [[String: Any]])?.compactMap { $0["orderReason"] as? String }
         #expect(reasons?.dropLast() == ["the numbers in the names", "the numbers in the names"])
         #expect(reasons?.last?.contains("nothing says so") == true)
+    }
+
+    @Test("model history takes an order of versions from one or several --versions")
+    func statedHistory() throws {
+        let place = try Workplace()
+        try writeBundle("Wallet", "Multi", "Multi_v2", "Multi_v10", in: place)
         let stated = try place.roost("model", "history", "W.xcdatamodeld", "--versions=Wallet,Multi")
         #expect(stated.output.contains("Wallet → Multi: 1 difference"))
         #expect(stated.output.contains("order: the stated order"))
@@ -203,18 +236,25 @@ struct ModelCommandTests {
             "model", "history", "W.xcdatamodeld", "--versions=Wallet", "--versions=Multi", "--json"
         ).json()
         #expect(split["versions"] as? [String] == ["Wallet", "Multi", "Multi_v2", "Multi_v10"])
-        try place.roost("model", "history", "W.xcdatamodeld", "--versions=Wallet")
-            .expectError(2, containing: "takes two at least")
-        try place.roost("model", "history", "W.xcdatamodeld", "--versions=Wallet,,Multi,")
-            .expectError(2, containing: "empty name")
-        try place.roost("model", "history", "W.xcdatamodeld", "--versions=Wallet,Multy")
-            .expectError(2, containing: "did you mean 'Multi'?")
     }
 
-    @Test("a store goes through a bundle in the order that is stated, and from a first version that names put last")
+    @Test(
+        "model history refuses an order with one, an empty or an unknown name",
+        arguments: [
+            ("Wallet", "needs at least two"), ("Wallet,,Multi,", "empty name"),
+            ("Wallet,Multy", "did you mean 'Multi'?"),
+        ])
+    func wrongOrder(versions: String, message: String) throws {
+        let place = try Workplace()
+        try writeBundle("Wallet", "Multi", "Multi_v2", "Multi_v10", in: place)
+        try place.roost("model", "history", "W.xcdatamodeld", "--versions=\(versions)")
+            .expectError(2, containing: message)
+    }
+
+    @Test("a migration follows the stated order of a bundle's versions")
     func statedOrder() throws {
         let place = try Workplace()
-        try writeBundle(place, "Wallet", "Multi", "Multi_v2")
+        try writeBundle("Wallet", "Multi", "Multi_v2", in: place)
         let model = try ModelFile.read(place.file("W.xcdatamodeld"), version: "Wallet").model
         for name in ["a", "b"] {
             try StoreRegistry.standard.create(StoreLocation(type: "json", path: place.file(name)), model: model).close()
@@ -223,17 +263,17 @@ struct ModelCommandTests {
         let stated = try place.roost("migrate", "a", target, "--versions=Wallet,Multi", "--in-place", "--json")
         #expect(stated.code == 0, "\(stated.errors)")
         #expect(try place.roost("migrate", "b", target, "--in-place").code == 0)
-        // Back is refused, whatever nothing says.
+        // The way back is refused.
         try place.roost("migrate", "b", "--to=W.xcdatamodeld@Multi", "--in-place").expectError(
             3, containing: "--versions")
         try place.roost("migrate", "b", "--to=b", "--versions=Multi,Wallet", "--in-place")
             .expectError(2, containing: "--versions needs a bundle")
     }
 
-    @Test("of a bundle, --model means the version that the store was made with", arguments: ["json", "sqlite"])
+    @Test("--model with a bundle selects the version that the store was made with", arguments: ["json", "sqlite"])
     func bundleOfStore(type: String) throws {
         let place = try Workplace()
-        try writeBundle(place, "W", "W 2", "W 3")
+        try writeBundle("W", "W 2", "W 3", in: place)
         let model = try ModelFile.read(place.file("W.xcdatamodeld"), version: "W 2").model
         try StoreRegistry.standard.create(StoreLocation(type: type, path: place.file("store")), model: model).close()
         let info = try place.roost("info", "\(type):store", "--model=W.xcdatamodeld", "--json")
@@ -243,7 +283,7 @@ struct ModelCommandTests {
             .expectError(3, containing: "a2")
     }
 
-    @Test("generates classes, and a check names each file that differs")
+    @Test("model generate writes classes, and --check names each file that differs")
     func generates() throws {
         let place = try Workplace()
         try place.write(Data(document.utf8), to: "Music.roostmodel.json")
@@ -265,15 +305,15 @@ struct ModelCommandTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.file("out")) == ["Music+Classes.swift"])
     }
 
-    @Test("generates classes from the model that a store embeds")
+    @Test("model generate takes the model of a store")
     func generatesFromStore() throws {
         let place = try Workplace()
-        try place.makeStore("sqlite", "music.sqlite", objects: 10)
+        try place.makeStore("sqlite", named: "music.sqlite", objects: 10)
         let result = try place.roost("model", "generate", "music.sqlite", "--output=out", "--single-file")
         #expect(result.code == 0 && result.output == "wrote music+Classes.swift\n")
     }
 
-    @Test("refuses names that cannot be used in Swift, and wrong options, without writing")
+    @Test("model generate refuses unusable names and wrong options without writing")
     func refusesNames() throws {
         let place = try Workplace()
         try place.write(Data(document.replacingOccurrences(of: "title", with: "context").utf8), to: "a.json")

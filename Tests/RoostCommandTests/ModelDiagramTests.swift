@@ -23,7 +23,7 @@ struct ModelDiagramTests {
         return place
     }
 
-    @Test("draws entities, superentities, and relationships with counts and delete rules, as Mermaid")
+    @Test("model graph draws entities, superentities and relationships as Mermaid")
     func mermaid() throws {
         let result = try place(("m.json", music)).roost("model", "graph", "m.json")
         #expect(result.code == 0 && result.errors == "")
@@ -54,7 +54,7 @@ struct ModelDiagramTests {
                 """)
     }
 
-    @Test("draws the same for Graphviz")
+    @Test("model graph draws entities, superentities and relationships for Graphviz")
     func dot() throws {
         let output = try place(("m.json", music)).roost("model", "graph", "m.json", "--format=dot").output
         #expect(output.hasPrefix("digraph model {") && output.hasSuffix("}\n"))
@@ -68,7 +68,7 @@ struct ModelDiagramTests {
     }
 
     @Test(
-        "draws the entities within a number of relationships",
+        "model graph --depth draws the entities within a number of relationships",
         arguments: [
             ("Label", "0", ["Label"]), ("Label", "1", ["Artist", "Label"]),
             ("Label", "2", ["Album", "Artist", "Label", "Track", "Work"]), ("Artist", "0", ["Artist"]),
@@ -83,7 +83,7 @@ struct ModelDiagramTests {
         #expect(names == expected)
     }
 
-    @Test("draws what changed between two models")
+    @Test("model diff draws added, removed and changed parts of two models")
     func changes() throws {
         let new = music.replacingOccurrences(
             of: "\"year\": {\"type\": \"integer32\"}", with: "\"label\": {\"type\": \"string\"}"
@@ -105,7 +105,7 @@ struct ModelDiagramTests {
         #expect(same.code == 0 && !same.output.contains("color"))
     }
 
-    @Test("gives names with any characters no meaning of their own")
+    @Test("names with special characters do not alter a diagram")
     func hostileNames() throws {
         let name = "a\\\"<b>{x};%% &~(1) --> e1"
         let text = try String(decoding: JSONEncoder().encode(name), as: UTF8.self)
@@ -121,7 +121,7 @@ struct ModelDiagramTests {
         #expect(!dot.contains("<b>{x}") && dot.contains("&lt;b&gt;{x};%% &amp;~(1) --&gt; e1"))
     }
 
-    @Test("says that Graphviz is missing, which SVG needs")
+    @Test("model graph for SVG without Graphviz names the missing program")
     func withoutGraphviz() throws {
         let place = try place(("m.json", music))
         let program = try #require(Workplace.program)
@@ -133,14 +133,14 @@ struct ModelDiagramTests {
     private static let hasGraphviz = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         .contains { FileManager.default.isExecutableFile(atPath: "\($0)/dot") }
 
-    @Test("draws SVG with Graphviz", .enabled(if: hasGraphviz, "Graphviz's program dot is not installed"))
+    @Test("model graph draws SVG with Graphviz", .enabled(if: hasGraphviz, "Graphviz's program dot is not installed"))
     func svg() throws {
         let result = try place(("m.json", music)).roost("model", "graph", "m.json", "--format=svg")
         #expect(result.code == 0 && result.output.contains("<svg") && result.output.contains("</svg>"))
         #expect(result.output.contains(">tracks, ordered, cascade<"))
     }
 
-    @Test("says what is wrong with its options, and exits 2")
+    @Test("model graph with a wrong option names it and exits with 2")
     func usage() throws {
         let place = try place(("m.json", music))
         try place.roost("model", "graph", "m.json", "--entity=Albun").expectError(

@@ -17,10 +17,10 @@ import Testing
             ["/usr/bin/", "/bin/"].contains { FileManager.default.isExecutableFile(atPath: $0 + tool) }
         }
 
-        /// A directory with the stores `a.sqlite`, `a.lmdb` and `a.json`.
+        /// Returns a directory with the stores `a.sqlite`, `a.lmdb` and `a.json`.
         private func makePlace(isForNobody: Bool = false) throws -> Workplace {
             let place = try Workplace()
-            for type in Workplace.fileTypes { try place.makeStore(type, "a.\(type)", objects: 400) }
+            for type in Workplace.fileTypes { try place.makeStore(type, named: "a.\(type)", objects: 400) }
             for name in try place.names() where name.hasSuffix(".lock") {
                 try FileManager.default.removeItem(atPath: place.file(name))
             }
@@ -35,8 +35,8 @@ import Testing
         ///
         /// - Returns: Whether it succeeded.
         private func run(
-            _ place: Workplace, _ limit: [String], _ program: String, _ arguments: [String], makes name: String? = nil,
-            _ location: SourceLocation = #_sourceLocation
+            _ arguments: [String], of program: String, under limit: [String], in place: Workplace,
+            makes name: String? = nil, at location: SourceLocation = #_sourceLocation
         ) throws -> Bool {
             let what = "\(limit) \(arguments)"
             let before = try place.names()
@@ -58,7 +58,7 @@ import Testing
         }
 
         @Test(
-            "where no thread can be started conversions say so",
+            "a conversion under a limit of processes succeeds or fails without a trace",
             .enabled(if: hasTools, "needs prlimit, setpriv and timeout"), arguments: Workplace.fileTypes)
         func processes(type: String) throws {
             // Root has no limit of processes, and any other user has processes already.
@@ -70,10 +70,11 @@ import Testing
             for count in isRoot ? [1, 2, 3, 4, 5, 8, 100] : [1] {
                 let arguments = ["convert", "a.sqlite", "\(type):b", "--quiet"]
                 outcomes.append(
-                    try run(place, user + ["prlimit", "--nproc=\(count)"], program, arguments, makes: "b"))
+                    try run(
+                        arguments, of: program, under: user + ["prlimit", "--nproc=\(count)"], in: place, makes: "b"))
                 _ = try run(
-                    place, user + ["prlimit", "--nproc=\(count)"], program,
-                    ["update", "a.\(type)", "Track", "--set=number = \(count)", "--yes", "--quiet"])
+                    ["update", "a.\(type)", "Track", "--set=number = \(count)", "--yes", "--quiet"], of: program,
+                    under: user + ["prlimit", "--nproc=\(count)"], in: place)
                 #expect(try place.roost("check", "a.\(type)").code == 0)
             }
             #expect(outcomes.first == false)
@@ -81,33 +82,36 @@ import Testing
         }
 
         @Test(
-            "where the address space is small the map of an LMDB store leaves room to work",
+            "an LMDB conversion in a small address space succeeds or fails without a trace",
             .enabled(if: hasTools, "needs prlimit, setpriv and timeout"))
         func addressSpace() throws {
             let place = try makePlace()
             let program = try #require(Workplace.program)
-            // What the program takes before it opens a store, with its libraries, and some steps above it.
-            var least = 64 << 20
+            // What the program takes before it opens a store, with its libraries, and some steps
+            // above it.
+            var minimum = 64 << 20
             while try RunningCommand(
-                ["/usr/bin/env", "prlimit", "--as=\(least)", program, "--version"], in: place.path
-            ).wait().code != 0 { least += 8 << 20 }
+                ["/usr/bin/env", "prlimit", "--as=\(minimum)", program, "--version"], in: place.path
+            ).wait().code != 0 { minimum += 8 << 20 }
             var outcomes: [Bool] = []
             for extra in stride(from: 16, through: 496, by: 48) {
-                let limit = ["prlimit", "--as=\(least + extra << 20)"]
+                let limit = ["prlimit", "--as=\(minimum + extra << 20)"]
                 for (source, target) in [("sqlite", "lmdb"), ("lmdb", "sqlite"), ("lmdb", "lmdb")] {
                     outcomes.append(
                         try run(
-                            place, limit, program, ["convert", "a.\(source)", "\(target):b", "--quiet"], makes: "b"))
+                            ["convert", "a.\(source)", "\(target):b", "--quiet"], of: program, under: limit, in: place,
+                            makes: "b"))
                 }
                 _ = try run(
-                    place, limit, program, ["update", "a.lmdb", "Track", "--set=number = 1", "--yes", "--quiet"])
+                    ["update", "a.lmdb", "Track", "--set=number = 1", "--yes", "--quiet"], of: program, under: limit,
+                    in: place)
                 #expect(try place.roost("check", "a.lmdb").code == 0)
             }
             #expect(outcomes.first == false && outcomes.suffix(3) == [true, true, true])
         }
 
         @Test(
-            "where few files can be open conversions say so",
+            "a conversion under a limit of open files succeeds or fails without a trace",
             .enabled(if: hasTools, "needs prlimit, setpriv and timeout"), arguments: ["lmdb", "json"])
         func openFiles(type: String) throws {
             let place = try makePlace()
@@ -116,8 +120,8 @@ import Testing
             for count in [4, 5, 6, 7, 8, 9, 10, 12, 16, 64] {
                 outcomes.append(
                     try run(
-                        place, ["prlimit", "--nofile=\(count)"], program,
-                        ["convert", "a.lmdb", "\(type):b", "--quiet"], makes: "b"))
+                        ["convert", "a.lmdb", "\(type):b", "--quiet"], of: program,
+                        under: ["prlimit", "--nofile=\(count)"], in: place, makes: "b"))
                 #expect(try place.roost("check", "a.lmdb").code == 0)
             }
             #expect(outcomes.first == false && outcomes.last == true)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("roost conformance --self-test")
 struct SelfTestCommandTests {
-    @Test("shows each fault with the check that notices it")
+    @Test("the conformance self-test names each fault and the check that catches it")
     func everyFault() throws {
         let place = try Workplace()
         let result = try place.roost("conformance", "--self-test")
@@ -21,7 +21,7 @@ struct SelfTestCommandTests {
         }
     }
 
-    @Test("goes by name and filter, and says what it cannot do")
+    @Test("the conformance self-test filters faults and refuses types that cannot be written")
     func usage() throws {
         let place = try Workplace()
         let result = try place.roost("conformance", "--self-test", "memory", "--filter=rounds", "--json")

@@ -13,7 +13,7 @@ import Testing
             return terminal
         }
 
-        @Test("edits lines: the cursor moves, characters of several bytes are whole", arguments: ["sqlite", "json"])
+        @Test("the shell on a terminal edits lines by whole characters", arguments: ["sqlite", "json"])
         func editing(type: String) throws {
             let place = try ShellSample.make(type)
             let terminal = try start(place)
@@ -31,7 +31,8 @@ import Testing
             #expect(found.output == "name\nü€cb\n")
         }
 
-        @Test("completes statements, entities, properties along paths, and commands", arguments: ["sqlite", "json"])
+        @Test(
+            "the shell on a terminal completes statements, entities, paths and commands", arguments: ["sqlite", "json"])
         func completion(type: String) throws {
             let place = try ShellSample.make(type)
             let terminal = try start(place)
@@ -49,7 +50,7 @@ import Testing
             #expect(try terminal.end() == 0, "\(terminal.shown)")
         }
 
-        @Test("recalls statements of the last session from a file for its user alone", arguments: ["sqlite"])
+        @Test("the shell recalls statements of the last session from a private file", arguments: ["sqlite"])
         func history(type: String) throws {
             let place = try ShellSample.make(type)
             let first = try start(place)
@@ -74,10 +75,10 @@ import Testing
             #expect(try second.end() == 0, "\(second.shown)")
         }
 
-        @Test("Ctrl-C gives up what is typed, and stops a fetch; the changes stay", arguments: ["sqlite", "json"])
+        @Test("Ctrl-C in the shell ends a line or a fetch and keeps the changes", arguments: ["sqlite", "json"])
         func interruption(type: String) throws {
             let place = try Workplace()
-            try place.makeStore(type, "store", objects: 8000)
+            try place.makeStore(type, named: "store", objects: 8000)
             let terminal = try start(place)
             try terminal.type("delete (")
             try terminal.type("\u{3}")
@@ -85,7 +86,8 @@ import Testing
             try terminal.expect("roost> ")
             try terminal.type("update Artist/1 set name = 'changed'\r")
             try terminal.expect("roost (1 changed)> ")
-            // The terminal does not take everything before it is read, so the fetch cannot end before.
+            // The terminal does not take everything before it is read, so the fetch cannot end
+            // before.
             try terminal.type("fetch Track\r")
             try terminal.expect("title")
             try terminal.type("\u{3}")
@@ -104,7 +106,7 @@ import Testing
             #expect(try terminal.end() == 0, "\(terminal.shown)")
         }
 
-        @Test("marks the place of an error under the right character, and continues")
+        @Test("the shell marks an error under its character, and continues")
         func places() throws {
             let place = try ShellSample.make("json")
             let terminal = try start(place)
@@ -119,7 +121,7 @@ import Testing
             #expect(try terminal.end() == 0, "\(terminal.shown)")
         }
 
-        @Test("a conflict is told; after a rollback the changes of the other program show")
+        @Test("the shell reports a conflict, and a rollback shows the other program's changes")
         func conflict() throws {
             let place = try ShellSample.make("sqlite")
             let (one, other) = (try start(place), try start(place))
@@ -143,9 +145,9 @@ import Testing
     }
 #endif
 
-@Suite("The history of the shell")
+@Suite("History of the shell")
 struct ShellHistoryTests {
-    @Test("keeps statements of several lines, and the newest ones of many")
+    @Test("the shell's history keeps statements of several lines, up to a limit")
     func entries() throws {
         let place = try Workplace()
         let path = place.file("a/b/history")
@@ -161,7 +163,7 @@ struct ShellHistoryTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.file("a/b")) == ["history"])
     }
 
-    @Test("says why it cannot be kept, and does not fail")
+    @Test("a shell history that cannot be kept has a reason and does not fail")
     func problems() throws {
         let place = try Workplace()
         try place.write(Data(), to: "file")

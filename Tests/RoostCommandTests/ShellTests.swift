@@ -45,11 +45,11 @@ enum ShellSample {
     }
 }
 
-@Suite("A script of the shell")
+@Suite("Scripts of the shell")
 struct ShellTests {
     private static let types = Workplace.fileTypes
 
-    @Test("follows variables, positions and relationships, in order and without duplicates", arguments: types)
+    @Test("a shell script follows variables, positions and relationships in order", arguments: types)
     func reading(type: String) throws {
         let place = try ShellSample.make(type)
         let result = try place.shell(
@@ -97,7 +97,7 @@ struct ShellTests {
                 """)
     }
 
-    @Test("sees its changes before they are committed, and writes them all at once", arguments: types)
+    @Test("a shell script sees its changes before the commit writes them", arguments: types)
     func changing(type: String) throws {
         let place = try ShellSample.make(type)
         let result = try place.shell(
@@ -132,7 +132,7 @@ struct ShellTests {
         #expect(try place.roost("check", "store").code == 0)
     }
 
-    @Test("takes statements back and does them again, one by one", arguments: types)
+    @Test("a shell script undoes and redoes statements one by one", arguments: types)
     func undo(type: String) throws {
         let place = try ShellSample.make(type)
         let result = try place.shell(
@@ -151,20 +151,24 @@ struct ShellTests {
         #expect(result.output == "3\n0\n1\nnothing is changed\n")
     }
 
-    @Test("applies delete rules: cascade at once, deny at the commit", arguments: types)
-    func deleteRules(type: String) throws {
+    @Test("a shell script applies the delete rule cascade at once", arguments: types)
+    func cascade(type: String) throws {
         let place = try ShellSample.make(type)
-        let cascade = try place.shell("delete Artist where name = 'Joni'\nchanges\ncommit\n.entities\n")
-        #expect(cascade.code == 0, "\(cascade)")
-        #expect(cascade.output.contains("deleted 1 object, and 2 objects by delete rules"))
-        #expect(cascade.output.contains("committed: ") && cascade.output.contains("Album         1\n"), "\(cascade)")
-        let denied = try ShellSample.make(type)
-        let result = try denied.shell("delete Tag\ncommit\ncount Tag\n")
-        #expect(result.code == 3 && result.errors.contains("Tag/p1 cannot be deleted while Album/p2"), "\(result)")
-        #expect(try denied.roost("fetch", "store", "Tag", "--count").output == "1\n")
+        let result = try place.shell("delete Artist where name = 'Joni'\nchanges\ncommit\n.entities\n")
+        #expect(result.code == 0, "\(result)")
+        #expect(result.output.contains("deleted 1 object, and 2 objects by delete rules"))
+        #expect(result.output.contains("committed: ") && result.output.contains("Album         1\n"), "\(result)")
     }
 
-    @Test("lists each failure of a commit, keeps the changes and writes nothing", arguments: types)
+    @Test("a shell script applies the delete rule deny at the commit", arguments: types)
+    func deny(type: String) throws {
+        let place = try ShellSample.make(type)
+        let result = try place.shell("delete Tag\ncommit\ncount Tag\n")
+        #expect(result.code == 3 && result.errors.contains("Tag/p1 cannot be deleted while Album/p2"), "\(result)")
+        #expect(try place.roost("fetch", "store", "Tag", "--count").output == "1\n")
+    }
+
+    @Test("a failed commit in a shell script lists each failure and writes nothing", arguments: types)
     func validation(type: String) throws {
         let place = try ShellSample.make(type)
         let result = try place.shell("update Album set title = NULL\ninsert Artist\ncommit\n")
@@ -178,7 +182,7 @@ struct ShellTests {
         #expect(try place.roost("fetch", "store", "Artist", "--count").output == "2\n")
     }
 
-    @Test("a failing statement changes nothing, names its line, and ends the script", arguments: types)
+    @Test("a failing statement changes nothing, names its line and ends the shell script", arguments: types)
     func failing(type: String) throws {
         let place = try ShellSample.make(type)
         let result = try place.shell(
@@ -199,7 +203,7 @@ struct ShellTests {
                 == "year\n1971\n1976\n1965\n")
     }
 
-    @Test("exits with 1 at its end if something is not committed", arguments: types)
+    @Test("a shell script that ends without a commit exits with 1", arguments: types)
     func uncommitted(type: String) throws {
         let place = try ShellSample.make(type)
         let result = try place.shell("delete Album/3\n")
@@ -210,7 +214,7 @@ struct ShellTests {
     }
 
     @Test(
-        "says what is wrong, where, and what was meant",
+        "a wrong statement of a shell script gets its column and a hint",
         arguments: [
             ("fetch Albm", 2, "column 7: ", "did you mean 'Album'?"),
             ("fetsh Album", 2, "column 1: ", "did you mean 'fetch'?"),
@@ -251,7 +255,7 @@ struct ShellTests {
         #expect(!result.errors.contains("--"), "\(result.errors)")
     }
 
-    @Test("takes properties that are called like a clause for what they are")
+    @Test("a property named like a clause works in a shell script")
     func clauseNames() throws {
         let place = try ShellSample.make("sqlite")
         let result = try place.shell(
@@ -264,7 +268,7 @@ struct ShellTests {
         #expect(result.code == 1 && result.output == "limit,word\n3,folk\nlimit\n4\n", "\(result)")
     }
 
-    @Test("reads files, whose errors name file and line", arguments: types)
+    @Test("a shell script reads other files, whose errors name file and line", arguments: types)
     func files(type: String) throws {
         let place = try ShellSample.make(type)
         try place.write(Data("let x = Album\n.read inner\n".utf8), to: "outer")
@@ -276,7 +280,7 @@ struct ShellTests {
         try place.shell(".read self\n").expectError(2, containing: "deep")
     }
 
-    @Test("shows hostile values without obeying them", arguments: types)
+    @Test("the shell prints control characters as visible symbols", arguments: types)
     func hostile(type: String) throws {
         let place = try ShellSample.make(type)
         let result = try place.shell(
@@ -286,16 +290,16 @@ struct ShellTests {
         #expect(result.output.contains("a␛[31m<U+202E>b"), "\(result.output)")
     }
 
-    @Test("opened with --read-only, refuses what changes and reads the rest", arguments: types)
+    @Test("the shell with --read-only refuses changes and reads", arguments: types)
     func readOnly(type: String) throws {
         let place = try ShellSample.make(type)
-        let result = try place.shell("count Album\nupdate Album set year = 1\n", "--read-only")
+        let result = try place.shell("count Album\nupdate Album set year = 1\n", options: "--read-only")
         #expect(result.output == "3\n")
         result.expectError(2, containing: "line 2: the store was opened read-only")
-        try place.shell("insert Tag\n", on: "store", "--read-only").expectError(2, containing: "read-only")
+        try place.shell("insert Tag\n", on: "store", options: "--read-only").expectError(2, containing: "read-only")
     }
 
-    @Test("does not overwrite what another program changed meanwhile", arguments: ["sqlite", "lmdb"])
+    @Test("the shell does not overwrite what another program changed", arguments: ["sqlite", "lmdb"])
     func conflict(type: String) throws {
         let place = try ShellSample.make(type)
         let (run, input) = try place.startShell()
@@ -313,7 +317,7 @@ struct ShellTests {
         #expect(found.output == "title\nTheirs\n")
     }
 
-    @Test("sees what another program committed before the statement", arguments: ["sqlite", "lmdb"])
+    @Test("a statement of the shell sees earlier commits of another program", arguments: ["sqlite", "lmdb"])
     func fresh(type: String) throws {
         let place = try ShellSample.make(type)
         let (run, input) = try place.startShell()
@@ -331,7 +335,7 @@ struct ShellTests {
         #expect(found.output == "title,year,plays\nTheirs,1,0\nHejira,1976,0\nPastel,1965,5\n")
     }
 
-    @Test("ends quietly when the reader of its results ends", arguments: types)
+    @Test("the shell exits with 0 when the reader of its results ends", arguments: types)
     func closedPipe(type: String) throws {
         let place = try ShellSample.make(type)
         try place.write(Data(String(repeating: "Album\n", count: 3000).utf8), to: "many")
@@ -342,7 +346,7 @@ struct ShellTests {
         #expect(try place.bytes("code") == Data("0\n".utf8))
     }
 
-    @Test("takes a statement of 10 MB, and refuses longer ones and other encodings")
+    @Test("the shell reads a statement of 10 MB and refuses a longer one")
     func sizes() throws {
         let place = try ShellSample.make("sqlite")
         let long = String(repeating: "x", count: 10_000_000)
@@ -350,6 +354,11 @@ struct ShellTests {
         #expect(large.code == 2 && large.errors.utf8.count < 10_000, "\(large.errors.prefix(300))")
         let tooLarge = try place.shell("insert Artist name = '\(long)\(long)'\n")
         #expect(tooLarge.code == 3 && tooLarge.errors.contains("has more than"), "\(tooLarge.errors.prefix(300))")
+    }
+
+    @Test("the shell runs the lines before one that is not UTF-8, and refuses that one")
+    func encoding() throws {
+        let place = try ShellSample.make("sqlite")
         try place.write(Data("count Album\nfetch \u{FF}".utf8.dropLast(2)) + Data([0xFF, 0x0A]), to: "bytes")
         let result = try place.start(
             ["shell", "store"], input: try FileHandle(forReadingFrom: URL(fileURLWithPath: place.file("bytes")))
@@ -357,7 +366,7 @@ struct ShellTests {
         #expect(result.output == "3\n" && result.code == 3 && result.errors.contains("not UTF-8"), "\(result)")
     }
 
-    @Test("lists entities, properties and plans", arguments: types)
+    @Test("the shell lists entities, properties, plans and help", arguments: types)
     func describing(type: String) throws {
         let place = try ShellSample.make(type)
         let result = try place.shell(

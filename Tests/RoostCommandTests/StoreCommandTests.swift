@@ -5,19 +5,17 @@ import Testing
 
 @Suite("Commands on stores")
 struct StoreCommandTests {
-    @Test("convert, info, check and diff agree on a store of any type", arguments: Workplace.fileTypes)
-    func wholeWay(type: String) throws {
+    @Test("info shows identity, format, counts, links and model of a store", arguments: Workplace.fileTypes)
+    func info(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "music")
-        let before = try place.bytes("music")
-
+        try place.makeStore(type, named: "music")
         let info = try place.roost("info", "music", "--json").json()
         #expect(info["type"] as? String == type)
         #expect(info["path"] as? String == "music")
         #expect(UUID(uuidString: info["uuid"] as? String ?? "") != nil)
         #expect(info["formatVersion"] as? Int == (type == "sqlite" ? 3 : 2))
         #expect((info["capabilities"] as? [String])?.contains("writing") == true)
-        #expect(info["bytes"] as? Int == before.count)
+        #expect(info["bytes"] as? Int == (try place.bytes("music").count))
         let entities = try #require(info["entities"] as? [[String: Any]])
         #expect(entities.reduce(0) { $0 + ($1["count"] as? Int ?? 0) } == 2000)
         #expect(
@@ -31,37 +29,48 @@ struct StoreCommandTests {
         #expect((model["entities"] as? [[String: Any]])?.count == 6)
         let text = try place.roost("info", "music")
         #expect(text.code == 0 && text.output.contains("Track"))
+    }
 
+    @Test("check of a sound store exits with 0 and has no findings", arguments: Workplace.fileTypes)
+    func soundStore(type: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, named: "music")
         let check = try place.roost("check", "music")
         #expect(check.code == 0 && check.errors == "")
         let report = try place.roost("check", "music", "--json").json()
         #expect(report["sound"] as? Bool == true)
         #expect((report["findings"] as? [Any])?.isEmpty == true)
+    }
 
-        for other in Workplace.fileTypes {
-            let result = try place.roost("convert", "music", "\(other):copy-\(other)", "--json")
-            #expect(result.code == 0 && result.errors == "")
-            let converted = try result.json()
-            #expect(converted["digest"] as? String == info["digest"] as? String)
-            #expect(converted["verified"] as? Bool == true)
-            #expect(converted["objects"] as? Int == 2000)
-            #expect(converted["source"] as? String == "\(type):music")
-            #expect(converted["destination"] as? String == "\(other):copy-\(other)")
-            for field in ["links", "peakPrivateBytes"] { #expect((converted[field] as? Int ?? 0) > 0) }
-            #expect((converted["seconds"] as? Double ?? 0) > 0)
-            let diff = try place.roost("diff", "music", "copy-\(other)")
-            #expect(diff.code == 0 && diff.output == "" && diff.errors == "")
-            #expect(try place.roost("diff", "music", "copy-\(other)", "--json").json()["equal"] as? Bool == true)
-        }
+    @Test(
+        "a conversion reports its work and gives an equal store", arguments: Workplace.fileTypes, Workplace.fileTypes)
+    func conversion(from type: String, to other: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, named: "music")
+        let before = try place.bytes("music")
+        let digest = try #require(try place.roost("info", "music", "--json").json()["digest"] as? String)
+        let result = try place.roost("convert", "music", "\(other):copy", "--json")
+        #expect(result.code == 0 && result.errors == "")
+        let report = try result.json()
+        #expect(report["digest"] as? String == digest)
+        #expect(report["verified"] as? Bool == true)
+        #expect(report["objects"] as? Int == 2000)
+        #expect(report["source"] as? String == "\(type):music")
+        #expect(report["destination"] as? String == "\(other):copy")
+        for field in ["links", "peakPrivateBytes"] { #expect((report[field] as? Int ?? 0) > 0) }
+        #expect((report["seconds"] as? Double ?? 0) > 0)
+        let diff = try place.roost("diff", "music", "copy")
+        #expect(diff.code == 0 && diff.output == "" && diff.errors == "")
+        #expect(try place.roost("diff", "music", "copy", "--json").json()["equal"] as? Bool == true)
         #expect(try place.bytes("music") == before)
         #expect(try place.names().allSatisfy { !$0.contains("roost-tmp") })
     }
 
-    @Test("diff names what differs and exits 1", arguments: Workplace.fileTypes)
+    @Test("diff names each difference without values and exits with 1", arguments: Workplace.fileTypes)
     func differences(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "a")
-        try place.makeStore(type, "b")
+        try place.makeStore(type, named: "a")
+        try place.makeStore(type, named: "b")
         let store = try StoreRegistry.standard.open(StoreLocation(type: type, path: place.file("b")))
         var changes = ChangeSet(model: store.model)
         changes.deletes = [.init(ObjectID("Genre", key: 3), version: 1)]
@@ -80,10 +89,10 @@ struct StoreCommandTests {
         #expect((try first.json()["differences"] as? [Any])?.count == 1)
     }
 
-    @Test("check prints violations of the model's rules and exits 1", arguments: Workplace.fileTypes)
+    @Test("check lists violations of the model's rules and exits with 1", arguments: Workplace.fileTypes)
     func violations(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "a")
+        try place.makeStore(type, named: "a")
         let store = try StoreRegistry.standard.open(StoreLocation(type: type, path: place.file("a")))
         var changes = ChangeSet(model: store.model)
         changes.deletes = [.init(ObjectID("Album", key: 5), version: 1)]
@@ -102,10 +111,10 @@ struct StoreCommandTests {
         #expect(findings.allSatisfy { ($0["object"] as? String)?.hasPrefix("Track/p") == true })
     }
 
-    @Test("a new store has the type that its name ends with", arguments: Workplace.fileTypes)
+    @Test("a new store has the type of its file name extension", arguments: Workplace.fileTypes)
     func typeByName(type: String) throws {
         let place = try Workplace()
-        try place.makeStore("sqlite", "a", objects: 100)
+        try place.makeStore("sqlite", named: "a", objects: 100)
         #expect(try place.roost("convert", "a", "b.\(type)", "--quiet").code == 0)
         #expect(try place.roost("info", "b.\(type)").output.hasPrefix("type          \(type),"))
         // What exists is not replaced because of its name.
@@ -114,11 +123,11 @@ struct StoreCommandTests {
         #expect(try place.bytes("c.\(type)") == Data("text".utf8))
     }
 
-    @Test("an existing destination is refused, and replaced when asked", arguments: Workplace.fileTypes)
+    @Test("a conversion replaces an existing store only with --overwrite", arguments: Workplace.fileTypes)
     func overwrite(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "a")
-        try place.makeStore(type, "b", objects: 500)
+        try place.makeStore(type, named: "a")
+        try place.makeStore(type, named: "b", objects: 500)
         let before = try place.bytes("b")
         try place.roost("convert", "a", "\(type):b").expectError(3, containing: "--overwrite")
         #expect(try place.roost("convert", "a", "\(type):b", "--dry-run").errors.contains("--overwrite"))
@@ -131,22 +140,22 @@ struct StoreCommandTests {
         #expect(try place.roost("diff", "a", "b").code == 0)
     }
 
-    @Test("a store that ends with the command is refused as a destination")
-    func memoryDestination() throws {
-        let place = try Workplace()
-        try place.makeStore("sqlite", "a", objects: 50)
-        for arguments in [
+    @Test(
+        "commands refuse a destination in memory",
+        arguments: [
             ["convert", "a", "memory:x"], ["convert", "a", "memory:", "--dry-run"], ["load", "memory:x"],
             ["migrate", "a", "--to=a", "--output=memory:x"],
-        ] {
-            try place.start(arguments).wait().expectError(2, containing: "ends with this command")
-        }
+        ])
+    func memoryDestination(arguments: [String]) throws {
+        let place = try Workplace()
+        try place.makeStore("sqlite", named: "a", objects: 50)
+        try place.start(arguments).wait().expectError(2, containing: "ends with this command")
     }
 
-    @Test("a directory that is given as a store is answered with the stores in it", arguments: Workplace.fileTypes)
+    @Test("a directory as STORE is an error that names the stores in it", arguments: Workplace.fileTypes)
     func directory(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "a", objects: 50)
+        try place.makeStore(type, named: "a", objects: 50)
         try place.write(Data("text".utf8), to: "text")
         try place.roost("info", ".").expectError(
             3, containing: "is a directory, not a store file; the store in it is a")
@@ -157,7 +166,7 @@ struct StoreCommandTests {
         try place.roost("info", "empty").expectError(3, containing: "is a directory, not a store file; check the path")
     }
 
-    @Test("stores with different models are answered with how the models differ")
+    @Test("diff and info of different models name the differences")
     func differentModels() throws {
         let place = try Workplace()
         func make(_ name: String, _ attributes: [AttributeDescription]) throws {
@@ -183,7 +192,7 @@ struct StoreCommandTests {
     }
 
     @Test(
-        "numbers of bytes are exact, and short where they are long",
+        "numbers of bytes are exact, with a short form for long ones",
         arguments: [
             (0, "0"), (999, "999"), (1000, "1000 (1.0 kB)"), (999_949, "999949 (999.9 kB)"),
             (999_950, "999950 (1.0 MB)"), (1_318_912, "1318912 (1.3 MB)"), (82_022_461_440, "82022461440 (82.0 GB)"),
@@ -193,10 +202,10 @@ struct StoreCommandTests {
         #expect(ByteCountText.text(count) == text)
     }
 
-    @Test("a dry run writes nothing and exits as the conversion would", arguments: Workplace.fileTypes)
+    @Test("a dry run of a conversion writes nothing and exits as the conversion would", arguments: Workplace.fileTypes)
     func dryRun(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "a")
+        try place.makeStore(type, named: "a")
         let names = try place.names()
         let plan = try place.roost("convert", "a", "\(type):b", "--dry-run", "--json")
         #expect(plan.code == 0)
@@ -210,7 +219,7 @@ struct StoreCommandTests {
         #expect(refused.output.contains("refused"))
     }
 
-    @Test("the demonstration converts through all types and ends where it began")
+    @Test("the demonstration converts through all types and ends with equal content")
     func demonstration() throws {
         let place = try Workplace()
         let result = try place.roost("demo", "--objects=1000", "--seed=7")
@@ -233,7 +242,7 @@ struct StoreCommandTests {
         #expect(try again.roost("info", "music.sqlite", "--json").json()["digest"] as? String != digest)
     }
 
-    @Test("a small library can have any number of objects", arguments: [1, 2, 9, 49, 101])
+    @Test("the demonstration makes a sound store of any number of objects", arguments: [1, 2, 9, 49, 101])
     func smallLibraries(objects: Int) throws {
         let place = try Workplace()
         #expect(try place.roost("demo", "--objects=\(objects)").code == 0)

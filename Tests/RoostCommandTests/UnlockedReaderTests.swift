@@ -7,18 +7,18 @@ import Testing
     import Glibc
 
     /// A user who may read and write a store and its directory, but not open its lock file.
-    @Suite("A reader that cannot set locks")
+    @Suite("Readers that cannot set locks")
     struct UnlockedReaderTests {
         private static let canBecomeNobody =
             geteuid() == 0
             && ["/usr/bin/", "/bin/"].contains { FileManager.default.isExecutableFile(atPath: $0 + "setpriv") }
 
         @Test(
-            "refuses a damaged log, and reads a sound one",
-            .enabled(if: canBecomeNobody, "needs setpriv, and the right to use it"))
-        func log() throws {
+            "a reader without locks refuses a damaged log and reads a sound one",
+            .enabled(if: canBecomeNobody, "needs setpriv, and the right to use it"), arguments: [true, false])
+        func log(isDamaged: Bool) throws {
             let place = try Workplace()
-            try place.makeStore("sqlite", "live", objects: 20)
+            try place.makeStore("sqlite", named: "live", objects: 20)
             let store = try StoreRegistry.standard.open(StoreLocation(type: "sqlite", path: place.file("live")))
             var log: [UInt8] = []
             for key in Int64(1001)...1004 {
@@ -39,15 +39,12 @@ import Testing
                 let user = ["/usr/bin/env", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
                 return try RunningCommand(user + [place.file("roost")] + arguments, in: place.path).wait()
             }
-            for isDamaged in [true, false] {
-                var bytes = log
-                // A frame of the first of these commits.
-                if isDamaged { bytes[100] ^= 4 }
-                try place.write(Data(bytes), to: "s-wal")
-                try #require(chown(place.file("s-wal"), 65534, 65534) == 0)
-                #expect(try run("info", "sqlite:s").code == (isDamaged ? 3 : 0))
-                #expect(try run("fetch", "sqlite:s", "Track", "--count").code == (isDamaged ? 3 : 0))
-            }
+            // A frame of the first of these commits.
+            if isDamaged { log[100] ^= 4 }
+            try place.write(Data(log), to: "s-wal")
+            try #require(chown(place.file("s-wal"), 65534, 65534) == 0)
+            #expect(try run("info", "sqlite:s").code == (isDamaged ? 3 : 0))
+            #expect(try run("fetch", "sqlite:s", "Track", "--count").code == (isDamaged ? 3 : 0))
         }
     }
 #endif

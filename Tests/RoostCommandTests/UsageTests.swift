@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The command line")
 struct UsageTests {
-    @Test("shows help for itself and each command, with examples")
+    @Test("help of the program and of each command has usage and examples")
     func help() throws {
         let place = try Workplace()
         let overview = try place.roost("--help")
@@ -31,7 +31,7 @@ struct UsageTests {
     }
 
     @Test(
-        "tells what is wrong with it and exits 2",
+        "a wrong command line gets a hint and exits with 2",
         arguments: [
             (["conver"], "did you mean 'convert'?"), (["--hlep"], "did you mean '--help'?"),
             (["convert", "a"], "needs SOURCE DEST"), (["convert", "a", "b", "c"], "'c' is too much"),
@@ -52,7 +52,7 @@ struct UsageTests {
         try Workplace().start(arguments).wait().expectError(2, containing: message)
     }
 
-    @Test("takes options in every usual form")
+    @Test("options are read in short, long, joined and repeated form")
     func parsing() throws {
         func parse(_ arguments: [String]) throws -> ParsedArguments { try ParsedArguments(arguments, for: .diff) }
         #expect(try parse(["a", "--limit", "3", "b"]).value("limit") == "3")
@@ -66,7 +66,7 @@ struct UsageTests {
         #expect(try parse(["a", "--help"]).has("help"))
     }
 
-    @Test("ends quietly when nobody reads its output any more")
+    @Test("help into a closed pipe or descriptor ends quietly")
     func closedPipe() throws {
         let place = try Workplace()
         let program = try #require(Workplace.program)
@@ -79,10 +79,10 @@ struct UsageTests {
 
     /// A store's file would get the number of a closed descriptor, and what is printed would be
     /// written into it.
-    @Test("prints nothing into a store when standard output and error are closed", arguments: Workplace.fileTypes)
+    @Test("a command with closed standard output and error writes into no store", arguments: Workplace.fileTypes)
     func closedOutput(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "a", objects: 50)
+        try place.makeStore(type, named: "a", objects: 50)
         let program = try #require(Workplace.program)
         func run(_ command: String) throws -> CommandResult {
             try RunningCommand(["/bin/sh", "-c", "'\(program)' \(command)"], in: place.path).wait()
@@ -100,11 +100,11 @@ struct UsageTests {
     }
 
     @Test(
-        "tells the versions of libraries, and of a known bug",
+        "info prints the version of the store's library with --verbose or --json",
         arguments: Workplace.fileTypes.filter { ["sqlite", "lmdb"].contains($0) })
     func libraries(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "a", objects: 10)
+        try place.makeStore(type, named: "a", objects: 10)
         let info = try place.roost("info", "a", "--verbose").output
         #expect(info.contains("library") && info.contains(type == "sqlite" ? "SQLite 3." : "LMDB 0.9."))
         #expect(try !place.roost("info", "a").output.contains("library"))
@@ -113,7 +113,7 @@ struct UsageTests {
     }
 
     /// `ROOST_WRITE_DOCS=1` writes the page anew.
-    @Test("is documented in docs/command-line.md as the help has it")
+    @Test("docs/command-line.md is the text of the help")
     func page() throws {
         let location = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("docs/command-line.md")
@@ -124,7 +124,7 @@ struct UsageTests {
 
     /// The examples find the demonstration's stores under the names that they use;
     /// commands that change stores get `--dry-run`.
-    @Test("runs as the README and the help say", .enabled(if: Workplace.fileTypes.contains("lmdb")))
+    @Test("the examples of the README and of the help run", .enabled(if: Workplace.fileTypes.contains("lmdb")))
     func examples() throws {
         let place = try Workplace()
         try #require(try place.roost("demo", "--objects=500").code == 0)
@@ -150,7 +150,7 @@ struct UsageTests {
     }
 
     @Test(
-        "ends a message of one sentence without a full stop, and each of several sentences with one",
+        "a message of one sentence loses its full stop, and several keep theirs",
         arguments: [
             ("It is so.", "It is so"), ("it is so; do that", "it is so; do that"),
             ("It is so. Do that.", "It is so. Do that."),
@@ -161,15 +161,15 @@ struct UsageTests {
         #expect(Console.punctuated(message) == printed)
     }
 
-    @Test("prints empty lists in JSON as []")
+    @Test("empty lists in JSON are printed as []")
     func emptyLists() throws {
         let place = try Workplace()
-        try place.makeStore("sqlite", "a", objects: 50)
+        try place.makeStore("sqlite", named: "a", objects: 50)
         let json = try place.roost("convert", "a", "json:b", "--json").output
         #expect(json.contains("\n  \"skipped\": [],\n") && json.contains("\n  \"objects\": 50,\n"))
     }
 
-    @Test("aligns the columns of tables")
+    @Test("tables align their columns")
     func tables() {
         var table = TextTable([("hop", .leading), ("objects", .trailing), ("digest", .leading)])
         table.append(["a -> b", "7", "x"])

@@ -7,13 +7,25 @@ import Testing
 @testable import RoostFiles
 
 /// Commands that need a store alone, while this process has it open.
-@Suite("A command that waits for a store in use", .serialized)
+@Suite("Commands that wait for a store in use", .serialized)
 struct WaitingTests {
-    /// The command, on the store `a`, which another process has open, and the store `b`.
-    private static let commands = ["compact", "convert", "load", "migrate", "backup"]
+    /// A command that replaces the store `a`, which another process has open.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let type: String
+        let command: String
+
+        var testDescription: String { "\(command) of \(type)" }
+    }
+
+    /// The commands for each type.
+    ///
+    /// Compacting an SQLite store is left out: it runs while others have the store open.
+    static let cases = Workplace.fileTypes.flatMap { type in
+        ["compact", "convert", "load", "migrate", "backup"].map { Case(type: type, command: $0) }
+    }.filter { $0.type != "sqlite" || $0.command != "compact" }
 
     private func start(
-        _ place: Workplace, _ command: String, _ type: String, timeout: Int
+        _ command: String, on type: String, in place: Workplace, timeout: Int
     ) throws -> RunningCommand {
         let timeout = "--timeout=\(timeout)"
         switch command {
@@ -30,7 +42,7 @@ struct WaitingTests {
 
     private func makePlace(_ type: String) throws -> Workplace {
         let place = try Workplace()
-        try place.makeStore(type, "b", objects: 300)
+        try place.makeStore(type, named: "b", objects: 300)
         try #require(try place.roost("convert", "b", "\(type):a").code == 0)
         let dump = try place.roost("dump", "b")
         try place.write(Data(dump.output.utf8), to: "dump")
@@ -38,29 +50,26 @@ struct WaitingTests {
     }
 
     /// Opens the store `a` as a reader does.
-    private func hold(_ place: Workplace, _ type: String) throws -> any PersistentStore {
+    private func hold(_ type: String, in place: Workplace) throws -> any PersistentStore {
         try StoreRegistry.standard.open(
             StoreLocation(type: type, path: place.file("a")), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0)
         )
     }
 
     /// Spins until a command says that it waits for the store `a`, or ends.
-    private func waitUntilWaiting(_ place: Workplace, _ run: RunningCommand) throws {
+    private func waitUntilWaiting(_ run: RunningCommand, in place: Workplace) throws {
         let file = try LockFile(forStoreAt: place.file("a"), region: .store, isWritable: false)
         while !file.isWaitedFor, run.process.isRunning { usleep(1_000) }
     }
 
-    @Test(
-        "ends at once without a timeout, and continues as soon as the store is closed",
-        arguments: Workplace.fileTypes, Self.commands)
-    func waiting(type: String, command: String) throws {
-        // An SQLite store is compacted while others read it.
-        guard type != "sqlite" || command != "compact" else { return }
+    @Test("a command fails without a timeout, and continues when the store is closed", arguments: cases)
+    func waiting(example: Case) throws {
+        let (type, command) = (example.type, example.command)
         let place = try makePlace(type)
-        let held = try hold(place, type)
-        try start(place, command, type, timeout: 0).wait().expectError(3)
-        let run = try start(place, command, type, timeout: 600)
-        try waitUntilWaiting(place, run)
+        let held = try hold(type, in: place)
+        try start(command, on: type, in: place, timeout: 0).wait().expectError(3)
+        let run = try start(command, on: type, in: place, timeout: 600)
+        try waitUntilWaiting(run, in: place)
         #expect(run.process.isRunning)
         try held.close()
         let result = try run.wait()
@@ -69,14 +78,14 @@ struct WaitingTests {
         #expect(try place.names().filter { !["a", "a.lock", "b", "b.lock", "dump"].contains($0) } == [])
     }
 
-    @Test("is ended by Ctrl-C, and leaves no trace", arguments: Workplace.fileTypes, Self.commands)
-    func interrupted(type: String, command: String) throws {
-        guard type != "sqlite" || command != "compact" else { return }
+    @Test("a command that waits for a store ends at Ctrl-C without a trace", arguments: cases)
+    func interrupted(example: Case) throws {
+        let (type, command) = (example.type, example.command)
         let place = try makePlace(type)
         let before = try place.bytes("a")
-        let held = try hold(place, type)
-        let run = try start(place, command, type, timeout: 600)
-        try waitUntilWaiting(place, run)
+        let held = try hold(type, in: place)
+        let run = try start(command, on: type, in: place, timeout: 600)
+        try waitUntilWaiting(run, in: place)
         kill(run.process.processIdentifier, SIGINT)
         let result = try run.wait()
         #expect(result.code == 130, "\(result)")
@@ -85,7 +94,7 @@ struct WaitingTests {
         #expect(try place.names().filter { !["a", "a.lock", "b", "b.lock", "dump"].contains($0) } == [])
     }
 
-    @Test("waits for another conversion into the same store", arguments: Workplace.fileTypes)
+    @Test("a conversion waits for another one into the same store", arguments: Workplace.fileTypes)
     func claimed(type: String) throws {
         let place = try makePlace(type)
         let claim = try DestinationClaim.acquire(forStoreAt: place.file("new"))
@@ -98,11 +107,11 @@ struct WaitingTests {
     }
 
     @Test(
-        "compacts an SQLite store beside a reader, for whose view it waits",
+        "compact of an SQLite store waits for a reader's snapshot",
         .enabled(if: Workplace.fileTypes.contains("sqlite")))
     func compactingBesideReader() throws {
         let place = try makePlace("sqlite")
-        let held = try hold(place, "sqlite")
+        let held = try hold("sqlite", in: place)
         var snapshot = try held.snapshot()
         _ = try snapshot.recordedTally()
         let refused = try place.roost("compact", "a", "--timeout=0")
@@ -121,7 +130,9 @@ struct WaitingTests {
         #expect(try place.names() == ["a", "a.lock", "b", "b.lock", "dump"])
     }
 
-    @Test("a second update of a JSON store waits for the first", .enabled(if: Workplace.fileTypes.contains("json")))
+    @Test(
+        "a second update of a JSON store waits for the first writer", .enabled(if: Workplace.fileTypes.contains("json"))
+    )
     func jsonWriter() throws {
         let place = try makePlace("json")
         let location = StoreLocation(type: "json", path: place.file("a"))

@@ -15,8 +15,9 @@ import RoostCore
         private var handle: OpaquePointer?
         static let uuid = "3F2504E0-4F89-41D3-9A0C-0305E82C3301"
 
-        /// Makes a store; `entities` in the order of their numbers, `Sub < Super` for subentities,
-        /// all else in `sql`.
+        /// Creates a store from SQL.
+        ///
+        /// The `entities` are in the order of their numbers, with `Sub < Super` for subentities.
         init(_ entities: [String], metadata: [(String, TestPlist)] = [], sql: String) throws {
             directory = try TemporaryDirectory()
             path = directory.file("Store.sqlite")
@@ -60,12 +61,12 @@ import RoostCore
             return try #require(store as? CoreDataStore)
         }
 
-        /// The names of the files beside the store.
+        /// Returns the names of the files beside the store.
         func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() }
     }
 
     extension StoreSnapshot {
-        /// All objects of an entity with their values, by key.
+        /// Returns all objects of an entity with their values, by key.
         func objects(_ entity: EntityName) throws -> [Int64: [String: Value]] {
             var objects: [Int64: [String: Value]] = [:]
             let cursor = try records(of: entity, after: nil)
@@ -76,11 +77,11 @@ import RoostCore
             return objects
         }
 
-        func allLinks(_ entity: EntityName, _ name: String) throws -> [Link] {
+        func allLinks(_ name: String, of entity: EntityName) throws -> [Link] {
             try Self.read(links(of: RelationshipName(entity, name: name), after: nil))
         }
 
-        func targets(_ entity: EntityName, _ name: String, _ key: Int64) throws -> [Int64] {
+        func targets(_ name: String, of key: Int64, in entity: EntityName) throws -> [Int64] {
             try Self.read(links(of: RelationshipName(entity, name: name), from: ObjectID(entity, key: key))).map(
                 \.target)
         }

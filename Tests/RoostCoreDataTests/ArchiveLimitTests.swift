@@ -4,10 +4,9 @@ import RoostMigration
 import Testing
 
 @testable import RoostAppleModels
-
 @testable import RoostCoreData
 
-/// Small files that unfold to large ones, and numbers that no program ever wrote.
+/// Small files that unfold to large ones, and numbers that no program writes.
 @Suite("Limits of archives and of Apple's model files")
 struct ArchiveLimitTests {
     private static func decimal(_ a: inout ArchiveWriter, exponent: Int64) -> TestPlist {
@@ -19,7 +18,7 @@ struct ArchiveLimitTests {
             ])
     }
 
-    /// A compiled model of one entity with one attribute.
+    /// Returns a compiled model of one entity with one attribute.
     private static func model(
         entity: String = "E", attribute: String = "a", entityFields: [(String, TestPlist)] = [],
         attributeFields: [(String, TestPlist)] = [], _ a: inout ArchiveWriter
@@ -37,7 +36,9 @@ struct ArchiveLimitTests {
         return a.archive(root)
     }
 
-    @Test("a decimal with an exponent out of range is damage", arguments: [Int64.max, .min, 128, -129, 1 << 40])
+    @Test(
+        "a compiled model with a decimal exponent out of range is corrupted",
+        arguments: [Int64.max, .min, 128, -129, 1 << 40])
     func exponents(_ exponent: Int64) throws {
         var a = ArchiveWriter()
         let value = Self.decimal(&a, exponent: exponent)
@@ -51,7 +52,7 @@ struct ArchiveLimitTests {
         #expect(try failure { try ArchivedExpression.expression(in: archive) }.code == .corrupted)
     }
 
-    @Test("a decimal with an exponent at the end of the range is read")
+    @Test("a decimal default with the greatest exponent is read from a compiled model")
     func lastExponent() throws {
         var a = ArchiveWriter()
         let value = Self.decimal(&a, exponent: 126)
@@ -60,7 +61,7 @@ struct ArchiveLimitTests {
         #expect(model.entities[0].attributes[0].defaultValue == .decimal(try #require(Decimal(string: "1e127"))))
     }
 
-    @Test("one text that is referred to often is refused before it was copied often")
+    @Test("a compiled model that refers to one long text often is refused within its budget")
     func sharedText() throws {
         var a = ArchiveWriter()
         let text = a.string(String(repeating: "x", count: 100_000))
@@ -77,15 +78,17 @@ struct ArchiveLimitTests {
         #expect(budget.byteCount <= DecodingBudget.Limit.bytes)
     }
 
-    @Test("data, lists and classes that are referred to often are refused")
-    func sharedParts() throws {
+    @Test("a list that refers to the same data often is refused")
+    func sharedData() throws {
         var a = ArchiveWriter()
         let data = a.add(.data([UInt8](repeating: 1, count: 200_000)))
         let many = a.list((0..<300).map { _ in data })
         let dataList = try KeyedArchive(a.archive(many), file: "m")
         #expect(try failure { try dataList.rootObject().members() }.code == .limitExceeded)
+    }
 
-        // Ten levels of lists, each of ten references to the next.
+    @Test("ten levels of lists, each with ten references to the next, are refused")
+    func sharedLists() throws {
         var b = ArchiveWriter()
         var list = b.list([b.string("x")])
         for _ in 0..<10 { list = b.list((0..<10).map { _ in list }) }
@@ -94,8 +97,10 @@ struct ArchiveLimitTests {
             for node in try object.members() { if let inner = node.object { try walk(inner) } }
         }
         #expect(try failure { try walk(try nested.rootObject()) }.code == .limitExceeded)
+    }
 
-        // A class of 10 000 members, which every object asks for its name.
+    @Test("a class of 10 000 members that every object refers to is refused")
+    func sharedClass() throws {
         var c = ArchiveWriter()
         let large = c.add(
             .dict((0..<10_000).map { ("k\($0)", .bool(true)) } + [("$classname", .string("NSNumber"))]))
@@ -108,7 +113,7 @@ struct ArchiveLimitTests {
         #expect(error.code == .limitExceeded)
     }
 
-    @Test("a predicate's or an expression's text of more than a mebibyte is refused")
+    @Test("a derivation expression of more than a mebibyte is refused")
     func longText() throws {
         var a = ArchiveWriter()
         let constant = a.object(
@@ -120,7 +125,7 @@ struct ArchiveLimitTests {
         #expect(error.code == .limitExceeded && error.message.contains("expression"))
     }
 
-    @Test("the archives of a mapping model count together")
+    @Test("all archives of one mapping model share a limit")
     func mappingModel() throws {
         var a = ArchiveWriter()
         let constant = a.object(
@@ -140,7 +145,7 @@ struct ArchiveLimitTests {
         #expect(error.code == .limitExceeded)
     }
 
-    @Test("a property list that unfolds is refused, by values and by keys")
+    @Test("a property list that refers to one long text often is refused")
     func propertyList() throws {
         let text = TestPlist.string(String(repeating: "x", count: 100_000))
         let values = Self.sharing(text, count: 300) { .array($0) }
@@ -149,7 +154,7 @@ struct ArchiveLimitTests {
         #expect(try failure { try PropertyListValue.read(keys, file: "p") }.code == .limitExceeded)
     }
 
-    /// A list whose every empty string refers to one text.
+    /// Returns a list whose empty strings all refer to one text.
     private static func sharing(
         _ text: TestPlist, count: Int, _ list: ([TestPlist]) -> TestPlist
     ) -> [UInt8] {
@@ -172,7 +177,7 @@ struct ArchiveLimitTests {
 
     private static let longName = String(repeating: "n", count: 3_000_000)
 
-    @Test("a name of three megabytes is refused however it is written, in a message of a few hundred bytes")
+    @Test("an entity or attribute name of three megabytes is refused in a short message")
     func longNames() throws {
         func expect(_ error: StoreError, sourceLocation: SourceLocation = #_sourceLocation) {
             #expect(
@@ -190,7 +195,7 @@ struct ArchiveLimitTests {
         }
     }
 
-    @Test("what a name of three megabytes refers to is not found, and the message is short")
+    @Test("a reference by a name of 1.5 megabytes gives short messages")
     func longReferences() throws {
         let name = String(repeating: "n", count: 1_500_000)
         let xml =

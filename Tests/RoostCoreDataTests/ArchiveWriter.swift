@@ -57,12 +57,12 @@ indirect enum TestPlist {
     }
 }
 
-/// Makes keyed archives as Core Data does.
+/// A writer of keyed archives in the form of Core Data.
 struct ArchiveWriter {
     private var objects: [TestPlist] = [.string("$null")]
     private var classes: [String: TestPlist] = [:]
 
-    /// A place for an object that refers to itself in a circle.
+    /// Reserves a place for an object that refers to itself in a circle.
     mutating func reserve() -> TestPlist {
         objects.append(.string(""))
         return .uid(objects.count - 1)
@@ -98,7 +98,7 @@ struct ArchiveWriter {
         return object("NSMutableDictionary", [("NS.keys", .array(keys)), ("NS.objects", .array(members.map(\.1)))])
     }
 
-    /// A dictionary with known keys; nil stands for an empty slot.
+    /// Adds a dictionary with known keys; nil is an empty slot.
     mutating func knownKeys(_ members: [(String, TestPlist?)]) -> TestPlist {
         let token = string("__empty_slot__")
         let keys = members.map { string($0.0) }
@@ -112,7 +112,7 @@ struct ArchiveWriter {
             [("searchMapping", mapping), ("values", values), ("emptyToken", token), ("version", .int(1))])
     }
 
-    /// The archive of the object `root`.
+    /// Returns the archive of the object `root`.
     func archive(_ root: TestPlist) -> [UInt8] {
         TestPlist.dict([
             ("$version", .int(100_000)), ("$archiver", .string("NSKeyedArchiver")), ("$top", .dict([("root", root)])),
@@ -121,7 +121,7 @@ struct ArchiveWriter {
     }
 }
 
-/// Raw DEFLATE without compression: stored blocks (RFC 1951 §3.2.4).
+/// Encodes bytes as raw DEFLATE without compression: stored blocks (RFC 1951 §3.2.4).
 func deflateStored(_ bytes: [UInt8]) -> [UInt8] {
     var packed: [UInt8] = []
     var rest = bytes[...]

@@ -5,7 +5,7 @@ import RoostCore
 import RoostCoreData
 import Testing
 
-/// A compiled model with one entity of these attributes, each by its type's number.
+/// Returns a compiled model with one entity of these attributes, each by its type's number.
 func compiledModel(_ entity: String, _ attributes: [(name: String, type: Int64)]) -> [UInt8] {
     var archive = ArchiveWriter()
     let properties = attributes.map { attribute in
@@ -36,13 +36,13 @@ extension TemporaryDirectory {
     }
 }
 
-@Suite("Compiled bundles")
+@Suite("Compiled model bundles")
 struct CompiledBundleTests {
     let directory: TemporaryDirectory
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// `Notes.momd` with `Notes`, `Notes 2` and `Notes 10`, each with an attribute more.
+    /// Writes `Notes.momd` with `Notes`, `Notes 2` and `Notes 10`, each with one more attribute.
     static func writeBundle(to directory: TemporaryDirectory, current: String? = "Notes 2") throws -> String {
         let attributes: [(name: String, type: Int64)] = [("title", 700), ("stars", 200), ("day", 900)]
         for (index, name) in ["Notes", "Notes 2", "Notes 10"].enumerated() {
@@ -64,8 +64,8 @@ struct CompiledBundleTests {
         return directory.file("Notes.momd")
     }
 
-    @Test("its versions are listed in order, and the current version is read")
-    func versions() throws {
+    @Test("a .momd bundle lists its versions in order and reads the current one")
+    func listsVersions() throws {
         let path = try Self.writeBundle(to: directory)
         #expect(try CoreDataModelReader.versions(at: path) == ["Notes", "Notes 2", "Notes 10"])
         #expect(try CoreDataModelReader.currentVersion(at: path) == "Notes 2")
@@ -81,7 +81,7 @@ struct CompiledBundleTests {
         #expect(history.versions[1].model == read)
     }
 
-    @Test("without a current version, or with one that it does not have, it is refused")
+    @Test("a .momd bundle without a valid current version is refused")
     func noCurrent() throws {
         let path = try Self.writeBundle(to: directory, current: nil)
         let error = try failure { try CoreDataModelReader.read(at: path) }
@@ -93,28 +93,33 @@ struct CompiledBundleTests {
         #expect(try failure { try CoreDataModelReader.read(at: path, version: "../Notes") }.code == .invalidModel)
     }
 
-    @Test("a link inside it is not followed, and a damaged model in it is an error that names it")
-    func unsafe() throws {
+    @Test("a symbolic link inside a .momd bundle is refused")
+    func symbolicLink() throws {
         let path = try Self.writeBundle(to: directory)
         try directory.write(compiledModel("Outside", [("x", 700)]), to: "Outside.mom")
         try FileManager.default.createSymbolicLink(
             atPath: path + "/Linked.mom", withDestinationPath: directory.file("Outside.mom"))
         #expect(try failure { try CoreDataModelReader.read(at: path, version: "Linked") }.code == .invalidModel)
+    }
+
+    @Test("a damaged model inside a .momd bundle is corrupted, and the error names it")
+    func damagedModel() throws {
+        let path = try Self.writeBundle(to: directory)
         try directory.write(Array("bplist00 and nothing more".utf8), to: "Notes.momd/Broken.mom")
         let error = try failure { try CoreDataModelReader.read(at: path, version: "Broken") }
         #expect(error.code == .corrupted && error.message.contains("Broken.mom"))
     }
 
-    @Test("one version needs no notes of the compiler")
-    func single() throws {
+    @Test("a .momd bundle of one version needs no VersionInfo.plist")
+    func singleVersion() throws {
         try directory.write(compiledModel("Note", [("title", 700)]), to: "One.momd/One.mom")
         #expect(try CoreDataModelReader.currentVersion(at: directory.file("One.momd")) == "One")
         #expect(try ModelFile.read(directory.file("One.momd")).model.entities.map(\.name) == ["Note"])
         #expect(try ModelFile.history(at: directory.file("One.momd"))?.versions.count == nil)
     }
 
-    @Test("keys of newer systems are read: Spotlight, encryption in the cloud")
-    func keys() throws {
+    @Test("a compiled model's Spotlight and cloud encryption keys are read")
+    func spotlightAndEncryption() throws {
         var archive = ArchiveWriter()
         let name = archive.object(
             "NSAttributeDescription",

@@ -9,7 +9,7 @@
     /// The usual tests try a few. `ROOST_CAMPAIGN_COREDATA` is the number of files.
     @Suite("Damaged Core Data stores", .serialized)
     struct CoreDataCampaignTests {
-        @Test("end no process by a signal and keep none waiting")
+        @Test("a damaged Core Data store ends no process by a signal and blocks none")
         func damage() throws {
             let cache = AppleStore.hex(deflateStored(sampleArchive()))
             var sql = """

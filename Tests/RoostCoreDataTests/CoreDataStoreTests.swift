@@ -29,8 +29,8 @@ import RoostCore
             )
         }
 
-        @Test("keys, versions and the last key are those of the file")
-        func keys() throws {
+        @Test("a Core Data store's keys, versions and last key are those of the file")
+        func keysAndVersions() throws {
             let opened = try Self.store("UPDATE Z_PRIMARYKEY SET Z_MAX = 50").opened(try Self.model())
             let snapshot = try opened.snapshot()
             let cursor = try snapshot.records(of: "Item", after: nil)
@@ -43,7 +43,7 @@ import RoostCore
             #expect(try snapshot.computeTally().digest.objectCount == 3)
         }
 
-        @Test("metadata have the store's UUID and the application's keys, not Core Data's own")
+        @Test("a Core Data store's metadata have its UUID and only the application's keys")
         func metadata() throws {
             let opened = try Self.store(metadata: [
                 ("NSStoreType", .string("SQLite")), ("_NSAutoVacuumLevel", .string("2")), ("text", .string("tä")),
@@ -63,7 +63,7 @@ import RoostCore
             #expect(opened.store.appleVersionHashes == ["Item": [7]])
         }
 
-        @Test("requests are answered")
+        @Test("a Core Data store answers counts and sorted fetches")
         func requests() throws {
             let snapshot = try Self.store().opened(try Self.model()).snapshot()
             #expect(try snapshot.count(FetchRequest("Item", where: .greater("n", than: .int(10)))) == 1)
@@ -74,7 +74,7 @@ import RoostCore
             #expect(try failure { try snapshot.fetch(FetchRequest("Nothing")) }.code == .unknownEntity)
         }
 
-        @Test("the model is taken from the file's cache")
+        @Test("a Core Data store is read with the model in its own file")
         func modelCache() throws {
             let files = try AppleStore(
                 ["Animal", "Cat < Animal", "Owner"],
@@ -96,11 +96,16 @@ import RoostCore
                 ])
         }
 
-        @Test("a store without model cache needs a model, which may be a model file")
+        @Test("a store without a model cache cannot be opened without a model")
+        func missingModel() throws {
+            let error = try failure { try Self.store().open(nil) }
+            #expect(error.code == .invalidRequest && error.message.contains("--model"))
+        }
+
+        @Test("the option of a store's model takes the path of a model file")
         func modelOption() throws {
             let files = try Self.store()
-            let error = try failure { try files.open(nil) }
-            #expect(error.code == .invalidRequest && error.message.contains("--model"))
+            files.close()
             try files.directory.write(
                 "<model><entity name=\"Item\"><attribute name=\"n\" optional=\"YES\" attributeType=\"Integer 64\"/><attribute name=\"s\" optional=\"YES\" attributeType=\"String\"/></entity></model>",
                 to: "M.xcdatamodel/contents")
@@ -108,111 +113,19 @@ import RoostCore
             let store = try CoreDataStoreType().open(
                 location, options: StoreOptions(typeOptions: ["model": files.directory.file("M.xcdatamodel")]))
             #expect(try store.snapshot().objects("Item").count == 3)
-            #expect(
-                try failure {
-                    try CoreDataStoreType().open(location, options: StoreOptions(typeOptions: ["modell": "x"]))
-                }
-                .message.contains("'model'"))
         }
 
-        @Test("of some models those fit a file without one that leave nothing of it over and miss nothing")
-        func fittingModels() throws {
-            let files = try Self.store()
+        @Test("an unknown option of a Core Data store suggests the nearest name")
+        func unknownOption() throws {
+            let files = try Self.closedStore()
             let location = StoreLocation(type: "coredata", path: files.path)
-            func model(_ attributes: [AttributeDescription], _ more: [EntityDescription] = []) throws
-                -> ManagedObjectModel
-            {
-                try ManagedObjectModel(entities: [EntityDescription("Item", attributes: attributes)] + more)
-            }
-            let right = try Self.model()
-            let attributes = try #require(right.entity("Item")).attributes
-            let models = try [
-                model(Array(attributes.dropLast())), right,
-                model(attributes + [AttributeDescription("x", type: .string)]),
-                model(attributes, [EntityDescription("Other")]),
-            ]
-            files.close()
-            let type = CoreDataStoreType()
-            #expect(try type.fittingModels(among: models, storeAt: location, options: StoreOptions()) == [1])
-            #expect(try type.fittingModels(among: [], storeAt: location, options: StoreOptions()) == [])
-            // What has a model, or is told one, is not asked.
-            #expect(
-                try type.fittingModels(
-                    among: models, storeAt: location, options: StoreOptions(typeOptions: ["model": "M"]))
-                    == nil)
-            let cache = AppleStore.hex(deflateStored(sampleArchive()))
-            let cached = try Self.store(
-                "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB); INSERT INTO Z_MODELCACHE VALUES (\(cache));")
-            cached.close()
-            #expect(
-                try type.fittingModels(
-                    among: models, storeAt: StoreLocation(type: "coredata", path: cached.path), options: StoreOptions())
-                    == nil)
             let error = try failure {
-                _ = try type.fittingModels(
-                    among: models, storeAt: StoreLocation(type: "coredata", path: files.path + "-no"),
-                    options: StoreOptions())
+                try CoreDataStoreType().open(location, options: StoreOptions(typeOptions: ["modell": "x"]))
             }
-            #expect(error.code == .notFound)
+            #expect(error.message.contains("'model'"))
         }
 
-        @Test("a migration through a bundle takes the version that a store without a model was made with")
-        func sourceVersion() throws {
-            let files = try Self.store()
-            files.close()
-            let location = StoreLocation(type: "coredata", path: files.path)
-            let right = try Self.model()
-            let old = try #require(right.entity("Item")).attributes
-            func version(_ attributes: [AttributeDescription]) throws -> ManagedObjectModel {
-                try ManagedObjectModel(entities: [EntityDescription("Item", attributes: attributes)])
-            }
-            let new = try version(old + [AttributeDescription("extra", type: .string)])
-            let history = try ModelHistory([
-                .init("v0", model: try version([AttributeDescription("gone", type: .string)])),
-                .init("v1", model: right),
-                .init("v2", model: new),
-            ])
-            let manager = MigrationManager(registry: .standard)
-            let target = ConversionEndpoint.location(StoreLocation(type: "sqlite", path: files.directory.file("new")))
-            var options = MigrationOptions(history: history)
-            #expect(
-                try manager.planMigration(from: .location(location), to: target, model: new, options: options).refusals
-                    == [])
-            let report = try manager.migrate(from: .location(location), to: target, model: new, options: options)
-            #expect(report.objects == 3 && report.verified)
-            // If several versions with different storage fit, the migration does not guess.
-            let wider = try version(
-                old.map { attribute in
-                    var attribute = attribute
-                    attribute.versionHashModifier = "b"
-                    return attribute
-                })
-            options.history = try ModelHistory([
-                .init("v1", model: right), .init("v1b", model: wider), .init("v2", model: new),
-            ])
-            let other = ConversionEndpoint.location(StoreLocation(type: "sqlite", path: files.directory.file("other")))
-            let error = try failure {
-                _ = try manager.migrate(from: .location(location), to: other, model: new, options: options)
-            }
-            #expect(error.code == .invalidRequest && error.message.contains("'v1', 'v1b'"), "\(error)")
-            let refusals = try manager.planMigration(from: .location(location), to: other, model: new, options: options)
-                .refusals
-            #expect(refusals == [error.message])
-            options.conversion.sourceModel = right
-            _ = try manager.migrate(from: .location(location), to: other, model: new, options: options)
-            // Without a version that fits, the store's own error is reported.
-            options = MigrationOptions(history: try ModelHistory([.init("v2", model: new)]))
-            let unknown = try failure {
-                _ = try manager.migrate(
-                    from: .location(location),
-                    to: .location(StoreLocation(type: "sqlite", path: files.directory.file("third"))),
-                    model: new,
-                    options: options)
-            }
-            #expect(unknown.code == .invalidRequest && unknown.message.contains("holds no model"))
-        }
-
-        @Test("a model that does not fit is refused", arguments: ["Other", "Item"])
+        @Test("a model whose entities or attributes the file lacks is refused", arguments: ["Other", "Item"])
         func wrongModel(entity: String) throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription(entity, attributes: [AttributeDescription("absent", type: .string)])
@@ -220,7 +133,7 @@ import RoostCore
             #expect(try failure { try Self.store().open(model) }.code == .modelMismatch)
         }
 
-        @Test("a model other than the one in the file is refused")
+        @Test("a model that differs from the one in the file is refused")
         func otherModelThanCached() throws {
             let cache = AppleStore.hex(deflateStored(sampleArchive()))
             let files = try Self.store(
@@ -228,7 +141,7 @@ import RoostCore
             #expect(try failure { try files.open(try Self.model()) }.code == .modelMismatch)
         }
 
-        @Test("a column without property is noticed")
+        @Test("a column that belongs to no property is reported")
         func unusedColumn() throws {
             let opened = try Self.store("ALTER TABLE ZITEM ADD COLUMN ZLOST VARCHAR;").opened(try Self.model())
             #expect(
@@ -237,7 +150,7 @@ import RoostCore
                 ])
         }
 
-        @Test("a conversion reports values that it cannot read unchanged")
+        @Test("a conversion and its plan warn of everything that a Core Data store loses")
         func conversionReport() throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription("Owner", relationships: [.toMany("pets", to: "Pet", inverse: "owner")]),
@@ -263,7 +176,7 @@ import RoostCore
             let expected = [
                 "Column ZLOST of table ZPET belongs to no property of the model; it is left out.",
                 "1 rows of table ZPET belong to no entity of hierarchy 'Pet'; they are left out.",
-                "1 references of 'Pet.owner' lead to objects that do not exist; they are read as null.",
+                "1 references of 'Pet.owner' refer to objects that do not exist; they are read as null.",
                 "1 values of 'Pet.photo' are in data files that are not beside the store; they are read as null.",
             ]
             let manager = MigrationManager(registry: .standard)
@@ -276,7 +189,7 @@ import RoostCore
             for text in expected { #expect(report.description.contains("warning   \(text)")) }
         }
 
-        @Test("a store whose end is missing is refused, whatever is missing", arguments: [1, 2, 100, 1000, 4095])
+        @Test("a Core Data store whose end is missing is corrupted", arguments: [1, 2, 100, 1000, 4095])
         func truncated(missing: Int) throws {
             let files = try Self.store()
             let data = try #require(FileManager.default.contents(atPath: files.path))
@@ -290,7 +203,7 @@ import RoostCore
             #expect(error.code == .corrupted)
         }
 
-        @Test("a damaged structure ends a conversion, and is a warning when damage is to be left out")
+        @Test("a damaged index ends a conversion, or is a warning if damage is skipped")
         func damagedStructure() throws {
             let model = try Self.model()
             let files = try Self.store(
@@ -315,7 +228,7 @@ import RoostCore
             #expect(report.warnings.contains { $0.contains("SQLite reports") })
         }
 
-        @Test("persistent history is not read, which is said")
+        @Test("a Core Data store reports that its persistent history is left out")
         func history() throws {
             let opened = try Self.store(
                 "CREATE TABLE ATRANSACTION (Z_PK INTEGER PRIMARY KEY); INSERT INTO ATRANSACTION VALUES (1), (2);"
@@ -324,8 +237,8 @@ import RoostCore
                 try opened.store.notices() == ["The persistent history of the store (2 transactions) is left out."])
         }
 
-        @Test("nothing can be written")
-        func writing() throws {
+        @Test("every write to a Core Data store fails with code unsupported")
+        func refusesWrites() throws {
             let opened = try Self.store().opened(try Self.model())
             let (type, location) = (CoreDataStoreType(), StoreLocation(type: "coredata", path: opened.files.path))
             let model = try Self.model()
@@ -341,7 +254,7 @@ import RoostCore
             )
         }
 
-        @Test("after close every call fails with code closed")
+        @Test("every call of a closed Core Data store fails with code closed")
         func closed() throws {
             let opened = try Self.store().opened(try Self.model())
             let snapshot = try opened.snapshot()
@@ -358,20 +271,20 @@ import RoostCore
 
         // MARK: Files
 
-        @Test("an empty store is read")
+        @Test("a Core Data store without rows is read as empty")
         func empty() throws {
             let files = try AppleStore(["Item"], sql: "CREATE TABLE ZITEM (\(Self.row), ZN INTEGER, ZS VARCHAR)")
             #expect(try files.opened(try Self.model()).snapshot().objects("Item").isEmpty)
         }
 
-        /// The bytes of every file of a directory.
+        /// Returns the bytes of every file of a directory.
         private func contents(_ path: String) throws -> [String: Data?] {
             let names = try FileManager.default.contentsOfDirectory(atPath: path)
             return Dictionary(
                 uniqueKeysWithValues: names.map { ($0, FileManager.default.contents(atPath: path + "/" + $0)) })
         }
 
-        @Test("data that are only in the write-ahead log are read, in a read-only directory too, and no byte changes")
+        @Test("a write-ahead log is read from a read-only directory without changing a byte")
         func writeAheadLog() throws {
             let files = try Self.store("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0;")
             // The log is copied while its writer still has it open, so that closing cannot fold it in.
@@ -396,7 +309,7 @@ import RoostCore
             #expect(try contents(copy.path) == before)
         }
 
-        @Test("a file with other names is read where its log is, or where that is accepted")
+        @Test("a file with two hard links opens only under the name that has its log")
         func hardLinks() throws {
             let files = try Self.store("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0;")
             let copy = try TemporaryDirectory()
@@ -404,10 +317,10 @@ import RoostCore
                 try FileManager.default.copyItem(atPath: files.path + suffix, toPath: copy.file("W.sqlite") + suffix)
             }
             try FileManager.default.linkItem(atPath: copy.file("W.sqlite"), toPath: copy.file("other"))
-            func count(_ name: String, acceptsLinks: Bool = false) throws -> Int {
+            func count(_ name: String) throws -> Int {
                 let store = try CoreDataStoreType().open(
                     StoreLocation(type: "coredata", path: copy.file(name)),
-                    options: StoreOptions(model: try Self.model()).with { $0.acceptsLinks = acceptsLinks })
+                    options: StoreOptions(model: try Self.model()))
                 defer { try? store.close() }
                 return try store.snapshot().objects("Item").count
             }
@@ -425,29 +338,28 @@ import RoostCore
             #expect(try !contents(copy.path).keys.contains("other"))
         }
 
-        @Test("a log or journal that is a pipe or a directory is refused at once", arguments: ["-wal", "-journal"])
-        func companions(suffix: String) throws {
+        @Test(
+            "a log or journal that is a pipe or a directory is refused at once", arguments: ["-wal", "-journal"],
+            [true, false])
+        func companions(suffix: String, isPipe: Bool) throws {
             let files = try Self.store()
             let copy = try TemporaryDirectory()
             try FileManager.default.copyItem(atPath: files.path, toPath: copy.file("W.sqlite"))
-            for isPipe in [true, false] {
-                let path = copy.file("W.sqlite" + suffix)
-                if isPipe {
-                    #expect(mkfifo(path, 0o600) == 0)
-                } else {
-                    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-                }
-                let error = #expect(throws: StoreError.self) {
-                    try CoreDataStoreType().open(
-                        StoreLocation(type: "coredata", path: copy.file("W.sqlite")),
-                        options: StoreOptions(model: try Self.model()))
-                }
-                #expect(error?.code == .notAStore && error?.message.contains("W.sqlite\(suffix)'") == true)
-                try FileManager.default.removeItem(atPath: path)
+            let path = copy.file("W.sqlite" + suffix)
+            if isPipe {
+                #expect(mkfifo(path, 0o600) == 0)
+            } else {
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
             }
+            let error = #expect(throws: StoreError.self) {
+                try CoreDataStoreType().open(
+                    StoreLocation(type: "coredata", path: copy.file("W.sqlite")),
+                    options: StoreOptions(model: try Self.model()))
+            }
+            #expect(error?.code == .notAStore && error?.message.contains("W.sqlite\(suffix)'") == true)
         }
 
-        @Test("a store left with a rollback journal is read as it was before the interrupted change")
+        @Test("a store with a rollback journal is read as before the interrupted change")
         func hotJournal() throws {
             let files = try Self.store()
             // A cache of one page makes the change spill into the file before it is committed.
@@ -470,7 +382,7 @@ import RoostCore
             #expect(try contents(copy.path) == before)
         }
 
-        @Test("a change by another program while a snapshot is read is noticed")
+        @Test("a snapshot of a Core Data store fails after another program changes the file")
         func changedMeanwhile() throws {
             let files = try Self.store()
             let store = try files.open(try Self.model(), closing: false)
@@ -484,7 +396,7 @@ import RoostCore
             #expect(try failure { try store.snapshot() }.code == .storeReplaced)
         }
 
-        @Test("another file under the store's name is noticed")
+        @Test("a Core Data store fails with code storeReplaced if its file is replaced")
         func replaced() throws {
             let (files, other) = (try Self.store(), try Self.store())
             let store = try files.open(try Self.model())
@@ -497,7 +409,7 @@ import RoostCore
             #expect(try failure { try store.snapshot() }.code == .storeReplaced)
         }
 
-        @Test("a file that is not a Core Data store is not recognized and has its own error")
+        @Test("a file that is not a Core Data store is neither recognized nor opened")
         func notAStore() throws {
             let directory = try TemporaryDirectory()
             let type = CoreDataStoreType()
@@ -525,13 +437,13 @@ import RoostCore
             #expect(type.recognizes(fileAt: try Self.closedStore().path))
         }
 
-        private static func closedStore() throws -> AppleStore {
+        static func closedStore() throws -> AppleStore {
             let files = try store()
             files.close()
             return files
         }
 
-        @Test("a damaged file gives an error, never a crash")
+        @Test("a damaged Core Data store gives an error instead of a crash")
         func damaged() throws {
             let files = try Self.store(
                 "WITH RECURSIVE c(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM c WHERE i < 400) INSERT INTO ZITEM SELECT i, 1, 1, i, hex(randomblob(60)) FROM c;"

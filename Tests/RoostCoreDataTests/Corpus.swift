@@ -2,8 +2,9 @@ import Foundation
 import RoostCore
 import Testing
 
-/// Real models and stores that lie beside the package; tests that need them are skipped where they
-/// are absent.
+/// Real models and stores beside the package.
+///
+/// Tests that need them are skipped if they are missing.
 enum Corpus {
     /// `ROOST_CORPUS`, or `../shared/corpus` as seen from the package.
     static let path: String = {
@@ -63,8 +64,9 @@ struct StoreFacts: Sendable, CustomTestStringConvertible {
     var testDescription: String { path.split(separator: "/").suffix(1).joined() }
 }
 
-/// A directory of its own for one test, removed at the end of the process, so that a store in it
-/// can outlive every variable.
+/// A directory for one test, which is removed at the end of the process.
+///
+/// So a store in it can outlive every variable.
 final class TemporaryDirectory: Sendable {
     private static let made: Mutex<[String]> = {
         atexit { TemporaryDirectory.removeAll() }
@@ -84,7 +86,7 @@ final class TemporaryDirectory: Sendable {
         for path in made.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
     }
 
-    /// The path of something inside.
+    /// Returns the path of something inside.
     func file(_ name: String) -> String { path + "/" + name }
 
     func write(_ text: String, to name: String) throws {
@@ -95,7 +97,7 @@ final class TemporaryDirectory: Sendable {
     }
 }
 
-/// Runs `body` and gives the error it throws; records an issue when it throws none.
+/// Returns the store error that `body` throws; throws ``Missing`` if it throws none.
 func failure<T>(_ body: () throws -> T, sourceLocation: SourceLocation = #_sourceLocation) throws -> StoreError {
     do {
         _ = try body()

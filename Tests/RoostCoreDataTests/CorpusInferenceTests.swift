@@ -22,8 +22,9 @@ struct VersionPair: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// `_derived/version_chains.json`: the versions of each bundle in their order, and what other tools
-/// found of the changes.
+/// The versions of each bundle in their order, and the changes that other tools found.
+///
+/// The source is `_derived/version_chains.json`.
 enum VersionChains {
     struct Chain: Sendable, CustomTestStringConvertible {
         let bundle: String
@@ -70,7 +71,9 @@ enum VersionChains {
 
 @Suite("Inferred mappings of the corpus", .enabled(if: Corpus.isPresent, "the corpus is absent; set ROOST_CORPUS"))
 struct CorpusInferenceTests {
-    @Test("each version that was shipped without a mapping model is inferred", arguments: VersionChains.unmapped)
+    @Test(
+        "a version of the corpus without a mapping model gets a valid inferred mapping",
+        arguments: VersionChains.unmapped)
     func inferred(pair: VersionPair) throws {
         let (old, new) = try pair.models()
         #expect(MappingModel.inferenceProblems(from: old, to: new).map(\.description) == [])
@@ -85,13 +88,14 @@ struct CorpusInferenceTests {
         #expect(lost.allSatisfy { $0.entity == "User" && $0.property == "type" }, "\(lost)")
     }
 
-    @Test("most pairs have no mapping model, and there are many")
-    func count() {
+    @Test("the corpus has more than 60 pairs of versions without a mapping model")
+    func hasUnmappedPairs() {
         #expect(VersionChains.unmapped.count > 60)
         #expect(VersionChains.all.flatMap(\.pairs).count > VersionChains.unmapped.count)
     }
 
-    @Test("entities are added, renamed and removed as often as other tools found", arguments: VersionChains.all)
+    @Test(
+        "inferred mappings add, remove and rename as many entities as other tools found", arguments: VersionChains.all)
     func oracle(chain: VersionChains.Chain) throws {
         var types: [EntityMapping.MappingType: Int] = [:]
         var renamed = 0
@@ -112,14 +116,14 @@ struct CorpusInferenceTests {
         #expect(renamed == chain.changes["entity renamed (elementID)"] ?? 0)
     }
 
-    @Test("a bundle's versions come in the order in which they were made", arguments: VersionChains.all)
-    func order(chain: VersionChains.Chain) throws {
+    @Test("a bundle of the corpus lists its versions in the order of their creation", arguments: VersionChains.all)
+    func listsVersionsInOrder(chain: VersionChains.Chain) throws {
         let made = chain.pairs.prefix(1).map(\.old) + chain.pairs.map(\.new)
         let found = try CoreDataModelReader.versions(at: Corpus.path + "/" + chain.bundle)
         #expect(found.map { $0 + ".xcdatamodel" } == made)
     }
 
-    @Test("types that grow, which Core Data refuses, are inferred: Trailer 30 to 31")
+    @Test("attributes whose integer types grow are inferred from Trailer 30 to 31")
     func trailer() throws {
         let pair = try #require(VersionChains.unmapped.first { $0.old == "Trailer 30.xcdatamodel" })
         let (old, new) = try pair.models()
@@ -141,7 +145,7 @@ struct CorpusInferenceTests {
         #expect(widened.contains("PRLabel.color integer32->integer64"))
     }
 
-    @Test("a mandatory attribute that moves down a hierarchy keeps its values: Moody 3 to 4")
+    @Test("a mandatory attribute that moves to subentities keeps its values from Moody 3 to 4")
     func moody() throws {
         let pair = try #require(
             VersionChains.all.flatMap(\.pairs).first { $0.old == "Moody 3.xcdatamodel" && $0.bundle.contains("objcio") }

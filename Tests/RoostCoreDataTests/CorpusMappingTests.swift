@@ -8,14 +8,13 @@ import Testing
 
 @Suite("Mapping models of the corpus", .enabled(if: Corpus.isPresent, "the corpus is absent; set ROOST_CORPUS"))
 struct CorpusMappingTests {
-    /// Entity mappings that the files hold without linking to them; everything else in a file
-    /// counts.
+    /// The number of entity mappings that a file contains without linking to them.
     private static let orphans = [
         "Modelv1v4.xcmappingmodel": 16, "Model2_to_Model3.xcmappingmodel": 1, "Model2_to_Model3_User.xcmappingmodel": 3,
         "UnCloudNotesMappingModel_v3_to_v4.xcmappingmodel": 1,
     ]
 
-    @Test("every mapping model imports as other tools read it", arguments: MappingFacts.all)
+    @Test("a mapping model of the corpus imports as other tools read it", arguments: MappingFacts.all)
     func imports(facts: MappingFacts) throws {
         let imported = try CoreDataMappingReader.read(at: facts.fullPath)
         #expect(imported.sourceModelPath == facts.source)
@@ -92,8 +91,10 @@ struct CorpusMappingTests {
         }
     }
 
-    /// The copies that the files embed are read by another way than the models themselves.
-    @Test("the models' copies in a file say the same as the models beside it", arguments: MappingFacts.all)
+    /// The embedded copies have another form than the model files.
+    @Test(
+        "a mapping model imports the same with its embedded models as with the model files", arguments: MappingFacts.all
+    )
     func copiesOfModels(facts: MappingFacts) throws {
         let source = try #require(facts.model(facts.source))
         let destination = try #require(facts.model(facts.destination))
@@ -130,7 +131,7 @@ struct CorpusMappingTests {
         }
     }
 
-    @Test("a mapping model that is cut off or has a byte changed is read or refused")
+    @Test("a truncated or changed mapping model of the corpus is read or refused")
     func damage() throws {
         let facts = try #require(MappingFacts.all.first { $0.name.contains("V1.FromV2") })
         let whole = [UInt8](try Data(contentsOf: URL(fileURLWithPath: facts.fullPath + "/xcmapping.xml")))
@@ -201,8 +202,8 @@ struct MappingFacts: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The model that the file names by its path in the project: the one in the corpus that is
-    /// nearest to the file.
+    /// Returns the model that the file names by its path in the project, the nearest one in the
+    /// corpus.
     func model(_ projectPath: String?) -> String? {
         guard let parts = projectPath?.split(separator: "/").suffix(2),
             let repository = path.split(separator: "/").first

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Models of the corpus", .enabled(if: Corpus.isPresent, "the corpus is absent; set ROOST_CORPUS"))
 struct CorpusModelTests {
-    @Test("every model version loads", arguments: Corpus.models)
+    @Test("a model version of the corpus loads without unknown items", arguments: Corpus.models)
     func loads(path: String) throws {
         let read = try CoreDataModelReader.read(at: Corpus.path + "/" + path)
         for warning in read.warnings { print("WARNING \(path): \(warning.element): \(warning.message)") }
@@ -15,7 +15,8 @@ struct CorpusModelTests {
         #expect(!read.warnings.contains { $0.message.contains("is unknown") })
     }
 
-    @Test("every bundle lists its versions and reads the current one, or says why it cannot", arguments: Corpus.bundles)
+    @Test(
+        "a bundle of the corpus lists its versions and knows its current one", arguments: Corpus.bundles)
     func versions(path: String) throws {
         let path = Corpus.path + "/" + path
         let inside = try FileManager.default.contentsOfDirectory(atPath: path)

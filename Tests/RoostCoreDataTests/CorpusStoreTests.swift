@@ -21,7 +21,8 @@ import RoostCore
             return try #require(store as? CoreDataStore)
         }
 
-        @Test("every store has the objects and links that other tools count", arguments: Corpus.stores)
+        @Test(
+            "a store of the corpus has the objects, links and hashes that other tools found", arguments: Corpus.stores)
         func counts(facts: StoreFacts) throws {
             let store = try Self.open(facts)
             for warning in try store.notices() { print("NOTICE \(facts.testDescription): \(warning)") }
@@ -47,7 +48,7 @@ import RoostCore
                     == facts.versionHashes)
         }
 
-        @Test("reading a store changes nothing beside it", arguments: Corpus.stores)
+        @Test("reading a store of the corpus changes no file of its directory", arguments: Corpus.stores)
         func leavesNoTrace(facts: StoreFacts) throws {
             let directory = CoreDataSource.split(facts.fullPath).directory
             func state() throws -> [String: [FileAttributeKey: String]] {
@@ -69,20 +70,20 @@ import RoostCore
             #expect(try state() == before)
         }
 
-        @Test("no store of the corpus is damaged", arguments: Corpus.stores)
-        func findings(facts: StoreFacts) throws {
+        @Test("the integrity check of a store of the corpus finds no damage", arguments: Corpus.stores)
+        func hasNoDamage(facts: StoreFacts) throws {
             let findings = try Self.open(facts).integrityFindings()
             for finding in findings { print("FINDING \(facts.testDescription): \(finding)") }
             #expect(!findings.contains { $0.severity == .damage })
         }
 
-        /// Compared are entities, records' fields, renaming identifiers and delete rules of every
-        /// pair.
+        /// The entities, the records' fields, the renaming identifiers and the delete rules are
+        /// compared.
         ///
         /// Version hashes are compared with the best of a store's model files, because the list of
         /// files was made without regard to version hash modifiers. Class names, indexes and user
         /// info are not compared: they have no part in a hash and differ in published files.
-        @Test("the model in a store is the model file that fits it", arguments: Corpus.exactPairs)
+        @Test("the model in a store of the corpus equals the model file that fits it", arguments: Corpus.exactPairs)
         func exactModels(pair: ExactPair) throws {
             let cached = try CoreDataStoreType().open(
                 StoreLocation(type: "coredata", path: Corpus.path + "/" + pair.store), options: StoreOptions()
@@ -101,9 +102,10 @@ import RoostCore
             }
         }
 
-        /// The decoded caches were made by another reader, so both must have understood the archive
-        /// alike.
-        @Test("a model cache says what another reader found in it", arguments: Corpus.modelCaches.keys.sorted())
+        /// The decoded caches come from another reader, so both must agree about the archive.
+        @Test(
+            "the model in a store of the corpus has what another reader decoded",
+            arguments: Corpus.modelCaches.keys.sorted())
         func modelCaches(path: String) throws {
             let file = try #require(Corpus.modelCaches[path])
             let data = try #require(

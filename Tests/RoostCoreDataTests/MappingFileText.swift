@@ -8,7 +8,7 @@ struct MappingFileText {
 
     init(_ modelAttributes: [(String, String)] = []) { self.modelAttributes = modelAttributes }
 
-    /// A property mapping: its identifier.
+    /// Adds a property mapping and returns its identifier.
     mutating func property(_ kind: String, _ attributes: [(String, String)]) -> String {
         add("XDDEV\(kind)MAPPING", attributes, [])
     }
@@ -21,7 +21,7 @@ struct MappingFileText {
         property("RELATIONSHIP", [("name", name), ("autogenerateexpression", "1")] + attributes)
     }
 
-    /// An entity mapping; the mapping model links to it unless it `isOrphan`.
+    /// Adds an entity mapping, to which the mapping model links unless it `isOrphan`.
     mutating func entity(
         _ source: String?, _ destination: String?, number: Int, _ attributes: [(String, String)] = [],
         attributeMappings: [String] = [], relationshipMappings: [String] = [], isOrphan: Bool = false
@@ -90,7 +90,7 @@ struct ExpressionArchive {
             "NSConstantValueExpression", [("NSConstantValue", writer.add(value)), ("NSExpressionType", .int(0))])
     }
 
-    /// A constant that is an object of the archive already.
+    /// Adds a constant that is an object of the archive already.
     mutating func constant(object: TestPlist) -> TestPlist {
         writer.object("NSConstantValueExpression", [("NSConstantValue", object), ("NSExpressionType", .int(0))])
     }
@@ -115,7 +115,7 @@ struct ExpressionArchive {
             ])
     }
 
-    /// A function of the language itself, whose operand is a class.
+    /// Adds a function of the language itself, whose operand is a class.
     mutating func function(_ name: String, _ arguments: [TestPlist], of className: String = "_NSPredicateUtilities")
         -> TestPlist
     {
@@ -125,7 +125,7 @@ struct ExpressionArchive {
         return function(name, of: operand, arguments)
     }
 
-    /// A comparison: `NSPredicateOperator` with its number, modifier and options.
+    /// Adds a comparison, an `NSPredicateOperator` with its number, modifier and options.
     mutating func comparison(
         _ left: TestPlist, _ type: Int64, _ right: TestPlist, modifier: Int64 = 0, options: (String, Int64)? = nil
     ) -> TestPlist {
@@ -161,7 +161,7 @@ struct ExpressionArchive {
             ])
     }
 
-    /// The archive of an expression, as base64 text.
+    /// Returns the archive of an expression, as base64 text.
     func data(_ root: TestPlist) -> String { Data(writer.archive(root)).base64EncodedString() }
 
     static func data(_ make: (inout ExpressionArchive) -> TestPlist) -> String {

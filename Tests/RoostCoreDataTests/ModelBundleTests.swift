@@ -28,8 +28,8 @@ struct ModelBundleTests {
         return directory.file("M.xcdatamodeld")
     }
 
-    @Test("versions come in natural order and the current one is read")
-    func versions() throws {
+    @Test("an .xcdatamodeld bundle lists its versions in natural order and reads the current one")
+    func listsVersions() throws {
         let path = try makeBundle(["M 10", "M 2", "M"], current: "M 2.xcdatamodel")
         #expect(try CoreDataModelReader.versions(at: path) == ["M", "M 2", "M 10"])
         #expect(try CoreDataModelReader.currentVersion(at: path) == "M 2")
@@ -40,14 +40,14 @@ struct ModelBundleTests {
         #expect(error.code == .notFound && error.message.contains("M 2"))
     }
 
-    @Test("the only version needs no current one; of several, one must be named")
+    @Test("only a bundle of several versions needs a current version")
     func noCurrent() throws {
         #expect(try CoreDataModelReader.read(at: makeBundle(["M"])).model.entities.map(\.name) == ["E"])
         #expect(try failure { try CoreDataModelReader.read(at: makeBundle(["M", "M 2"])) }.code == .invalidModel)
     }
 
     @Test(
-        "nothing outside a bundle is read",
+        "a version name that is a path is refused",
         arguments: [
             "../Outside", "/etc/passwd", "..", "M/../../Outside", ".", "a/b",
         ])
@@ -60,7 +60,7 @@ struct ModelBundleTests {
                 try failure { try CoreDataModelReader.read(at: path, version: name) }.code))
     }
 
-    @Test("symbolic links inside a bundle are refused")
+    @Test("a symbolic link inside a model bundle is refused")
     func links() throws {
         try directory.write(Self.contents("Outside"), to: "Outside.xcdatamodel/contents")
         let path = try makeBundle(["M"])
@@ -74,15 +74,15 @@ struct ModelBundleTests {
         #expect(try failure { try CoreDataModelReader.read(at: path, version: "M") }.code == .invalidModel)
     }
 
-    @Test("binary models from before Xcode 4 are refused by name")
+    @Test("a binary model from before Xcode 4 is unsupported, and the error says so")
     func preXcode4() throws {
         try directory.write("bplist00", to: "Old.xcdatamodel/elements")
         let error = try failure { try CoreDataModelReader.read(at: directory.file("Old.xcdatamodel")) }
         #expect(error.code == .unsupported && error.message.contains("Xcode 4"))
     }
 
-    @Test("a missing path, an empty directory and a file that is not a model each have their own error")
-    func nothing() throws {
+    @Test("a missing path, an empty bundle and another file have their own error codes")
+    func notAModel() throws {
         #expect(try failure { try CoreDataModelReader.read(at: directory.file("none")) }.code == .notFound)
         try FileManager.default.createDirectory(
             atPath: directory.file("empty.xcdatamodeld"), withIntermediateDirectories: true)

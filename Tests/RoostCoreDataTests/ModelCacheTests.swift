@@ -3,13 +3,12 @@ import RoostCore
 import Testing
 
 @testable import RoostAppleModels
-
 @testable import RoostCoreData
 
 @Suite("Compiled models")
 struct ModelCacheTests {
-    @Test("everything in an archived model is read")
-    func reads() throws {
+    @Test("a compressed compiled model is read with all its entities and properties")
+    func readsEverything() throws {
         let read = try ModelCacheReader.read(compressed: deflateStored(sampleArchive()), file: "s")
         #expect(read.warnings.isEmpty)
         let model = read.model
@@ -44,14 +43,14 @@ struct ModelCacheTests {
         #expect(model.configurations == ["Some": ["Owner"]] && model.versionIdentifiers == ["v1"])
     }
 
-    @Test("a .mom file is such an archive without compression")
+    @Test("a .mom file is read without compression")
     func compiledFile() throws {
         let directory = try TemporaryDirectory()
         try Data(sampleArchive()).write(to: URL(fileURLWithPath: directory.file("M.mom")))
         #expect(try CoreDataModelReader.read(at: directory.file("M.mom")).model.entities.count == 3)
     }
 
-    @Test("a bomb is stopped at the limit")
+    @Test("decompression stops at its limit")
     func bomb() throws {
         // A block of one literal and then matches of the greatest length: 1 032 to 1.
         let packed = try #require(Self.zeros)
@@ -83,7 +82,7 @@ struct ModelCacheTests {
         return bytes
     }()
 
-    @Test("damaged archives give errors, never a crash or a hang")
+    @Test("a damaged compiled model gives an error instead of a crash")
     func damaged() throws {
         let bytes = sampleArchive()
         var generator = Generator(state: 7)
@@ -101,7 +100,7 @@ struct ModelCacheTests {
         }
     }
 
-    @Test("a property list whose members repeat without end is refused")
+    @Test("a property list that unfolds to 10^20 values is refused")
     func repeating() throws {
         // Twenty arrays, each holding the next one ten times: 10^20 values if unfolded.
         var objects: [[UInt8]] = (0..<20).map { level in [0xAA] + [UInt8](repeating: UInt8(level + 1), count: 10) }

@@ -1,167 +1,255 @@
-/// A compiled model in the manner of Core Data: Animal with subentity Cat, Owner, and everything a
-/// property can have.
+/// Returns a compiled model in the manner of Core Data: Animal with subentity Cat, Owner, and
+/// everything a property can have.
 func sampleArchive() -> [UInt8] {
-    var a = ArchiveWriter()
-    let null = TestPlist.uid(0)
-    let (animal, cat, owner) = (a.reserve(), a.reserve(), a.reserve())
-    let (ownerOf, pets) = (a.reserve(), a.reserve())
-    let selfExpression = a.object("NSSelfExpression", [("NSExpressionType", .int(1))])
-    func path(_ name: String) -> TestPlist {
-        let specifier = a.object(
-            "NSKeyPathSpecifierExpression", [("NSKeyPath", a.string(name)), ("NSExpressionType", .int(10))])
-        return a.object(
+    var sample = SampleArchive()
+    return sample.bytes()
+}
+
+/// The objects of the sample's archive, written part by part.
+private struct SampleArchive {
+    private var archive: ArchiveWriter
+    /// The places of the entities and of the relationships between them, which refer to each other.
+    private let animal: TestPlist
+    private let cat: TestPlist
+    private let owner: TestPlist
+    private let ownerOf: TestPlist
+    private let pets: TestPlist
+    private let selfExpression: TestPlist
+    private let null = TestPlist.uid(0)
+
+    init() {
+        var archive = ArchiveWriter()
+        (animal, cat, owner) = (archive.reserve(), archive.reserve(), archive.reserve())
+        (ownerOf, pets) = (archive.reserve(), archive.reserve())
+        selfExpression = archive.object("NSSelfExpression", [("NSExpressionType", .int(1))])
+        self.archive = archive
+    }
+
+    /// Writes the model and returns its archive.
+    mutating func bytes() -> [UInt8] {
+        let weight = decimal()
+        let count = countOfPets()
+        let inherited = animalProperties(weight: weight)
+        let index = indexByName()
+        writeAnimal(inherited, index: index)
+        writeCat(inherited, index: index)
+        writeOwner(count: count)
+        let root = model()
+        return archive.archive(root)
+    }
+
+    // MARK: Expressions and predicates
+
+    private mutating func path(_ name: String) -> TestPlist {
+        let specifier = archive.object(
+            "NSKeyPathSpecifierExpression", [("NSKeyPath", archive.string(name)), ("NSExpressionType", .int(10))])
+        return archive.object(
             "NSKeyPathExpression",
             [
-                ("NSOperand", selfExpression), ("NSSelectorName", a.string("valueForKey:")),
-                ("NSArguments", a.list([specifier])),
+                ("NSOperand", selfExpression), ("NSSelectorName", archive.string("valueForKey:")),
+                ("NSArguments", archive.list([specifier])),
             ])
     }
-    func constant(_ value: TestPlist) -> TestPlist {
-        a.object("NSConstantValueExpression", [("NSConstantValue", a.add(value))])
+
+    private mutating func constant(_ value: TestPlist) -> TestPlist {
+        archive.object("NSConstantValueExpression", [("NSConstantValue", archive.add(value))])
     }
-    func comparison(_ left: TestPlist, _ type: Int64, _ right: TestPlist) -> TestPlist {
-        let operation = a.object(
+
+    private mutating func comparison(_ left: TestPlist, type: Int64, to right: TestPlist) -> TestPlist {
+        let operation = archive.object(
             "NSComparisonPredicateOperator",
             [("NSOperatorType", .int(type)), ("NSModifier", .int(0)), ("NSOptions", .int(0))])
-        return a.object(
+        return archive.object(
             "NSComparisonPredicate",
             [("NSLeftExpression", left), ("NSRightExpression", right), ("NSPredicateOperator", operation)])
     }
-    func attribute(_ name: String, _ type: Int64, _ more: [(String, TestPlist)] = []) -> (String, TestPlist) {
+
+    private mutating func attribute(
+        _ name: String, type: Int64, fields: [(String, TestPlist)] = []
+    ) -> (String, TestPlist) {
         (
             name,
-            a.object(
+            archive.object(
                 "NSAttributeDescription",
                 [
-                    ("NSPropertyName", a.string(name)), ("NSAttributeType", .int(type)),
-                    ("NSRenamingIdentifier", a.string(name)),
-                ] + more)
+                    ("NSPropertyName", archive.string(name)), ("NSAttributeType", .int(type)),
+                    ("NSRenamingIdentifier", archive.string(name)),
+                ] + fields)
         )
     }
-    let decimal = a.object(
-        "NSDecimalNumberPlaceholder",
-        [
-            ("NS.mantissa", .data([0xD2, 0x04] + [UInt8](repeating: 0, count: 14))), ("NS.mantissa.bo", .int(1)),
-            ("NS.exponent", .int(-2)), ("NS.length", .int(1)), ("NS.negative", .bool(true)),
-            ("NS.compact", .bool(true)),
-        ])
-    let count = a.object(
-        "NSFunctionExpression",
-        [
-            ("NSSelectorName", a.string("count:")), ("NSArguments", a.list([path("pets")])),
-            (
-                "NSOperand",
-                a.object("NSConstantValueExpression", [("NSConstantValueClassName", a.string("_NSPredicateUtilities"))])
-            ),
-        ])
-    let inherited: [(String, TestPlist)] = [
-        attribute(
-            "name", 700,
+
+    // MARK: Properties
+
+    /// Writes the number -12.34.
+    private mutating func decimal() -> TestPlist {
+        archive.object(
+            "NSDecimalNumberPlaceholder",
             [
-                ("NSDefaultValue", a.object("NSMutableString", [("NS.string", a.string("näme"))])),
+                ("NS.mantissa", .data([0xD2, 0x04] + [UInt8](repeating: 0, count: 14))), ("NS.mantissa.bo", .int(1)),
+                ("NS.exponent", .int(-2)), ("NS.length", .int(1)), ("NS.negative", .bool(true)),
+                ("NS.compact", .bool(true)),
+            ])
+    }
+
+    /// Writes the expression `pets.@count`.
+    private mutating func countOfPets() -> TestPlist {
+        archive.object(
+            "NSFunctionExpression",
+            [
+                ("NSSelectorName", archive.string("count:")), ("NSArguments", archive.list([path("pets")])),
                 (
-                    "NSValidationPredicates",
-                    a.list([
-                        comparison(path("length"), 3, constant(.int(2))),
-                        comparison(selfExpression, 6, constant(.string("[a-z]+"))),
+                    "NSOperand",
+                    archive.object(
+                        "NSConstantValueExpression",
+                        [("NSConstantValueClassName", archive.string("_NSPredicateUtilities"))])
+                ),
+            ])
+    }
+
+    /// Writes the properties of Animal, which the archive lists again for Cat.
+    private mutating func animalProperties(weight: TestPlist) -> [(String, TestPlist)] {
+        [
+            attribute(
+                "name", type: 700,
+                fields: [
+                    ("NSDefaultValue", archive.object("NSMutableString", [("NS.string", archive.string("näme"))])),
+                    (
+                        "NSValidationPredicates",
+                        archive.list([
+                            comparison(path("length"), type: 3, to: constant(.int(2))),
+                            comparison(selfExpression, type: 6, to: constant(.string("[a-z]+"))),
+                        ])
+                    ),
+                    ("NSUserInfo", archive.dictionary([("note", archive.string("n"))])),
+                ]),
+            attribute(
+                "born", type: 900,
+                fields: [
+                    ("NSDefaultValue", archive.object("NSDate", [("NS.time", .real(12.5))])),
+                    ("NSIsOptional", .bool(true)),
+                ]),
+            attribute("weight", type: 400, fields: [("NSDefaultValue", weight)]),
+            attribute(
+                "photo", type: 1000,
+                fields: [
+                    ("NSFlagsKey", .int(4)), ("NSIsOptional", .bool(true)),
+                    ("NSVersionHashModifier", archive.string("2")),
+                ]),
+            attribute(
+                "count", type: 100,
+                fields: [
+                    ("NSDefaultValue", archive.add(.int(3))),
+                    (
+                        "NSValidationPredicates",
+                        archive.list([comparison(selfExpression, type: 1, to: constant(.int(9)))])
+                    ),
+                ]),
+            (
+                "owner",
+                archive.object(
+                    "NSRelationshipDescription",
+                    [
+                        ("NSPropertyName", archive.string("owner")),
+                        ("_NSDestinationEntityName", archive.string("Owner")),
+                        ("NSDestinationEntity", owner),
+                        ("_NSInverseRelationshipName", archive.string("pets")), ("NSInverseRelationship", pets),
+                        ("NSMaxCount", .int(1)),
+                        ("NSMinCount", .int(0)), ("NSDeleteRule", .int(1)), ("NSIsOptional", .bool(true)),
+                        ("NSRenamingIdentifier", archive.string("keeper")),
+                    ], at: ownerOf)
+            ),
+        ]
+    }
+
+    private mutating func indexByName() -> TestPlist {
+        archive.object(
+            "NSFetchIndexDescription",
+            [
+                ("NSIndexName", archive.string("byName")), ("NSEntity", animal),
+                ("NSPartialIndexPredicate", comparison(path("count"), type: 2, to: constant(.int(0)))),
+                (
+                    "NSIndexElements",
+                    archive.list([
+                        archive.object(
+                            "NSFetchIndexElementDescription",
+                            [
+                                ("NSPropertyName", archive.string("name")), ("NSFetchIndexElementType", .int(0)),
+                                ("NSAscending", .bool(false)),
+                            ])
                     ])
                 ),
-                ("NSUserInfo", a.dictionary([("note", a.string("n"))])),
-            ]),
-        attribute(
-            "born", 900,
-            [("NSDefaultValue", a.object("NSDate", [("NS.time", .real(12.5))])), ("NSIsOptional", .bool(true))]),
-        attribute("weight", 400, [("NSDefaultValue", decimal)]),
-        attribute(
-            "photo", 1000,
-            [("NSFlagsKey", .int(4)), ("NSIsOptional", .bool(true)), ("NSVersionHashModifier", a.string("2"))]),
-        attribute(
-            "count", 100,
+            ])
+    }
+
+    // MARK: Entities
+
+    private mutating func writeAnimal(_ inherited: [(String, TestPlist)], index: TestPlist) {
+        let properties = archive.dictionary(inherited)
+        _ = archive.object(
+            "NSEntityDescription",
             [
-                ("NSDefaultValue", a.add(.int(3))),
-                ("NSValidationPredicates", a.list([comparison(selfExpression, 1, constant(.int(9)))])),
-            ]),
-        (
-            "owner",
-            a.object(
-                "NSRelationshipDescription",
-                [
-                    ("NSPropertyName", a.string("owner")), ("_NSDestinationEntityName", a.string("Owner")),
-                    ("NSDestinationEntity", owner),
-                    ("_NSInverseRelationshipName", a.string("pets")), ("NSInverseRelationship", pets),
-                    ("NSMaxCount", .int(1)),
-                    ("NSMinCount", .int(0)), ("NSDeleteRule", .int(1)), ("NSIsOptional", .bool(true)),
-                    ("NSRenamingIdentifier", a.string("keeper")),
-                ], at: ownerOf)
-        ),
-    ]
-    let index = a.object(
-        "NSFetchIndexDescription",
-        [
-            ("NSIndexName", a.string("byName")), ("NSEntity", animal),
-            ("NSPartialIndexPredicate", comparison(path("count"), 2, constant(.int(0)))),
-            (
-                "NSIndexElements",
-                a.list([
-                    a.object(
-                        "NSFetchIndexElementDescription",
-                        [
-                            ("NSPropertyName", a.string("name")), ("NSFetchIndexElementType", .int(0)),
-                            ("NSAscending", .bool(false)),
-                        ])
-                ])
-            ),
-        ])
-    let animalProperties = a.dictionary(inherited)
-    _ = a.object(
-        "NSEntityDescription",
-        [
-            ("NSEntityName", a.string("Animal")), ("NSProperties", animalProperties), ("NSSuperentity", null),
-            ("NSIsAbstract", .bool(true)),
-            ("NSClassNameForEntity", a.string("NSManagedObject")), ("NSSubentities", a.dictionary([("Cat", cat)])),
-            ("NSUniqueTuples", a.list([a.list([a.string("name")])])), ("NSFetchIndexDescriptions", a.list([index])),
-            ("NSCompoundIndexes", a.list([a.list([a.string("name")])])), ("NSRenamingIdentifier", a.string("Beast")),
-        ], at: animal)
-    let catProperties = a.dictionary(
-        inherited + [
-            attribute("lives", 800, [("NSDefaultValue", a.add(.bool(true))), ("NSIsTransient", .bool(false))])
-        ])
-    _ = a.object(
-        "NSEntityDescription",
-        [
-            ("NSEntityName", a.string("Cat")), ("NSProperties", catProperties), ("NSSuperentity", animal),
-            ("NSClassNameForEntity", a.string("Cat")), ("NSFetchIndexDescriptions", a.list([index])),
-        ], at: cat)
-    let total = a.object(
-        "NSDerivedAttributeDescription",
-        [
-            ("NSPropertyName", a.string("total")), ("NSAttributeType", .int(300)), ("NSIsOptional", .bool(true)),
-            ("NSDerivationExpression", count),
-        ])
-    let petsObject = a.object(
-        "NSRelationshipDescription",
-        [
-            ("NSPropertyName", a.string("pets")), ("_NSDestinationEntityName", a.string("Animal")),
-            ("NSDestinationEntity", animal),
-            ("_NSInverseRelationshipName", a.string("owner")), ("NSInverseRelationship", ownerOf),
-            ("NSMaxCount", .int(-1)),
-            ("NSMinCount", .int(0)), ("NSDeleteRule", .int(3)), ("NSIsOptional", .bool(true)),
-            ("NSIsOrdered", .bool(true)),
-        ], at: pets)
-    _ = a.object(
-        "NSEntityDescription",
-        [
-            ("NSEntityName", a.string("Owner")),
-            ("NSProperties", a.dictionary([("total", total), ("pets", petsObject)])), ("NSSuperentity", null),
-            ("NSUserInfo", a.dictionary([("key", a.string("value"))])), ("NSVersionHashModifier", a.string("x")),
-        ], at: owner)
-    let entities = a.knownKeys([("Animal", animal), ("Cat", cat), ("Gone", nil), ("Owner", owner)])
-    let root = a.object(
-        "NSManagedObjectModel",
-        [
-            ("NSEntities", entities), ("NSFetchRequestTemplates", null),
-            ("NSVersionIdentifiers", a.list([a.string("v1"), a.string("")], "NSSet")),
-            ("NSConfigurations", a.dictionary([("Some", a.list([owner], "NSSet"))])),
-        ])
-    return a.archive(root)
+                ("NSEntityName", archive.string("Animal")), ("NSProperties", properties), ("NSSuperentity", null),
+                ("NSIsAbstract", .bool(true)),
+                ("NSClassNameForEntity", archive.string("NSManagedObject")),
+                ("NSSubentities", archive.dictionary([("Cat", cat)])),
+                ("NSUniqueTuples", archive.list([archive.list([archive.string("name")])])),
+                ("NSFetchIndexDescriptions", archive.list([index])),
+                ("NSCompoundIndexes", archive.list([archive.list([archive.string("name")])])),
+                ("NSRenamingIdentifier", archive.string("Beast")),
+            ], at: animal)
+    }
+
+    private mutating func writeCat(_ inherited: [(String, TestPlist)], index: TestPlist) {
+        let properties = archive.dictionary(
+            inherited + [
+                attribute(
+                    "lives", type: 800,
+                    fields: [("NSDefaultValue", archive.add(.bool(true))), ("NSIsTransient", .bool(false))])
+            ])
+        _ = archive.object(
+            "NSEntityDescription",
+            [
+                ("NSEntityName", archive.string("Cat")), ("NSProperties", properties), ("NSSuperentity", animal),
+                ("NSClassNameForEntity", archive.string("Cat")), ("NSFetchIndexDescriptions", archive.list([index])),
+            ], at: cat)
+    }
+
+    private mutating func writeOwner(count: TestPlist) {
+        let total = archive.object(
+            "NSDerivedAttributeDescription",
+            [
+                ("NSPropertyName", archive.string("total")), ("NSAttributeType", .int(300)),
+                ("NSIsOptional", .bool(true)),
+                ("NSDerivationExpression", count),
+            ])
+        let petsObject = archive.object(
+            "NSRelationshipDescription",
+            [
+                ("NSPropertyName", archive.string("pets")), ("_NSDestinationEntityName", archive.string("Animal")),
+                ("NSDestinationEntity", animal),
+                ("_NSInverseRelationshipName", archive.string("owner")), ("NSInverseRelationship", ownerOf),
+                ("NSMaxCount", .int(-1)),
+                ("NSMinCount", .int(0)), ("NSDeleteRule", .int(3)), ("NSIsOptional", .bool(true)),
+                ("NSIsOrdered", .bool(true)),
+            ], at: pets)
+        _ = archive.object(
+            "NSEntityDescription",
+            [
+                ("NSEntityName", archive.string("Owner")),
+                ("NSProperties", archive.dictionary([("total", total), ("pets", petsObject)])), ("NSSuperentity", null),
+                ("NSUserInfo", archive.dictionary([("key", archive.string("value"))])),
+                ("NSVersionHashModifier", archive.string("x")),
+            ], at: owner)
+    }
+
+    private mutating func model() -> TestPlist {
+        let entities = archive.knownKeys([("Animal", animal), ("Cat", cat), ("Gone", nil), ("Owner", owner)])
+        return archive.object(
+            "NSManagedObjectModel",
+            [
+                ("NSEntities", entities), ("NSFetchRequestTemplates", null),
+                ("NSVersionIdentifiers", archive.list([archive.string("v1"), archive.string("")], "NSSet")),
+                ("NSConfigurations", archive.dictionary([("Some", archive.list([owner], "NSSet"))])),
+            ])
+    }
 }

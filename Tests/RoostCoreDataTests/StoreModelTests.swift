@@ -7,7 +7,7 @@ import RoostCore
     import Testing
 
     /// The choice of a store's model in bundles and documents.
-    @Suite("Models for stores")
+    @Suite("The choice of a store's model")
     struct StoreModelTests {
         private static let note =
             "CREATE TABLE ZNOTE (\(CoreDataLayoutTests.row), ZTITLE VARCHAR, ZSTARS INTEGER);"
@@ -27,7 +27,8 @@ import RoostCore
             store.model.entity("Note")?.attributes.map(\.name) ?? []
         }
 
-        /// `Notes.xcdatamodeld` with the attributes of each version; the first one is current.
+        /// Writes `Notes.xcdatamodeld` with the attributes of each version; the first one is
+        /// current.
         private static func writeBundle(
             to directory: TemporaryDirectory, _ versions: [(name: String, attributes: String)]
         ) throws -> String {
@@ -46,7 +47,7 @@ import RoostCore
         private static let stars = "<attribute name=\"stars\" optional=\"YES\" attributeType=\"Integer 32\"/>"
         private static let day = "<attribute name=\"day\" optional=\"YES\" attributeType=\"Date\"/>"
 
-        @Test("of a compiled bundle, Apple's hashes in the store choose the version")
+        @Test("Apple's version hashes in a store select the version of a compiled bundle")
         func appleHashes() throws {
             let files = try AppleStore(
                 ["Note"], metadata: [("NSStoreModelVersionHashes", .dict([("Note", .data([1, 1]))]))],
@@ -58,7 +59,7 @@ import RoostCore
             #expect(try failure { try Self.open(files, path, version: "Notes 10") }.code == .modelMismatch)
         }
 
-        @Test("of a bundle, the version whose tables the file has is taken, whichever is current")
+        @Test("a store's tables select the version of a bundle, whichever is current")
         func tables() throws {
             let files = try AppleStore(["Note"], sql: Self.note)
             let path = try Self.writeBundle(
@@ -73,7 +74,7 @@ import RoostCore
             #expect(try ModelFile.read(path, forStore: description).model.entity("Note")?.attributes.count == 2)
         }
 
-        @Test("versions that fit alike and do not store the same are not guessed between")
+        @Test("a bundle with several fitting versions is refused unless one is named")
         func ambiguous() throws {
             let files = try AppleStore(["Note"], sql: Self.note)
             let path = try Self.writeBundle(
@@ -88,7 +89,7 @@ import RoostCore
             #expect(Self.attributes(try Self.open(files, path, version: "N")) == ["stars", "title"])
         }
 
-        @Test("a bundle without the store's version is refused with its versions")
+        @Test("a bundle without a fitting version is refused, and the error lists its versions")
         func noVersion() throws {
             let files = try AppleStore(["Note"], sql: Self.note)
             let path = try Self.writeBundle(to: files.directory, [("N 2", Self.day), ("N", Self.title + Self.day)])
@@ -97,7 +98,7 @@ import RoostCore
             #expect(error.message.contains("N, N 2"))
         }
 
-        @Test("the model in the file chooses among versions that have the same columns")
+        @Test("the model in a store's file selects among versions with the same columns")
         func cache() throws {
             let archive = compiledModel("Note", [("title", 700), ("stars", 300)])
             let files = try AppleStore(
@@ -110,9 +111,9 @@ import RoostCore
             #expect(try Self.open(files, path).model.entity("Note")?.attribute("stars")?.type == .integer64)
         }
 
-        @Test("a model document is the model of a store as well as Apple's files are")
-        func documents() throws {
-            let files = try AppleStore(["Note"], sql: Self.note)
+        // MARK: Model documents
+
+        private static func modelDocument() throws -> (model: ManagedObjectModel, bytes: [UInt8]) {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription(
                     "Note",
@@ -120,20 +121,39 @@ import RoostCore
                         AttributeDescription("title", type: .string), AttributeDescription("stars", type: .integer32),
                     ])
             ])
-            try files.directory.write(Array(model.document()), to: "Notes.roostmodel.json")
+            return (model, Array(try model.document()))
+        }
+
+        @Test("a Core Data store is opened with a model document")
+        func documents() throws {
+            let files = try AppleStore(["Note"], sql: Self.note)
+            let (model, bytes) = try Self.modelDocument()
+            try files.directory.write(bytes, to: "Notes.roostmodel.json")
             let path = files.directory.file("Notes.roostmodel.json")
             let store = try Self.open(files, path)
             #expect(store.model == model)
             #expect(try store.snapshot().objects("Note")[1]?["title"] == .string("a"))
+        }
+
+        @Test("a version of a model document is refused, since a document has none")
+        func versionOfDocument() throws {
+            let files = try AppleStore(["Note"], sql: Self.note)
+            try files.directory.write(Self.modelDocument().bytes, to: "Notes.roostmodel.json")
+            let path = files.directory.file("Notes.roostmodel.json")
             let versioned = try failure { try Self.open(files, path, version: "2") }
             #expect(versioned.code == .invalidRequest && versioned.message.contains("has no versions"))
+        }
+
+        @Test("a malformed model document is named, and a missing one is not found")
+        func wrongDocument() throws {
+            let files = try AppleStore(["Note"], sql: Self.note)
             try files.directory.write("{ \"entities\": { \"Note\": { \"atributes\": {} } } }", to: "bad.json")
             let error = try failure { try Self.open(files, files.directory.file("bad.json")) }
             #expect(error.code == .invalidModel && error.message.contains("bad.json"))
             #expect(try failure { try Self.open(files, files.directory.file("none.json")) }.code == .notFound)
         }
 
-        @Test("of a bundle, the version with the hashes of a store of Roost's is taken", arguments: ["sqlite", "json"])
+        @Test("a Roost store's hashes select the version of a model bundle", arguments: ["sqlite", "json"])
         func roostStores(type: String) throws {
             let directory = try TemporaryDirectory()
             let path = try Self.writeBundle(

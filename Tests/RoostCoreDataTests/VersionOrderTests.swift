@@ -18,7 +18,7 @@ struct VersionOrderTests {
     static let made =
         ["UserDataModel", "MultiassetUserDataModel"] + (2...11).map { "MultiassetUserDataModel_v\($0)" }
 
-    /// A bundle whose n-th version has the attributes `a1` … `an`.
+    /// Writes a bundle whose n-th version has the attributes `a1` … `an`.
     private func writeBundle(_ versions: [String], current: String? = nil) throws -> String {
         for (index, name) in versions.enumerated() {
             let attributes = (1...index + 1).map {
@@ -43,8 +43,8 @@ struct VersionOrderTests {
         try ModelFile.read(path, version: version).model
     }
 
-    @Test("names alone put a first version with another name last, and the history says that it guessed")
-    func names() throws {
+    @Test("version names alone put a differently named first version last, as a guess")
+    func guessesFromNames() throws {
         let path = try writeBundle(Self.made)
         let history = try history(path)
         #expect(history.versions.map(\.name) == Array(Self.made.dropFirst()) + ["UserDataModel"])
@@ -53,7 +53,7 @@ struct VersionOrderTests {
         #expect(history.orderReasons.count == history.versions.count - 1)
     }
 
-    @Test("a stated order counts; versions that it leaves out are ordered by their names")
+    @Test("a stated order of versions precedes their numbers, and names order the others")
     func stated() throws {
         let path = try writeBundle(Self.made)
         let history = try history(path, VersionEvidence(order: ["UserDataModel", "MultiassetUserDataModel"]))
@@ -70,7 +70,7 @@ struct VersionOrderTests {
         #expect(Set(names) == Set(Self.made) && names.count == Self.made.count)
     }
 
-    @Test("an order with a version that does not exist, or one that is there twice, is refused by name")
+    @Test("a stated order with an unknown or repeated version is refused by name")
     func wrongOrder() throws {
         let path = try writeBundle(Self.made)
         let unknown = try failure { try history(path, VersionEvidence(order: ["UserDatamodel", "UserDataModel"])) }
@@ -82,7 +82,7 @@ struct VersionOrderTests {
     }
 
     @Test(
-        "the source of a mapping model is older than its destination",
+        "the source version of a mapping model comes before its destination",
         arguments: ["@", "paths", "hashes", "oldHashes"])
     func mappings(how: String) throws {
         let path = try writeBundle(Self.made)
@@ -121,7 +121,7 @@ struct VersionOrderTests {
         #expect(error.code == .invalidRequest && error.message.contains("state the order of the versions"))
     }
 
-    @Test("a store that is to be migrated is older where nothing else is known, and only there")
+    @Test("a store to be migrated comes before the target if nothing else orders them")
     func stores() throws {
         let path = try writeBundle(Self.made)
         let last = "MultiassetUserDataModel_v11"
@@ -138,7 +138,7 @@ struct VersionOrderTests {
         #expect(reasons.first == "a store is to be migrated to it")
     }
 
-    @Test("numbers in names count more than a mapping model, which counts more than the alphabet")
+    @Test("numbers in version names precede a mapping model, which precedes the alphabet")
     func numbers() throws {
         let path = try writeBundle(["Model 3", "Model 10", "Model draft", "Model beta"])
         func names(_ from: String, _ to: String) throws -> [String] {
@@ -154,15 +154,15 @@ struct VersionOrderTests {
         #expect(try names("Model draft", "Model beta").suffix(2) == ["Model draft", "Model beta"])
     }
 
-    @Test("versions that are named like the current one come last, as before")
-    func current() throws {
+    @Test("versions that are named like the current one come last")
+    func namesLikeCurrent() throws {
         let path = try writeBundle(["A 1", "B 1", "A 2", "C"], current: "A 2")
         let history = try history(path)
         #expect(history.versions.map(\.name) == ["B 1", "C", "A 1", "A 2"])
         #expect(history.orderReasons[1] == "it is named like the current version")
     }
 
-    @Test("a name that continues another one without a number does not count against the current version")
+    @Test("a version whose name continues the current one's without a number comes first")
     func continuedNames() throws {
         let path = try writeBundle(["Notes", "Notes old"], current: "Notes")
         let history = try history(path)
@@ -170,13 +170,13 @@ struct VersionOrderTests {
         #expect(history.orderReasons == ["it is named like the current version"])
     }
 
-    @Test("of names without numbers the current version comes last; a numbered one counts as before")
+    @Test("the current version comes last among versions without numbers")
     func currentAmongNames() throws {
         let path = try writeBundle(["Model", "Model beta", "Model draft", "Model 2"], current: "Model beta")
         #expect(try history(path).versions.map(\.name) == ["Model", "Model 2", "Model draft", "Model beta"])
     }
 
-    @Test("a store that is to be migrated counts more than the alphabet, and less than numbers")
+    @Test("a store to be migrated orders versions after numbers and before the alphabet")
     func storeBeforeNames() throws {
         let path = try writeBundle(["Notes", "Notes 2", "Notes old"])
         func names(_ store: String, _ target: String) throws -> [String] {
@@ -187,7 +187,7 @@ struct VersionOrderTests {
         #expect(try names("Notes 2", "Notes") == ["Notes", "Notes 2", "Notes old"])
     }
 
-    @Test("mapping models in a circle do not hang: the last of them is refused")
+    @Test("a circle of mapping models is refused by the last one's name")
     func circle() throws {
         let path = try writeBundle(["A", "B", "C"])
         func file(_ from: String, _ to: String) throws -> String {
@@ -205,8 +205,8 @@ struct VersionOrderTests {
         #expect(error.code == .invalidRequest && error.message.contains("AC.roostmapping.json"))
     }
 
-    @Test("many versions are ordered as few are")
-    func many() throws {
+    @Test("a bundle of 1 500 versions is ordered by the same rules")
+    func manyVersions() throws {
         for index in 1...1500 {
             try directory.write("", to: "Many.xcdatamodeld/\(index % 2 == 0 ? "A" : "B") \(index).xcdatamodel/contents")
         }
@@ -218,7 +218,7 @@ struct VersionOrderTests {
     }
 
     #if SQLite
-        @Test("a store of the first version goes all the way to the last one")
+        @Test("a store of a bundle's first version is migrated to its last version")
         func migrates() throws {
             let path = try writeBundle(Self.made)
             let last = "MultiassetUserDataModel_v11"

@@ -33,7 +33,7 @@ struct XMLModelTests {
     // MARK: Attributes
 
     @Test(
-        "every attribute type is read",
+        "an attribute of each type is read from an XML model",
         arguments: [
             ("Integer 16", AttributeType.integer16), ("Integer 32", .integer32), ("Integer 64", .integer64),
             ("Decimal", .decimal), ("Double", .double), ("Float", .float), ("String", .string), ("Boolean", .boolean),
@@ -46,13 +46,13 @@ struct XMLModelTests {
         #expect(read.warnings.isEmpty)
     }
 
-    @Test("an attribute without type is transient and undefined")
+    @Test("an XML attribute without a type is transient and undefined")
     func undefined() throws {
         let read = try attribute("transient=\"YES\" optional=\"YES\"/>")
         #expect(read.attribute.type == .undefined && read.attribute.isTransient && read.attribute.isOptional)
     }
 
-    @Test("an unknown type is an error with its line")
+    @Test("an unknown attribute type is refused with its line")
     func unknownType() throws {
         let error = try failure { try attribute("attributeType=\"Quaternion\"/>") }
         #expect(
@@ -60,7 +60,7 @@ struct XMLModelTests {
     }
 
     @Test(
-        "default values are read by type",
+        "an attribute's default value is read by its type",
         arguments: [
             ("Integer 16", "-7", Value.int(-7)), ("Integer 64", "9223372036854775807", .int(.max)),
             ("Integer 32", "5.0", .int(5)),
@@ -75,20 +75,28 @@ struct XMLModelTests {
         #expect(read.warnings.isEmpty)
     }
 
-    @Test("decimal, UUID and date defaults are read")
-    func otherDefaults() throws {
+    @Test("a decimal default is read exactly")
+    func decimalDefault() throws {
         let decimal = try attribute("attributeType=\"Decimal\" defaultValueString=\"12.340\"/>").attribute.defaultValue
         #expect(decimal == .decimal(try #require(Decimal(string: "12.34"))))
+    }
+
+    @Test("a UUID default is read")
+    func uuidDefault() throws {
         let uuid = try #require(UUID(uuidString: "3F2504E0-4F89-41D3-9A0C-0305E82C3301"))
         #expect(
             try attribute("attributeType=\"UUID\" defaultValueString=\"\(uuid)\"/>").attribute.defaultValue
                 == .uuid(uuid))
+    }
+
+    @Test("a date default is read as seconds since 2001")
+    func dateDefault() throws {
         let date = try attribute("attributeType=\"Date\" defaultDateTimeInterval=\"-3600\"/>").attribute.defaultValue
         #expect(date == .date(Date(timeIntervalSinceReferenceDate: -3600)))
     }
 
     @Test(
-        "a default that the type cannot hold is left out with a warning",
+        "a default that its attribute's type cannot hold is ignored with a warning",
         arguments: [
             ("Integer 16", "70000"), ("Integer 32", "-2147483649"), ("UUID", "1"), ("Binary", "AA"), ("Date", "NO"),
         ])
@@ -102,7 +110,7 @@ struct XMLModelTests {
     }
 
     @Test(
-        "a default that is left from another type is read as NSString reads it, with a warning",
+        "a default of another type is read as NSString reads it, with a warning",
         arguments: [
             ("Integer 32", "NO", Value.int(0)), ("Integer 64", "NO", .int(0)), ("Integer 16", "YES", .int(0)),
             ("Integer 32", "x", .int(0)), ("Integer 32", " 12 apples", .int(12)), ("Integer 64", "-7.5", .int(-7)),
@@ -122,7 +130,7 @@ struct XMLModelTests {
     }
 
     @Test(
-        "a default that is a number of the type in another form is read without a warning",
+        "a default number in another form is read without a warning",
         arguments: [
             ("Boolean", "0.0", Value.bool(false)), ("Boolean", "1.0", .bool(true)), ("Boolean", "0", .bool(false)),
             ("Boolean", "-0", .bool(false)), ("Boolean", "true", .bool(true)), ("Integer 64", "0.0", .int(0)),
@@ -135,16 +143,16 @@ struct XMLModelTests {
         #expect(read.warnings.map(\.message) == [])
     }
 
-    @Test("decimal defaults that are left from another type are the number at the beginning")
-    func decimalsOfOtherTypes() throws {
-        for (text, number) in [("NO", "0"), ("12.50 EUR", "12.5"), ("-3x", "-3")] {
-            let read = try attribute("attributeType=\"Decimal\" defaultValueString=\"\(text)\"/>")
-            #expect(read.attribute.defaultValue == .decimal(try #require(Decimal(string: number))))
-            #expect(read.warnings.count == 1)
-        }
+    @Test(
+        "a decimal default of another type is the number at its beginning, with a warning",
+        arguments: [("NO", "0"), ("12.50 EUR", "12.5"), ("-3x", "-3")])
+    func decimalsOfOtherTypes(text: String, number: String) throws {
+        let read = try attribute("attributeType=\"Decimal\" defaultValueString=\"\(text)\"/>")
+        #expect(read.attribute.defaultValue == .decimal(try #require(Decimal(string: number))))
+        #expect(read.warnings.count == 1)
     }
 
-    @Test("a default that is left from a date does not hide the default of another type")
+    @Test("a leftover date default does not hide the default of another type")
     func dateIntervalOfOtherTypes() throws {
         let read = try attribute(
             "attributeType=\"Integer 32\" defaultDateTimeInterval=\"-3600\" defaultValueString=\"5\"/>")
@@ -152,21 +160,31 @@ struct XMLModelTests {
         #expect(read.warnings.count == 1)
     }
 
-    @Test("validation is read by type")
-    func validation() throws {
+    @Test("the limits of a number are read from an XML model")
+    func numberLimits() throws {
         let number = try attribute("attributeType=\"Integer 32\" minValueString=\"-1\" maxValueString=\"45\"/>")
         #expect(number.attribute.validation == AttributeValidation(minimum: .int(-1), maximum: .int(45)))
+        #expect(number.warnings.isEmpty)
+    }
+
+    @Test("the lengths and the regular expression of a string are read from an XML model")
+    func stringLimits() throws {
         let text = try attribute(
             "attributeType=\"String\" minValueString=\"3\" maxValueString=\"9\" regularExpressionString=\"[a-z]+\"/>")
         #expect(
             text.attribute.validation
                 == AttributeValidation(minimumLength: 3, maximumLength: 9, regularExpression: "[a-z]+"))
+        #expect(text.warnings.isEmpty)
+    }
+
+    @Test("the limits of a date are read as seconds since 2001, before their text")
+    func dateLimits() throws {
         let date = try attribute(
             "attributeType=\"Date\" minDateTimeInterval=\"407847600\" minValueString=\"12/4/2013\" maxDateTimeInterval=\"439470000\"/>"
         )
         #expect(date.attribute.validation.minimum == .date(Date(timeIntervalSinceReferenceDate: 407_847_600)))
         #expect(date.attribute.validation.maximum == .date(Date(timeIntervalSinceReferenceDate: 439_470_000)))
-        #expect(number.warnings.isEmpty && text.warnings.isEmpty && date.warnings.isEmpty)
+        #expect(date.warnings.isEmpty)
     }
 
     @Test("a date limit in the old form is midnight UTC, with a warning")
@@ -175,11 +193,15 @@ struct XMLModelTests {
         // 2013-12-04 00:00:00 UTC is 1386115200 seconds after 1970.
         #expect(read.attribute.validation.minimum == .date(Date(timeIntervalSince1970: 1_386_115_200)))
         #expect(read.warnings.count == 1)
+    }
+
+    @Test("a date limit that is not a date is ignored with a warning")
+    func wrongDates() throws {
         let bad = try attribute("attributeType=\"Date\" maxValueString=\"31/31/2013\"/>")
         #expect(bad.attribute.validation.maximum == .null && bad.warnings.count == 1)
     }
 
-    @Test("every flag and name of an attribute is read")
+    @Test("an attribute's flags, names and user info are read from an XML model")
     func attributeFlags() throws {
         let read = try attribute(
             """
@@ -200,7 +222,7 @@ struct XMLModelTests {
         #expect(read.warnings.isEmpty)
     }
 
-    @Test("a derived attribute keeps its expression, and one that cannot be computed becomes ordinary with a warning")
+    @Test("a derived attribute keeps its expression, or becomes ordinary with a warning")
     func derived() throws {
         let read = try readModel(
             """
@@ -216,7 +238,7 @@ struct XMLModelTests {
         #expect(read.warnings.first?.line == 5)
     }
 
-    @Test("a composite has the elements of the type it names")
+    @Test("a composite attribute has the elements of the type that it names")
     func composite() throws {
         let read = try readModel(
             """
@@ -231,7 +253,7 @@ struct XMLModelTests {
         #expect(read.warnings.isEmpty)
     }
 
-    @Test("a composite that contains itself is an error, not an endless loop")
+    @Test("a composite type that contains itself is refused")
     func endlessComposite() throws {
         let error = try failure {
             try readModel(
@@ -245,14 +267,21 @@ struct XMLModelTests {
 
     // MARK: Relationships
 
-    @Test("counts, order and rules of relationships are read")
-    func relationships() throws {
+    @Test("a to-one relationship is read from an XML model")
+    func toOne() throws {
         let one = try relationship(
             "maxCount=\"1\" minCount=\"1\" optional=\"YES\" deletionRule=\"Cascade\" elementID=\"old\"/>"
         ).relationship
         #expect(
             !one.isToMany && one.minCount == 1 && one.isOptional && one.deleteRule == .cascade
                 && one.renamingIdentifier == "old")
+        #expect(try relationship("maxCount=\"1\"/>").relationship.deleteRule == .nullify)
+        #expect(
+            try relationship("maxCount=\"1\" transient=\"YES\" deletionRule=\"Nullify\"/>").relationship.isTransient)
+    }
+
+    @Test("a to-many relationship is read from an XML model with its counts, order and rule")
+    func toMany() throws {
         let many = try relationship(
             "toMany=\"YES\" minCount=\"3\" maxCount=\"10\" ordered=\"YES\" deletionRule=\"Deny\" versionHashModifier=\"m\"/>"
         ).relationship
@@ -262,12 +291,9 @@ struct XMLModelTests {
         let unlimited = try relationship("toMany=\"YES\" deletionRule=\"No Action\" spotlightIndexingEnabled=\"YES\"/>")
             .relationship
         #expect(unlimited.maxCount == nil && unlimited.deleteRule == .noAction && unlimited.isIndexedBySpotlight)
-        #expect(try relationship("maxCount=\"1\"/>").relationship.deleteRule == .nullify)
-        #expect(
-            try relationship("maxCount=\"1\" transient=\"YES\" deletionRule=\"Nullify\"/>").relationship.isTransient)
     }
 
-    @Test("an inverse that does not point back is read as none, with a warning")
+    @Test("an inverse that does not refer back is ignored with a warning")
     func oneSidedInverse() throws {
         let read = try readModel(
             """
@@ -287,8 +313,8 @@ struct XMLModelTests {
 
     // MARK: Entities and the model
 
-    @Test("everything an entity says is read")
-    func entity() throws {
+    @Test("an entity's names, indexes, constraints and templates are read from an XML model")
+    func readsEntity() throws {
         let read = try readModel(
             """
             <entity name="Base" isAbstract="YES" representedClassName="NSManagedObject"/>
@@ -336,9 +362,9 @@ struct XMLModelTests {
     }
 
     @Test(
-        "what is unknown becomes a warning with its line",
+        "an unknown item of an XML model is a warning with its line",
         arguments: [
-            ("<entity name=\"E\" colour=\"red\"/>", "colour"), ("<entity name=\"E\"><widget/></entity>", "widget"),
+            ("<entity name=\"E\" tint=\"red\"/>", "tint"), ("<entity name=\"E\"><widget/></entity>", "widget"),
             ("<entity name=\"E\"/><gadget/>", "gadget"),
             ("<entity name=\"E\"><attribute name=\"a\" attributeType=\"String\" zip=\"1\"/></entity>", "zip"),
             (
@@ -350,15 +376,15 @@ struct XMLModelTests {
                 "nothing"
             ),
         ])
-    func unknown(body: String, word: String) throws {
+    func warnsOfUnknownItems(body: String, word: String) throws {
         let read = try readModel(body)
         #expect(read.warnings.count == 1)
         #expect(read.warnings.first?.line == 3)
         #expect(read.warnings.first?.description.contains(word) == true)
     }
 
-    @Test("an entity whose parent does not exist is an error")
+    @Test("an entity whose parent does not exist is refused")
     func missingParent() throws {
-        #expect(try failure { try readModel("<entity name=\"E\" parentEntity=\"Nobody\"/>") }.code == .invalidModel)
+        #expect(try failure { try readModel("<entity name=\"E\" parentEntity=\"Missing\"/>") }.code == .invalidModel)
     }
 }

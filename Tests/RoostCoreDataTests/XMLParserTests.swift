@@ -3,15 +3,14 @@ import RoostCore
 import Testing
 
 @testable import RoostAppleModels
-
 @testable import RoostCoreData
 
 @Suite("The XML parser")
 struct XMLParserTests {
     func parse(_ text: String) throws -> XMLElement { try XMLElement.document(Array(text.utf8), file: "f") }
 
-    @Test("elements, attributes, text, comments and CDATA are read")
-    func reads() throws {
+    @Test("the XML parser reads elements, attributes, text, comments and CDATA")
+    func readsDocument() throws {
         let root = try parse(
             "<?xml version='1.0'?><!-- <x> --><a b='1' c=\"&quot;&#10;\"><d>t&amp;<![CDATA[<u>]]></d>\n<e/></a>\n")
         #expect(root.name == "a" && root["b"] == "1" && root["c"] == "\"\n")
@@ -20,7 +19,7 @@ struct XMLParserTests {
     }
 
     @Test(
-        "what is not well-formed is refused",
+        "malformed XML is refused",
         arguments: [
             "", "text", "<a>", "<a></b>", "<a/><b/>", "<a b='1' b='2'/>", "<a b=1/>", "<a b/>", "<a>&nbsp;</a>",
             "<a>& </a>",
@@ -32,7 +31,7 @@ struct XMLParserTests {
     }
 
     @Test(
-        "document types and entities are refused in every encoding",
+        "document types and entities of XML are refused in UTF-8 and UTF-16",
         arguments: [
             "<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>", "<!DOCTYPE a><a/>",
             "<!DOCTYPE a SYSTEM \"file:///etc/passwd\"><a/>",
@@ -46,30 +45,40 @@ struct XMLParserTests {
         }
     }
 
-    @Test("UTF-16 is read with and without byte-order mark; other encodings are refused by name")
-    func encodings() throws {
-        let text = "<a b='ä€😀'/>"
-        for isBigEndian in [true, false] {
-            for hasMark in [true, false] {
-                let root = try XMLElement.document(
-                    Self.utf16((hasMark ? "\u{FEFF}" : "") + text, isBigEndian: isBigEndian), file: "f")
-                #expect(root["b"] == "ä€😀")
-            }
-        }
-        #expect(try XMLElement.document([0xEF, 0xBB, 0xBF] + Array(text.utf8), file: "f")["b"] == "ä€😀")
+    @Test(
+        "UTF-16 of either byte order is read with and without a byte order mark", arguments: [true, false],
+        [true, false])
+    func readsUTF16(isBigEndian: Bool, hasMark: Bool) throws {
+        let root = try XMLElement.document(
+            Self.utf16((hasMark ? "\u{FEFF}" : "") + "<a b='ä€😀'/>", isBigEndian: isBigEndian), file: "f")
+        #expect(root["b"] == "ä€😀")
+    }
+
+    @Test("UTF-8 is read after a byte order mark")
+    func readsMarkedUTF8() throws {
+        let bytes: [UInt8] = [0xEF, 0xBB, 0xBF] + Array("<a b='ä€😀'/>".utf8)
+        #expect(try XMLElement.document(bytes, file: "f")["b"] == "ä€😀")
+    }
+
+    @Test("an encoding other than UTF-8 and UTF-16 is refused by its name")
+    func otherEncodings() throws {
         #expect(
             try failure { try parse("<?xml version='1.0' encoding='ISO-8859-1'?><a/>") }.message.contains("ISO-8859-1"))
         #expect(
             try failure { try XMLElement.document([0, 0, 0, 0x3C, 0, 0, 0, 0x61], file: "f") }.message.contains(
                 "UTF-32"))
+    }
+
+    @Test("malformed UTF-8 and UTF-16 are refused")
+    func malformedEncodings() throws {
         #expect(
             try failure { try XMLElement.document(Array("<a b='".utf8) + [0xFF] + Array("'/>".utf8), file: "f") }.code
                 == .invalidModel)
         #expect(try failure { try XMLElement.document([0xFE, 0xFF, 0, 0x3C, 0xD8], file: "f") }.code == .invalidModel)
     }
 
-    @Test("depth, attributes, elements and size are limited")
-    func limits() throws {
+    @Test("the XML parser limits depth, attributes, elements and text")
+    func enforcesLimits() throws {
         let deep = String(repeating: "<a>", count: 100_000)
         #expect(try failure { try parse(deep) }.code == .limitExceeded)
         let wide = "<a " + (0..<65).map { "a\($0)='1' " }.joined() + "/>"
@@ -82,13 +91,13 @@ struct XMLParserTests {
             try failure { try parse("<a>" + String(repeating: "x", count: 5 << 20) + "</a>") }.code == .limitExceeded)
     }
 
-    @Test("two hundred thousand attributes cost no more than a look")
+    @Test("an XML element with 200 000 attributes is refused at the limit")
     func quadratic() throws {
         let many = "<a " + (0..<200_000).map { "a\($0)='' " }.joined() + "/>"
         #expect(try failure { try parse(many) }.code == .limitExceeded)
     }
 
-    @Test("no cut or changed file makes the parser fail otherwise than with an error")
+    @Test("truncated or changed XML gives a model or an error with a known code")
     func mutations() throws {
         let text = Array(
             "<?xml version='1.0' encoding='UTF-8'?><model><entity name='E'><attribute name='a' attributeType='String' defaultValueString='&amp;x'/></entity></model>"

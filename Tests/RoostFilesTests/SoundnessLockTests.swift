@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Soundness locks")
 struct SoundnessLockTests {
-    @Test("the first opener examines a store, later ones rely on it while any is open, and none after a failure")
-    func examining() throws {
+    @Test("a store is examined by its first opener, and again after all have closed")
+    func examinesOncePerUse() throws {
         let directory = try TemporaryDirectory()
         let store = directory.file("store")
         var count = 0
@@ -35,8 +35,8 @@ struct SoundnessLockTests {
         fourth.release()
     }
 
-    @Test("a file is read at any place, up to its end, and only if it is one")
-    func regularFile() throws {
+    @Test("a regular file is read at any offset; a directory or missing file is refused")
+    func readsRegularFile() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("store", "0123456789")
         let file = try RegularFile(at: path)
@@ -57,10 +57,10 @@ struct SoundnessLockTests {
     }
 }
 
-@Suite("Files that a library has locked", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")))
+@Suite("Held files", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")))
 struct HeldFilesTests {
-    @Test("handles on a held file are kept, used again, and closed at the end")
-    func keeping() throws {
+    @Test("reads of a held file share one handle, which closes with the last holder")
+    func sharesOneHandle() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("store", "0123456789")
         let other = try directory.write("other", "abc")
@@ -86,8 +86,8 @@ struct HeldFilesTests {
         #expect(handleCount(path) == 0)
     }
 
-    @Test("locks on the bytes of a held file take a handle of each kind at most, and none of a lock that is held")
-    func rangeLocks() throws {
+    @Test("repeated byte range locks on a held file use at most four handles")
+    func rangeLocksShareHandles() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("store", "0123456789")
         let identity = try FileIdentity(at: path)

@@ -35,18 +35,18 @@ struct StoreFileTests {
     let directory = Result { try TemporaryDirectory() }
 
     @Test(
-        "paths split into directory and name",
+        "a path splits into its directory and its name",
         arguments: [
             ("store", ".", "store"), ("/store", "/", "store"), ("a/b/store", "a/b", "store"), ("/a/ö", "/a", "ö"),
             ("a/", "a", ""),
         ])
-    func splitting(path: String, directory: String, name: String) {
+    func splitsPath(path: String, directory: String, name: String) {
         #expect(StoreFile.directory(of: path) == directory)
         #expect(StoreFile.name(of: path) == name)
     }
 
-    @Test("a regular file, and a link to one, may be opened")
-    func regular() throws {
+    @Test("a regular file and a symbolic link to it may be opened")
+    func acceptsRegularFile() throws {
         let directory = try directory.get()
         let file = try directory.write("store")
         #expect(symlink(file, directory.file("link")) == 0)
@@ -57,36 +57,35 @@ struct StoreFileTests {
         #expect(try StoreFile.byteCount(at: file) == 7)
     }
 
-    @Test("whatever is not a file is refused with its own code, and never waited for")
-    func refusals() throws {
+    @Test(
+        "a path that is not a regular file is refused by code and not read",
+        arguments: [
+            ("absent", .notFound), ("no/store", .missingDirectory), ("store/x", .missingDirectory),
+            ("folder", .notAStore), ("pipe", .notAStore), ("/dev/null", .notAStore), ("dangling", .notFound),
+            ("circle", .notAStore), ("", .invalidRequest), ("store\0x", .invalidRequest),
+        ] as [(String, StoreError.Code)])
+    func refusesOtherKinds(name: String, expected: StoreError.Code) throws {
         let directory = try directory.get()
+        #expect(mkdir(directory.file("folder"), 0o700) == 0)
         #expect(mkfifo(directory.file("pipe"), 0o600) == 0)
         #expect(symlink(directory.file("nowhere"), directory.file("dangling")) == 0)
         #expect(symlink(directory.file("circle"), directory.file("circle")) == 0)
-        let file = try directory.write("store")
-        let cases: [(String, StoreError.Code)] = [
-            (directory.file("absent"), .notFound), (directory.file("no/store"), .missingDirectory),
-            (file + "/x", .missingDirectory),
-            (directory.path, .notAStore), (directory.file("pipe"), .notAStore), ("/dev/null", .notAStore),
-            (directory.file("dangling"), .notFound), (directory.file("circle"), .notAStore), ("", .invalidRequest),
-            (file + "\0x", .invalidRequest),
-        ]
-        for (path, expected) in cases {
-            #expect(code { try StoreFile.requireRegularFile(at: path, forWriting: false) } == expected, "\(path)")
-            #expect(StoreFile.read(prefix: 4, of: path) == nil, "\(path)")
-        }
+        _ = try directory.write("store")
+        let path = name.isEmpty || name.hasPrefix("/") ? name : directory.file(name)
+        #expect(code { try StoreFile.requireRegularFile(at: path, forWriting: false) } == expected)
+        #expect(StoreFile.read(prefix: 4, of: path) == nil)
     }
 
-    @Test("the first bytes of a file are read, fewer of a shorter one")
-    func prefix() throws {
+    @Test("reading a prefix of a shorter file returns the whole file")
+    func readsPrefix() throws {
         let file = try directory.get().write("store", "abc")
         #expect(StoreFile.read(prefix: 2, of: file) == Array("ab".utf8))
         #expect(StoreFile.read(prefix: 100, of: file) == Array("abc".utf8))
         #expect(StoreFile.read(prefix: -1, of: file) == nil)
     }
 
-    @Test("a file without rights is denied", .enabled(if: geteuid() == 0))
-    func denied() throws {
+    @Test("a user without access to a file gets permissionDenied and changes nothing", .enabled(if: geteuid() == 0))
+    func deniesWithoutAccess() throws {
         let directory = try directory.get()
         let file = try directory.write("store")
         #expect(chmod(file, 0o644) == 0)
@@ -105,8 +104,8 @@ struct StoreFileTests {
         #expect(try directory.names == ["store"])
     }
 
-    @Test("absence is required of everything, a dangling link too")
-    func absence() throws {
+    @Test("a path of a directory or dangling link is not free for a new store")
+    func requiresAbsence() throws {
         let directory = try directory.get()
         try StoreFile.requireAbsent(at: directory.file("new"))
         #expect(symlink(directory.file("nowhere"), directory.file("dangling")) == 0)
@@ -115,8 +114,8 @@ struct StoreFileTests {
         #expect(code { try StoreFile.requireAbsent(at: directory.file("no/new")) } == .missingDirectory)
     }
 
-    @Test("a file is created once, for its owner alone, whatever the mask says")
-    func creation() throws {
+    @Test("a created file has mode 600 and replaces neither a file nor a link")
+    func createsExclusively() throws {
         let directory = try directory.get()
         try StoreFile.createExclusive(at: directory.file("new"))
         let permissions =
@@ -128,8 +127,8 @@ struct StoreFileTests {
         #expect(try !directory.names.contains("victim"))
     }
 
-    @Test("nothing is created in a directory in which every user may replace files")
-    func unsafeDirectory() throws {
+    @Test("files and locks are refused in a world-writable directory without the sticky bit")
+    func refusesWorldWritableDirectory() throws {
         let directory = try directory.get()
         #expect(chmod(directory.path, 0o777) == 0)
         #expect(code { try StoreFile.createExclusive(at: directory.file("new")) } == .permissionDenied)
@@ -141,8 +140,8 @@ struct StoreFileTests {
         try StoreFile.createExclusive(at: directory.file("new"))
     }
 
-    @Test("publishing replaces a file only when told to, and passes its permissions on")
-    func publishing() throws {
+    @Test("publishing replaces a file only when overwriting, and keeps its permissions")
+    func publishesOverwriting() throws {
         let directory = try directory.get()
         let old = try directory.write("store", "old")
         #expect(chmod(old, 0o640) == 0)
@@ -162,7 +161,7 @@ struct StoreFileTests {
         #expect(try directory.names == ["moved"])
     }
 
-    @Test("publishing through a link replaces the file and keeps the link")
+    @Test("publishing through a symbolic link replaces its target and keeps the link")
     func publishingThroughLink() throws {
         let directory = try directory.get()
         let elsewhere = try TemporaryDirectory()
@@ -177,7 +176,7 @@ struct StoreFileTests {
         #expect(StoreFile.sameFile(link, target))
     }
 
-    @Test("publishing never replaces what is not a file")
+    @Test("publishing over a pipe or a directory is refused, and so is a missing source")
     func publishingOverOthers() throws {
         let directory = try directory.get()
         let new = try directory.write("new")
@@ -195,8 +194,8 @@ struct StoreFileTests {
         #expect(try directory.names == ["new", "pipe"])
     }
 
-    @Test("sweeping removes abandoned temporary files with what belongs to them, and nothing else")
-    func sweeping() throws {
+    @Test("sweeping removes only abandoned temporary files and their companions")
+    func sweepsAbandonedFiles() throws {
         let directory = try directory.get()
         let store = try directory.write("store")
         let abandoned = StoreFile.temporarySibling(of: store)
@@ -226,8 +225,8 @@ struct StoreFileTests {
         #expect(try directory.names == (others + ["store"]).sorted())
     }
 
-    @Test("only the holder of the claim on a store sweeps its temporary files")
-    func claimedSweeping() throws {
+    @Test("temporary files of a claimed store are swept by the holder of the claim only")
+    func sweepsUnderClaim() throws {
         let directory = try directory.get()
         let store = directory.file("store")
         let temporary = StoreFile.temporarySibling(of: store)
@@ -242,8 +241,8 @@ struct StoreFileTests {
         #expect(try directory.names == [])
     }
 
-    @Test("the end of a claim leaves the lock file of a store, and of one that is being made")
-    func endOfClaim() throws {
+    @Test("releasing a claim keeps the lock file of an existing or locked store")
+    func keepsLockFileAfterClaim() throws {
         let directory = try directory.get()
         let store = directory.file("store")
         var claim = try DestinationClaim.acquire(forStoreAt: store)
@@ -258,18 +257,23 @@ struct StoreFileTests {
         #expect(try directory.names == ["store", "store.lock"])
     }
 
-    @Test("removing a file that does not exist succeeds, removing a directory is an error")
-    func removing() throws {
+    @Test("removing a missing file succeeds, and removing a directory fails")
+    func removesFile() throws {
         let directory = try directory.get()
         try StoreFile.remove(directory.file("absent"))
         #expect(code { try StoreFile.remove(directory.path) } != nil)
+    }
+
+    @Test("flushing a missing file or a missing directory fails with its code")
+    func flushesFile() throws {
+        let directory = try directory.get()
         #expect(code { try StoreFile.syncFile(at: directory.file("absent")) } == .notFound)
         try StoreFile.syncDirectory(of: directory.file("absent"))
         #expect(code { try StoreFile.syncDirectory(of: directory.file("no/absent")) } == .missingDirectory)
     }
 
-    @Test("the free space is a positive number, and the disk for temporary files is local")
-    func space() throws {
+    @Test("the temporary directory has free space and is not on a network")
+    func measuresFreeSpace() throws {
         let directory = try directory.get()
         #expect(try StoreFile.freeBytes(inDirectoryOf: directory.file("store")) > 0)
         try StoreFile.refuseNetworkFileSystem(at: directory.file("not there yet"))
@@ -277,7 +281,7 @@ struct StoreFileTests {
     }
 
     @Test(
-        "every error of the system has a code",
+        "each system error maps to its store error code",
         arguments: [
             (EACCES, StoreError.Code.permissionDenied), (EPERM, .permissionDenied), (EROFS, .readOnly),
             (ENOSPC, .noSpace),
@@ -292,7 +296,7 @@ struct StoreFileTests {
             (EIO, .ioFailure),
             (ESTALE, .ioFailure),
         ])
-    func mapping(errno: Int32, expected: StoreError.Code) {
+    func mapsSystemError(errno: Int32, expected: StoreError.Code) {
         let error = StoreFile.error(errno: errno, what: "cannot be opened", path: "/store")
         #expect(error.code == expected)
         #expect(error.underlying as? SystemError == SystemError(code: errno))

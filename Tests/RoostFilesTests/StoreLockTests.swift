@@ -30,8 +30,8 @@ final class Background<Value: Sendable>: Sendable {
 struct StoreLockTests {
     let directory = Result { try TemporaryDirectory() }
 
-    @Test("is shared by many or held by one")
-    func modes() throws {
+    @Test("a store lock has several shared holders or one exclusive holder")
+    func sharedOrExclusive() throws {
         let path = try directory.get().file("store")
         let first = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
         let second = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
@@ -44,8 +44,8 @@ struct StoreLockTests {
         _ = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
     }
 
-    @Test("after a failed change the mode is as before")
-    func failedChange() throws {
+    @Test("a store lock that cannot become exclusive stays shared")
+    func staysSharedAfterFailedChange() throws {
         let path = try directory.get().file("store")
         let first = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
         let second = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
@@ -55,8 +55,8 @@ struct StoreLockTests {
         try second.change(to: .exclusive, timeoutSeconds: 0)
     }
 
-    @Test("goes away with its holder, and a released lock does nothing more")
-    func release() throws {
+    @Test("a store lock is released by deallocation and refuses changes after its release")
+    func releasesOnDeallocation() throws {
         let path = try directory.get().file("store")
         do {
             let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
@@ -71,8 +71,8 @@ struct StoreLockTests {
         #expect(code { try shared.releaseRemovingFile() } == .invalidRequest)
     }
 
-    @Test("a waiting opener gets the lock when its holder releases it")
-    func waiting() async throws {
+    @Test("an opener that waits for a store lock gets it on release")
+    func waitsForRelease() async throws {
         let path = try directory.get().file("store")
         let held = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
         let waiting = Task.detached { try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 60) }
@@ -80,8 +80,8 @@ struct StoreLockTests {
         try await waiting.value.release()
     }
 
-    @Test("who shares it lets another one go first that waits to have it alone, for a limited time")
-    func yielding() throws {
+    @Test("a shared acquisition yields to a waiting exclusive request for a limited time")
+    func yieldsToExclusiveRequest() throws {
         let path = try directory.get().file("store")
         let request = try ExclusiveRequest(forStoreAt: path)
         func seconds(_ timeout: Double) throws -> (lock: StoreLock, Duration) {
@@ -109,8 +109,8 @@ struct StoreLockTests {
         last.release()
     }
 
-    @Test("who waits to have it alone says so, until it has it or gives up")
-    func requesting() throws {
+    @Test("a waiting exclusive acquisition shows in the lock file until it ends")
+    func showsExclusiveRequest() throws {
         let path = try directory.get().file("store")
         let shared = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
         let file = try LockFile(forStoreAt: path, region: .store, isWritable: false)
@@ -130,8 +130,8 @@ struct StoreLockTests {
         #expect(!file.isWaitedFor)
     }
 
-    @Test("a wait ends with code cancelled when its task or its caller is cancelled")
-    func cancelled() async throws {
+    @Test("a wait for a lock or claim throws cancelled when its task is cancelled")
+    func cancelsWait() async throws {
         let path = try directory.get().file("store")
         let held = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
         let file = try LockFile(forStoreAt: path, region: .store, isWritable: false)
@@ -159,8 +159,8 @@ struct StoreLockTests {
         held.release()
     }
 
-    @Test("a lock whose file was removed meanwhile is taken on the new file")
-    func removedFile() async throws {
+    @Test("a waiting opener locks the new file after the lock file was removed")
+    func locksNewFile() async throws {
         let directory = try directory.get()
         let path = directory.file("store")
         let held = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
@@ -173,26 +173,24 @@ struct StoreLockTests {
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("refuses a file that is not empty, or has other names, and only happens to have the name of a lock file")
-    func foreignFile() throws {
+    @Test("a lock file with content or a second hard link is refused and unchanged", arguments: ["poetry", "linked"])
+    func refusesForeignLockFile(name: String) throws {
         let directory = try directory.get()
         _ = try directory.write("poetry.lock", "poetry")
         _ = try directory.write("victim", "")
         try FileManager.default.linkItem(atPath: directory.file("victim"), toPath: directory.file("linked.lock"))
-        for name in ["poetry", "linked"] {
-            let path = directory.file(name)
-            #expect(
-                code { _ = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0) } == .notAStore)
-            #expect(code { _ = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: 0) } == .notAStore)
-            #expect(code { _ = try WriterLock(forStoreAt: path) } == .notAStore)
-            #expect(code { _ = try DestinationClaim.acquire(forStoreAt: path) } == .notAStore)
-        }
+        let path = directory.file(name)
+        #expect(
+            code { _ = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0) } == .notAStore)
+        #expect(code { _ = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: 0) } == .notAStore)
+        #expect(code { _ = try WriterLock(forStoreAt: path) } == .notAStore)
+        #expect(code { _ = try DestinationClaim.acquire(forStoreAt: path) } == .notAStore)
         #expect(try directory.content("poetry.lock") == "poetry")
         #expect(try directory.names == ["linked.lock", "poetry.lock", "victim"])
     }
 
-    @Test("is one lock for a store and for a link to it")
-    func link() throws {
+    @Test("a store and a symbolic link to it share one lock")
+    func sharesLockWithSymbolicLink() throws {
         let directory = try directory.get()
         let store = try directory.write("store")
         #expect(symlink(store, directory.file("link")) == 0)
@@ -201,8 +199,8 @@ struct StoreLockTests {
         lock.release()
     }
 
-    @Test("a link or a pipe planted in its place is not followed")
-    func planted() throws {
+    @Test("a symbolic link or a pipe instead of a lock file is refused")
+    func refusesPlantedLink() throws {
         let directory = try directory.get()
         let victim = try directory.write("victim")
         #expect(symlink(victim, directory.file("store.lock")) == 0)
@@ -216,8 +214,8 @@ struct StoreLockTests {
         #expect(try directory.content("victim") == "content")
     }
 
-    @Test("a reader who may write nothing goes without", .enabled(if: geteuid() == 0))
-    func readOnlyDirectory() throws {
+    @Test("a reader without write access reads unlocked, but respects an existing lock", .enabled(if: geteuid() == 0))
+    func readsWithoutWriteAccess() throws {
         let path = try directory.get().write("store")
         try asNobody { () throws in
             let none = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: 0)
@@ -240,8 +238,8 @@ struct StoreLockTests {
         lock.release()
     }
 
-    @Test("the writer's place has one holder and does not touch the store's lock")
-    func writer() throws {
+    @Test("a writer lock has one holder and is independent of the store lock")
+    func writerLockIsIndependent() throws {
         let path = try directory.get().file("store")
         let first = try WriterLock(forStoreAt: path)
         let second = try WriterLock(forStoreAt: path)
@@ -257,8 +255,8 @@ struct StoreLockTests {
     }
 
     #if os(Linux)
-        @Test("a copy of the open file, as a child has between fork and exec, does not keep a lock")
-        func copiedDescriptor() throws {
+        @Test("a duplicated descriptor does not keep a released lock")
+        func ignoresDuplicatedDescriptor() throws {
             let path = try directory.get().file("store")
             let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
             let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(
@@ -276,7 +274,7 @@ struct StoreLockTests {
     #endif
 
     @Test("a child process does not keep a lock that its parent released")
-    func childProcess() throws {
+    func ignoresChildProcess() throws {
         let path = try directory.get().file("store")
         let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
         let holder = Process()
@@ -296,8 +294,8 @@ struct StoreLockTests {
 
 @Suite("Replaced files")
 struct FileHandleCheckTests {
-    @Test("are noticed: another file, none, a shorter one; growth is fine")
-    func replaced() throws {
+    @Test("an open file that is replaced, removed or truncated is noticed")
+    func noticesReplacedFile() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("store", "12345678")
         let check = try FileHandleCheck(at: path)

@@ -4,7 +4,7 @@ import RoostFiles
 import Testing
 
 /// Stores that are one file each.
-@Suite("A store that is one file")
+@Suite("Stores of one file")
 struct WholeStoreTests {
     let directory = Result { try TemporaryDirectory() }
 
@@ -32,8 +32,8 @@ struct WholeStoreTests {
     }
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    @Test("is written whole under its name, and nothing else is left")
-    func writing() throws {
+    @Test("writing a store replaces it whole and leaves no other file")
+    func writesWhole() throws {
         let directory = try directory.get()
         let path = directory.file("a")
         try StoreFile.write(bytes("store 1"), as: path, overwriting: false)
@@ -46,8 +46,8 @@ struct WholeStoreTests {
         #expect(try directory.names == ["a"])
     }
 
-    @Test("is written through a link, which stays one")
-    func links() throws {
+    @Test("a store is written, read and removed through a symbolic link")
+    func followsSymbolicLink() throws {
         let directory = try directory.get()
         _ = try directory.write("a", "store")
         try FileManager.default.createSymbolicLink(atPath: directory.file("link"), withDestinationPath: "a")
@@ -58,8 +58,8 @@ struct WholeStoreTests {
         #expect(try directory.names == [])
     }
 
-    @Test("cannot be written or read where it cannot be")
-    func refusals() throws {
+    @Test("a store in a missing directory cannot be written, and a directory cannot be read")
+    func refusesMissingDirectory() throws {
         let directory = try directory.get()
         #expect(code { try StoreFile.write([], as: directory.file("no/a"), overwriting: true) } == .missingDirectory)
         #expect(code { _ = try StoreFile.contents(of: directory.file("a")) } == .notFound)
@@ -67,8 +67,8 @@ struct WholeStoreTests {
         #expect(try directory.names == [])
     }
 
-    @Test("is removed with its lock file, unless it is open or something else")
-    func removing() throws {
+    @Test("destroying removes a store with its companions, unless it is open or foreign")
+    func destroysWithCompanions() throws {
         let directory = try directory.get()
         let (store, letter) = (try directory.write("a", "store"), try directory.write("b", "letter"))
         #expect(code { try remove(letter) } == .notAStore)
@@ -85,8 +85,8 @@ struct WholeStoreTests {
         #expect(try directory.names == ["b"], "\(journal)")
     }
 
-    @Test("gets another name in one step, unless either is open or something else")
-    func moving() throws {
+    @Test("replacing renames a store, unless either file is open, foreign or missing")
+    func replacesStore() throws {
         let directory = try directory.get()
         let (a, b, letter) = (
             try directory.write("a", "store a"), try directory.write("b", "store b"), try directory.write("c", "letter")
@@ -111,8 +111,8 @@ struct WholeStoreTests {
         #expect(try directory.content("d") == "store a" && !directory.names.contains("b"))
     }
 
-    @Test("leaves nothing when it cannot be created, and is refused where something is")
-    func creating() throws {
+    @Test("a failed creation leaves no file and never replaces one")
+    func leavesNothingAfterFailure() throws {
         let directory = try directory.get()
         let model = try ManagedObjectModel(entities: [])
         func create(_ name: String, _ options: StoreOptions = StoreOptions()) -> StoreError.Code? {
@@ -176,8 +176,8 @@ struct WholeStoreTests {
         }
     }
 
-    @Test("is created and opened under the lock of its name", arguments: [false, true])
-    func lockedCreation(isUnpublished: Bool) throws {
+    @Test("a store of a name-locking type is created and opened under its lock", arguments: [false, true])
+    func createsUnderLock(isUnpublished: Bool) throws {
         let directory = try directory.get()
         let model = try ManagedObjectModel(entities: [])
         let options = StoreOptions().with { $0.isUnpublished = isUnpublished }

@@ -8,23 +8,23 @@ import Testing
 
 @Suite("Contexts on every store")
 struct GraphConformanceTests {
-    /// The built-in stores that can be written, and the example of a store of a third party.
+    /// The built-in stores that can be written, and the example of a third-party store.
     static let fixtures: [StoreFixture] =
         StoreRegistry.standard.withoutServers.filter { $0.capabilities.contains(.writing) }
         .map { StoreFixture($0, keepsClosedStores: $0.name == "memory") } + [StoreFixture(SortedFileStoreType())]
 
-    @Test("do what the behaviors say", arguments: GraphCheck.all, fixtures)
+    @Test("contexts pass every graph check on every store", arguments: GraphCheck.all, fixtures)
     func check(_ check: GraphCheck, on fixture: StoreFixture) async throws {
         let known = KnownFailure.all.first { $0.check == check.id && ($0.store == nil || $0.store == fixture.name) }
         if let known, known.stopsProcess {
             let failure = ConformanceFailure(
                 check: check.id, store: fixture.name, expected: check.behavior, actual: "it stops the process")
-            await Figures.shared.note(check, fixture, .failed(failure))
+            await Figures.shared.note(check, on: fixture, outcome: .failed(failure))
             withKnownIssue("\(known.reason)") { throw failure }
             return
         }
         let outcome = await check.outcome(on: fixture)
-        await Figures.shared.note(check, fixture, outcome)
+        await Figures.shared.note(check, on: fixture, outcome: outcome)
         switch outcome {
         case .passed, .skipped:
             if let known {
@@ -41,15 +41,17 @@ struct GraphConformanceTests {
     static let peer = PeerProgram.besideTests("roost", arguments: ["__conformance-peer"])
 
     @Test(
-        "follow what another process imports, and catch up after a restart",
+        "contexts follow what another process imports, and catch up after a restart",
         .enabled(if: peer != nil, "the program 'roost' is not beside the tests"), arguments: GraphCheck.processes,
         StoreRegistry.standard.withoutServers.filter { $0.capabilities.contains(.writing) })
     func processes(_ check: GraphCheck, on type: any PersistentStoreType) async throws {
         if case .failed(let failure) = await check.outcome(on: StoreFixture(type, peer: Self.peer)) { throw failure }
     }
 
-    @Test("and fail on stores with a fault", arguments: GraphSelfTest.faults.map { ($0.fault, $0.check) })
-    func selfTest(_ fault: FaultyStoreType.Fault, _ check: String) async throws {
+    @Test(
+        "a graph check fails on a store with the fault that it looks for",
+        arguments: GraphSelfTest.faults.map { ($0.fault, $0.check) })
+    func selfTest(of fault: FaultyStoreType.Fault, caughtBy check: String) async throws {
         let fixture = try #require(Self.fixtures.first { $0.description == "json" })
         switch await GraphSelfTest.outcome(of: fault, caughtBy: check, on: fixture) {
         case .caught: break
@@ -64,9 +66,9 @@ struct GraphConformanceTests {
 
     #if PlantedFaults
         @Test(
-            "and fail with a fault planted in contexts",
+            "a graph check fails with the fault planted in contexts that it looks for",
             arguments: GraphSelfTest.plantedFaults.map { ($0.fault, $0.check) })
-        func plantedFaults(_ fault: PlantedFault, _ check: String) async throws {
+        func plantedFaults(of fault: PlantedFault, caughtBy check: String) async throws {
             let fixture = try #require(Self.fixtures.first { $0.description == "json" })
             switch await GraphSelfTest.outcome(of: fault, caughtBy: check, on: fixture) {
             case .caught(let failure): print("planted: \(check) finds \(fault): \(failure.actual.prefix(160))")
@@ -75,16 +77,18 @@ struct GraphConformanceTests {
             }
         }
 
-        @Test("and have a check for each planted fault")
+        @Test("each fault planted in contexts has a graph check that looks for it")
         func eachPlantedFault() {
             #expect(Set(GraphSelfTest.plantedFaults.map(\.fault)) == Set(PlantedFault.allCases))
         }
     #else
-        @Test("and fail with a fault planted in contexts", .disabled("needs the trait PlantedFaults: make test has it"))
+        @Test(
+            "a graph check fails with the fault planted in contexts that it looks for",
+            .disabled("needs the trait PlantedFaults: make test has it"))
         func plantedFaults() {}
     #endif
 
-    @Test("have no two checks of one ID, and no known failure of a check that does not exist")
+    @Test("graph checks have distinct IDs, and known failures name existing checks")
     func ids() {
         #expect(Set(GraphCheck.all.map(\.id)).count == GraphCheck.all.count)
         for known in KnownFailure.all { #expect(GraphCheck.named(known.check) != nil, "\(known.check)") }
@@ -92,13 +96,13 @@ struct GraphConformanceTests {
     }
 }
 
-/// A check that fails, and why.
+/// A check that is known to fail, with the reason.
 struct KnownFailure {
     let check: String
     /// The name of the store; nil for all.
     let store: String?
     let reason: String
-    /// Whether the check would stop the process of the tests, so that it cannot run.
+    /// Whether the check would crash the process of the tests, so that it cannot run.
     let stopsProcess: Bool
 
     init(_ check: String, on store: String? = nil, stopsProcess: Bool = false, _ reason: String) {
@@ -108,7 +112,7 @@ struct KnownFailure {
     static let all: [KnownFailure] = []
 }
 
-/// The figures of a run, which are printed when the last check ends.
+/// The results of a run, which are printed after the last check.
 actor Figures {
     static let shared = Figures()
 
@@ -117,7 +121,7 @@ actor Figures {
     private var failed: [String: [String]] = [:]
     private var count = 0
 
-    func note(_ check: GraphCheck, _ fixture: StoreFixture, _ outcome: GraphCheck.Outcome) {
+    func note(_ check: GraphCheck, on fixture: StoreFixture, outcome: GraphCheck.Outcome) {
         count += 1
         switch outcome {
         case .passed: passed[fixture.description, default: 0] += 1
@@ -133,7 +137,7 @@ actor Figures {
                 "  \(fixture): \(passed[fixture] ?? 0) passed, \(skipped[fixture] ?? 0) skipped, \(failures.count) failed\(list)"
             )
         }
-        // One call, so that nothing comes between the lines.
+        // One call, so that no other output comes between the lines.
         print(lines.joined(separator: "\n"))
     }
 }

@@ -33,7 +33,7 @@ import Testing
 
     @Suite("Import of the Chinook database", .enabled(if: Chinook.isPresent, "the corpus is not beside the package"))
     struct DatabaseChinookTests {
-        @Test("keeps every value of every row", arguments: Chinook.tables)
+        @Test("an import of Chinook keeps every value of every row", arguments: Chinook.tables)
         func values(table: String) throws {
             let directory = try ImportDirectory()
             let imported = try Imported(try Chinook.copy(to: directory))
@@ -50,26 +50,26 @@ import Testing
                 let object = try #require(objects[id])
                 for (value, column) in zip(row, plan.columns).dropFirst() {
                     let property = try #require(column.property)
-                    #expect(agrees(object[property] ?? .null, value), "\(table) \(id) \(column.name)")
+                    #expect(agrees(object[property] ?? .null, with: value), "\(table) \(id) \(column.name)")
                     compared += 1
                 }
             }
             #expect(compared == rows.count * (plan.columns.count - 1))
         }
 
-        @Test("makes a many-to-many relationship of the join table")
+        @Test("an import of Chinook makes a many-to-many relationship of the join table")
         func playlists() throws {
             let directory = try ImportDirectory()
             let imported = try Imported(try Chinook.copy(to: directory))
             let rows = try TestDatabase(Chinook.path, isReadOnly: true).rows(
                 "SELECT PlaylistId, TrackId FROM PlaylistTrack")
             let pairs = rows.map { row in row.map { if case .integer(let key) = $0 { key } else { Int64(0) } } }
-            #expect(try imported.pairs("Playlist", "track") == Set(pairs))
+            #expect(try imported.pairs("Playlist", of: "track") == Set(pairs))
             #expect(imported.report.links == rows.count)
             #expect(try imported.entity("Track").relationship("playlist")?.isToMany == true)
         }
 
-        @Test("infers types, relationships and indexes, and loses nothing")
+        @Test("an import of Chinook infers types, relationships and indexes without warnings")
         func model() throws {
             let directory = try ImportDirectory()
             let imported = try Imported(try Chinook.copy(to: directory))
@@ -88,7 +88,7 @@ import Testing
             #expect(imported.content.warnings() == [])
         }
 
-        private func agrees(_ value: Value, _ expected: TestValue) -> Bool {
+        private func agrees(_ value: Value, with expected: TestValue) -> Bool {
             switch (value, expected) {
             case (.null, .null): true
             case (.int(let left), .integer(let right)): left == right

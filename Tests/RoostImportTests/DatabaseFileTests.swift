@@ -8,13 +8,13 @@ import Testing
 #if SQLite
     import CSQLite
 
-    @Suite("The file of an imported database")
+    @Suite("Files of imported databases")
     struct DatabaseFileTests {
         private let directory: ImportDirectory
 
         init() throws { directory = try ImportDirectory() }
 
-        @Test("a missing file, a directory and an empty file are refused")
+        @Test("an import refuses a missing file, a directory and an empty file")
         func missing() throws {
             #expect(try importFailure(directory.file("absent.db")).code == .notFound)
             #expect(try importFailure(directory.path).code == .notAStore)
@@ -22,7 +22,7 @@ import Testing
             #expect(try importFailure(directory.file("empty.db")).message.contains("is empty"))
         }
 
-        @Test("a text file and an encrypted file are refused as no database")
+        @Test("an import of a database refuses text and encrypted files")
         func noDatabase() throws {
             for content in [
                 Data("id,name\n1,x\n".utf8), Data((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }),
@@ -34,7 +34,7 @@ import Testing
             }
         }
 
-        @Test("a Roost store and a Core Data store are refused with the command for them")
+        @Test("an import of a Roost or Core Data store names the command for it")
         func stores() throws {
             let model = try ManagedObjectModel(entities: [EntityDescription("A", attributes: [.string("x")])])
             let location = StoreLocation(type: "sqlite", path: directory.file("a.roost"))
@@ -47,14 +47,14 @@ import Testing
             #expect(try importFailure(other).message.contains("roost convert coredata:"))
         }
 
-        @Test("a database without tables is refused")
+        @Test("an import refuses a database without tables")
         func noTables() throws {
             let error = try importFailure(try directory.database("CREATE VIEW v AS SELECT 1;"))
             #expect(error.code == .invalidRequest)
             #expect(error.message.hasSuffix("has no tables to import."))
         }
 
-        @Test("a damaged or cut file is refused as damaged, wherever the damage is", arguments: [0, 1, 2, 3, 4])
+        @Test("an import reports a damaged or cut database as corrupted", arguments: [0, 1, 2, 3, 4])
         func damaged(page: Int) throws {
             let path = try directory.database(
                 "CREATE TABLE t (a TEXT); WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) INSERT INTO t SELECT 'text ' || i FROM n;"
@@ -70,7 +70,7 @@ import Testing
             #expect(try importFailure(path).code == .corrupted)
         }
 
-        @Test("every byte of the first page can be anything", arguments: 0..<8)
+        @Test("an import of a database with random bytes never fails as an internal inconsistency", arguments: 0..<8)
         func fuzzed(seed: Int) throws {
             let path = try directory.database(
                 """
@@ -96,7 +96,7 @@ import Testing
             }
         }
 
-        @Test("a database that another connection locks is busy")
+        @Test("an import of a database that another connection locks is busy")
         func busy() throws {
             let path = try directory.database("CREATE TABLE t (a); INSERT INTO t VALUES (1);")
             let other = try TestDatabase(path)
@@ -105,22 +105,22 @@ import Testing
             try other.execute("COMMIT")
         }
 
-        @Test("rows that are only in the write-ahead log are imported, also without its index")
+        @Test("an import reads rows that are only in the write-ahead log")
         func writeAheadLog() throws {
             let path = try directory.database(
                 "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1);")
             let other = try TestDatabase(path)
             try other.execute("PRAGMA wal_autocheckpoint = 0; INSERT INTO t VALUES (2)")
-            #expect(try Imported(path).values("t", "a") == [.int(1), .int(2)])
+            #expect(try Imported(path).values("t", of: "a") == [.int(1), .int(2)])
             let copy = directory.file("copy.db")
             for suffix in ["", "-wal"] {
                 try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
             }
-            #expect(try Imported(copy).values("t", "a") == [.int(1), .int(2)])
+            #expect(try Imported(copy).values("t", of: "a") == [.int(1), .int(2)])
             #expect(!FileManager.default.fileExists(atPath: copy + "-shm"))
         }
 
-        @Test("a symbolic link is read with the log of the file that it refers to")
+        @Test("an import through a symbolic link reads the log of the target")
         func symbolicLink() throws {
             let path = try directory.database(
                 "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1);")
@@ -129,10 +129,10 @@ import Testing
             try FileManager.default.createDirectory(atPath: directory.file("links"), withIntermediateDirectories: true)
             let link = directory.file("links/link.db")
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
-            #expect(try Imported(link).values("t", "a") == [.int(1), .int(2)])
+            #expect(try Imported(link).values("t", of: "a") == [.int(1), .int(2)])
         }
 
-        @Test("another name of a database with a log is mentioned")
+        @Test("an import of a database with a log warns about its other names")
         func hardLink() throws {
             let path = try directory.database(
                 "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1);")
@@ -140,7 +140,7 @@ import Testing
             #expect(try Imported(path).report.warnings.count { $0.contains("other names") } == 1)
         }
 
-        @Test("the import sees one state of a database that others write", arguments: ["DELETE", "WAL"])
+        @Test("an import reads one state of a database that others write", arguments: ["DELETE", "WAL"])
         func consistent(journal: String) throws {
             let path = try directory.database(
                 "PRAGMA journal_mode = \(journal); CREATE TABLE t (a); INSERT INTO t VALUES (1); CREATE TABLE u (a);")
@@ -154,7 +154,7 @@ import Testing
             #expect(report.objects == 1)
         }
 
-        @Test("a database without a log that changes during the import is refused")
+        @Test("an import refuses a database without a log that changes meanwhile")
         func changed() throws {
             let path = try directory.database(
                 "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1);")
@@ -170,13 +170,15 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: location.path))
         }
 
-        @Test("a path may have any character", arguments: ["a?b=c#d%41.db", "naïve 'x' \"y\".db", "file:x.db"])
+        @Test(
+            "an import takes a path with any characters",
+            arguments: ["a?b=c#d%41.db", "naïve 'x' \"y\".db", "file:x.db"])
         func path(name: String) throws {
             let path = try directory.database("CREATE TABLE t (a); INSERT INTO t VALUES (1);", name: name)
-            #expect(try Imported(path).values("t", "a") == [.int(1)])
+            #expect(try Imported(path).values("t", of: "a") == [.int(1)])
         }
 
-        @Test("neither the file nor its directory changes")
+        @Test("an import changes neither the database nor its directory")
         func untouched() throws {
             let path = try directory.database(
                 "CREATE TABLE p (a, b, PRIMARY KEY (a, b)) WITHOUT ROWID; CREATE TABLE c (a, b, FOREIGN KEY (a, b) REFERENCES p); INSERT INTO p VALUES (1, 2);"
@@ -187,7 +189,7 @@ import Testing
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["foreign.db"])
         }
 
-        @Test("an import that is cancelled while it sends rows leaves nothing")
+        @Test("an import cancelled while it sends rows leaves no store")
         func cancelledSending() throws {
             let path = try directory.database(
                 """
@@ -207,7 +209,7 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: location.path))
         }
 
-        @Test("an import that is cancelled ends with the caller's error", arguments: [false, true])
+        @Test("an import cancelled while it reads throws the caller's error", arguments: [false, true])
         func cancelled(hasJoin: Bool) throws {
             let path = try directory.database(
                 """

@@ -72,12 +72,12 @@ import Testing
             defer { sqlite3_finalize(statement) }
             var rows: [[TestValue]] = []
             while sqlite3_step(statement) == SQLITE_ROW {
-                rows.append((0..<sqlite3_column_count(statement)).map { value(statement, $0) })
+                rows.append((0..<sqlite3_column_count(statement)).map { value(of: statement, column: $0) })
             }
             return rows
         }
 
-        private func value(_ statement: OpaquePointer?, _ column: Int32) -> TestValue {
+        private func value(of statement: OpaquePointer?, column: Int32) -> TestValue {
             switch sqlite3_column_type(statement, column) {
             case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, column))
             case SQLITE_FLOAT: return .real(sqlite3_column_double(statement, column))
@@ -118,7 +118,7 @@ import Testing
 
         func entity(_ name: String) throws -> ManagedObjectModel.Entity { try model.requireEntity(EntityName(name)) }
 
-        /// The properties of the objects of an entity by their keys.
+        /// Returns the properties of the objects of an entity by their keys.
         func objects(_ entity: String) throws -> [Int64: [String: Value]] {
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
@@ -132,12 +132,12 @@ import Testing
         }
 
         /// One property of the objects of an entity, ordered by their keys.
-        func values(_ entity: String, _ property: String) throws -> [Value] {
+        func values(_ entity: String, of property: String) throws -> [Value] {
             try objects(entity).sorted { $0.key < $1.key }.map { $0.value[property] ?? .null }
         }
 
-        /// The pairs of keys of a many-to-many relationship.
-        func pairs(_ entity: String, _ name: String) throws -> Set<[Int64]> {
+        /// Returns the pairs of keys of a many-to-many relationship.
+        func pairs(_ entity: String, of name: String) throws -> Set<[Int64]> {
             let relationship = try #require(try self.entity(entity).relationship(name))
             guard case .links(let number, let isFlipped) = relationship.storage else { return [] }
             let snapshot = try store.snapshot()
@@ -153,8 +153,8 @@ import Testing
             return result
         }
 
-        /// The remark about a column in the plan.
-        func remark(_ table: String, _ column: String) -> String? {
+        /// Returns the remark about a column in the plan.
+        func remark(_ table: String, column: String) -> String? {
             content.plan.tables.first { $0.name == table }?.columns.first { $0.name == column }?.remark
         }
     }
@@ -167,5 +167,5 @@ import Testing
         throw StoreError(.internalInconsistency, "The import did not fail.")
     }
 
-    func key(_ entity: String, _ key: Int64) -> Value { .objectID(ObjectID(EntityName(entity), key: key)) }
+    func reference(_ entity: String, key: Int64) -> Value { .objectID(ObjectID(EntityName(entity), key: key)) }
 #endif

@@ -18,7 +18,7 @@ import Testing
 
             mutating func pick<T>(_ values: [T]) -> T { values[next(values.count)] }
 
-            /// A literal of any kind.
+            /// Returns a literal of any kind.
             mutating func literal() -> String {
                 switch next(12) {
                 case 0: "NULL"
@@ -36,7 +36,7 @@ import Testing
             }
         }
 
-        @Test("every value is kept, or converted as its attribute's type says", arguments: 0..<12)
+        @Test("an import of generated tables keeps every value or converts it exactly", arguments: 0..<12)
         func values(seed: Int) throws {
             let directory = try ImportDirectory()
             var numbers = Numbers(state: UInt64(seed) &* 7919 &+ 3)
@@ -65,14 +65,15 @@ import Testing
                     for (column, value) in row.enumerated() {
                         let kept = objects[Int64(index + 1)]?["c\(column)"] ?? .null
                         #expect(
-                            Self.agrees(kept, value), "table \(table), row \(index + 1), column \(column): \(value)")
+                            Self.agrees(kept, with: value),
+                            "table \(table), row \(index + 1), column \(column): \(value)")
                     }
                 }
             }
         }
 
-        /// Whether a value of the store means the same as one of SQLite's.
-        private static func agrees(_ kept: Value, _ value: TestValue) -> Bool {
+        /// Returns whether a value of the store means the same as one of SQLite's.
+        private static func agrees(_ kept: Value, with value: TestValue) -> Bool {
             switch (kept, value) {
             case (.null, .null): true
             case (.bool(let flag), .integer(let number)): number == (flag ? 1 : 0)
@@ -95,7 +96,7 @@ import Testing
             }
         }
 
-        @Test("every foreign key refers to the row that a join finds", arguments: 0..<8)
+        @Test("an import of generated foreign keys finds the rows that a join finds", arguments: 0..<8)
         func references(seed: Int) throws {
             let directory = try ImportDirectory()
             var numbers = Numbers(state: UInt64(seed) &* 104_729 &+ 7)
@@ -123,7 +124,7 @@ import Testing
             let expected = try database.rows(
                 "SELECT (SELECT p.b FROM p WHERE p.a = +c.x) FROM c ORDER BY n"
             ).map { row -> Value? in if case .text(let text)? = row.first { .string(text) } else { nil } }
-            let found = try imported.values("c", "x").map { value -> Value? in
+            let found = try imported.values("c", of: "x").map { value -> Value? in
                 if case .objectID(let id) = value { names[id.key] ?? nil } else { nil }
             }
             #expect(found == expected)

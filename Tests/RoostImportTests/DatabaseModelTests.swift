@@ -5,7 +5,7 @@ import RoostMigration
 import Testing
 
 #if SQLite
-    @Suite("A model that is given to an import")
+    @Suite("Models given to an import of a database")
     struct DatabaseModelTests {
         private let directory: ImportDirectory
         private let path: String
@@ -34,7 +34,7 @@ import Testing
             return try ManagedObjectModel(entities: entities)
         }
 
-        @Test("the inferred model, given back as a document, fills the same store")
+        @Test("an import with the inferred model as a document fills an equal store")
         func roundTrip() throws {
             let first = try Imported(path, type: "json")
             let document = try inferred().document()
@@ -43,7 +43,7 @@ import Testing
             #expect(again.report.warnings == first.report.warnings)
         }
 
-        @Test("entities and properties are renamed, and attributes get other types")
+        @Test("a given model renames entities and properties and changes types")
         func renamed() throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription(
@@ -71,14 +71,14 @@ import Testing
             #expect(
                 try imported.objects("Record")[10] == [
                     "heading": .string("Blue"), "year": .double(1965), "number": .int(10), "artistNumber": .int(1),
-                    "by": key("artist", 1),
+                    "by": reference("artist", key: 1),
                 ])
             #expect(try imported.objects("Record")[12]?["artistNumber"] == .int(77))
-            #expect(try imported.pairs("Record", "tags") == [[10, 5]])
+            #expect(try imported.pairs("Record", of: "tags") == [[10, 5]])
             #expect(imported.report.warnings.contains("Column 'name' of table 'tag': left out."))
         }
 
-        @Test("names count where a model remembers no source")
+        @Test("a given model without remembered sources matches tables and columns by name")
         func byName() throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription(
@@ -86,14 +86,14 @@ import Testing
                 EntityDescription("Artist", attributes: [.string("name")]),
             ])
             let imported = try Imported(path, model: model)
-            #expect(try imported.values("Album", "artist") == [key("Artist", 1), .null, .null])
+            #expect(try imported.values("Album", of: "artist") == [reference("Artist", key: 1), .null, .null])
             for text in [
                 "Table 'tag': The table is left out.", "Table 'album_tag': The table is left out.",
                 "Column 'year' of table 'album': left out.",
             ] { #expect(imported.report.warnings.contains(text)) }
         }
 
-        @Test("a type that does not keep the form of a text is named")
+        @Test("an import warns of a type that does not keep a text's form")
         func otherTypes() throws {
             let path = try directory.database(
                 "CREATE TABLE t (a TEXT, b TEXT, c, d DATETIME); INSERT INTO t VALUES ('2001-01-01T01:00:00+01:00', '1.50', 2, '2001-01-01 01:00:00+01:00');",
@@ -114,7 +114,7 @@ import Testing
                 ])
         }
 
-        @Test("a value that the model cannot hold is named with table, column and row before anything is made")
+        @Test("a value that the model cannot hold is named by table, column and row")
         func unfitting() throws {
             let model = try model { entities in
                 for index in entities.indices where entities[index].name == "album" {
@@ -129,8 +129,7 @@ import Testing
             #expect(error.message.hasPrefix("Table 'album', column 'year', row 12: the value"))
         }
 
-        @Test(
-            "a mandatory property without a value is named with table, column and row", arguments: ["title", "artist"])
+        @Test("a mandatory property without a value is named by table, column and row", arguments: ["title", "artist"])
         func missing(property: String) throws {
             let model = try model { entities in
                 for index in entities.indices where entities[index].name == "album" {
@@ -150,7 +149,7 @@ import Testing
                 error.message.contains(property == "title" ? "column 'title', row 12" : "column 'artist_id', row 11"))
         }
 
-        @Test("everything that fits no table or column is named at once")
+        @Test("an import lists every entity and property that matches no table or column")
         func misfits() throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription("albums", attributes: [.string("x")]),

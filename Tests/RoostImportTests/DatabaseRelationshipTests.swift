@@ -5,13 +5,13 @@ import RoostMigration
 import Testing
 
 #if SQLite
-    @Suite("Foreign keys of an imported database")
+    @Suite("Foreign keys of imported databases")
     struct DatabaseRelationshipTests {
         private let directory: ImportDirectory
 
         init() throws { directory = try ImportDirectory() }
 
-        @Test("a foreign key becomes a relationship with an inverse")
+        @Test("a foreign key becomes a to-one relationship with an inverse")
         func toOne() throws {
             let imported = try Imported(
                 """
@@ -20,7 +20,10 @@ import Testing
                 INSERT INTO artist VALUES (3, 'Miles'), (9, 'Nina');
                 INSERT INTO album VALUES (1, 'Blue', 9), (2, 'Kind', 3), (5, 'None', NULL);
                 """, in: directory)
-            #expect(try imported.values("album", "artist") == [key("artist", 9), key("artist", 3), .null])
+            #expect(
+                try imported.values("album", of: "artist") == [
+                    reference("artist", key: 9), reference("artist", key: 3), .null,
+                ])
             #expect(try imported.entity("artist").relationship("album")?.storage != nil)
             let album = try imported.entity("album")
             #expect(album.attributes.map(\.name) == ["title"])
@@ -28,7 +31,7 @@ import Testing
             #expect(album.relationship("artist")?.declaration.inverseName == "album")
         }
 
-        @Test("delete rules come from ON DELETE")
+        @Test("ON DELETE becomes the delete rule of the inverse")
         func deleteRules() throws {
             let imported = try Imported(
                 """
@@ -43,7 +46,7 @@ import Testing
             #expect(try imported.entity("a").relationship("p")?.declaration.deleteRule == .nullify)
         }
 
-        @Test("a mandatory foreign key becomes a mandatory relationship")
+        @Test("a foreign key with NOT NULL becomes a mandatory relationship")
         func mandatory() throws {
             let imported = try Imported(
                 """
@@ -54,7 +57,7 @@ import Testing
             #expect(try imported.entity("c").relationship("p")?.declaration.isOptional == false)
         }
 
-        @Test("a foreign key without a row is counted and named")
+        @Test("a foreign key without its row is left out with a warning")
         func dangling() throws {
             let imported = try Imported(
                 """
@@ -62,7 +65,7 @@ import Testing
                 CREATE TABLE c (id INTEGER PRIMARY KEY, p_id INTEGER NOT NULL REFERENCES p);
                 INSERT INTO p VALUES (1); INSERT INTO c VALUES (1, 1), (2, 7), (3, 8);
                 """, in: directory)
-            #expect(try imported.values("c", "p") == [key("p", 1), .null, .null])
+            #expect(try imported.values("c", of: "p") == [reference("p", key: 1), .null, .null])
             #expect(try imported.entity("c").relationship("p")?.declaration.isOptional == true)
             let warning = try #require(imported.report.warnings.first)
             #expect(
@@ -71,7 +74,7 @@ import Testing
             #expect(imported.report.warnings.count == 1)
         }
 
-        @Test("a foreign key of several columns finds a key of text and numbers")
+        @Test("a foreign key of several columns becomes one relationship")
         func composite() throws {
             let imported = try Imported(
                 """
@@ -82,13 +85,16 @@ import Testing
                 """, in: directory)
             let labels = try imported.objects("shelf").mapValues { $0["label"] }
             #expect(labels == [1: .string("A2"), 2: .string("A10"), 3: .string("B1")])
-            #expect(try imported.values("book", "shelf") == [key("shelf", 2), key("shelf", 3), .null])
+            #expect(
+                try imported.values("book", of: "shelf") == [
+                    reference("shelf", key: 2), reference("shelf", key: 3), .null,
+                ])
             #expect(try imported.entity("shelf").declaration.uniquenessConstraints == [["room", "number"]])
             #expect(try imported.entity("book").attributes.map(\.name) == ["title"])
             #expect(imported.report.warnings == [])
         }
 
-        @Test("the columns of an incomplete key of several columns are kept as attributes")
+        @Test("the columns of a foreign key with nulls stay attributes")
         func incomplete() throws {
             let imported = try Imported(
                 """
@@ -96,12 +102,12 @@ import Testing
                 CREATE TABLE c (a INT, b INT, FOREIGN KEY (a, b) REFERENCES p);
                 INSERT INTO p VALUES (1, 1); INSERT INTO c VALUES (1, 1), (5, NULL);
                 """, in: directory)
-            #expect(try imported.values("c", "a") == [.int(1), .int(5)])
-            #expect(try imported.values("c", "p") == [key("p", 1), .null])
+            #expect(try imported.values("c", of: "a") == [.int(1), .int(5)])
+            #expect(try imported.values("c", of: "p") == [reference("p", key: 1), .null])
             #expect(imported.report.warnings.count == 1)
         }
 
-        @Test("values are compared with the collation and the type of the parent's column")
+        @Test("foreign keys are compared with the parent column's collation and type")
         func comparison() throws {
             let imported = try Imported(
                 """
@@ -109,7 +115,7 @@ import Testing
                 CREATE TABLE c (x, code REFERENCES p);
                 INSERT INTO p VALUES ('Abc', 1), ('7', 2); INSERT INTO c VALUES (1, 'aBC'), (2, 7), (3, '07');
                 """, in: directory)
-            #expect(try imported.values("c", "code") == [key("p", 1), key("p", 2), .null])
+            #expect(try imported.values("c", of: "code") == [reference("p", key: 1), reference("p", key: 2), .null])
             #expect(imported.report.warnings.contains { $0.hasPrefix("Column 'code' of table 'c': 1 row refers") })
             #expect(imported.report.warnings.contains("Column 'code' of table 'p': collation NOCASE is left out."))
         }
@@ -122,15 +128,21 @@ import Testing
                 CREATE TABLE tree (id INTEGER PRIMARY KEY, root_id INT REFERENCES node);
                 INSERT INTO node VALUES (1, NULL, 1), (2, 1, 1), (3, 3, NULL); INSERT INTO tree VALUES (1, 1);
                 """, in: directory)
-            #expect(try imported.values("node", "parent") == [.null, key("node", 1), key("node", 3)])
-            #expect(try imported.values("node", "tree") == [key("tree", 1), key("tree", 1), .null])
-            #expect(try imported.values("tree", "root") == [key("node", 1)])
+            #expect(
+                try imported.values("node", of: "parent") == [
+                    .null, reference("node", key: 1), reference("node", key: 3),
+                ])
+            #expect(
+                try imported.values("node", of: "tree") == [
+                    reference("tree", key: 1), reference("tree", key: 1), .null,
+                ])
+            #expect(try imported.values("tree", of: "root") == [reference("node", key: 1)])
             #expect(
                 try imported.entity("node").relationships.map(\.name.name) == ["node", "parent", "tree", "treeByRoot"])
         }
 
         @Test(
-            "a foreign key that finds no table or no unique column stays an attribute",
+            "a foreign key without a table or a unique column stays an attribute",
             arguments: [
                 ("missing (id)", "no such table is imported"), ("p (absent)", "that table has no column 'absent'"),
                 ("p (name)", "the columns that it refers to are not unique"), ("q", "that table's key has 2 columns"),
@@ -144,12 +156,12 @@ import Testing
                 CREATE TABLE c (p_id INTEGER REFERENCES \(reference));
                 INSERT INTO c VALUES (1), (99);
                 """, in: directory)
-            #expect(try imported.values("c", "p_id") == [.int(1), .int(99)])
-            #expect(imported.remark("c", "p_id")?.hasSuffix(reason) == true)
+            #expect(try imported.values("c", of: "p_id") == [.int(1), .int(99)])
+            #expect(imported.remark("c", column: "p_id")?.hasSuffix(reason) == true)
             #expect(imported.report.warnings.contains { $0.contains(reason) })
         }
 
-        @Test("rowids below 1 and relationships to such rows get new keys")
+        @Test("rows with rowids below 1 get new keys, and so do references")
         func lowRowIDs() throws {
             let imported = try Imported(
                 """
@@ -158,14 +170,17 @@ import Testing
                 INSERT INTO p VALUES (-9223372036854775808, 'low'), (0, 'zero'), (9223372036854775807, 'high');
                 INSERT INTO c VALUES (9223372036854775807, 1), (0, 2), (-9223372036854775808, 3), (5, 4);
                 """, in: directory)
-            #expect(try imported.values("p", "name") == [.string("low"), .string("zero"), .string("high")])
-            #expect(try imported.values("p", "id") == [.int(.min), .int(0), .int(.max)])
-            #expect(try imported.values("c", "p") == [key("p", 3), key("p", 2), key("p", 1), .null])
+            #expect(try imported.values("p", of: "name") == [.string("low"), .string("zero"), .string("high")])
+            #expect(try imported.values("p", of: "id") == [.int(.min), .int(0), .int(.max)])
+            #expect(
+                try imported.values("c", of: "p") == [
+                    reference("p", key: 3), reference("p", key: 2), reference("p", key: 1), .null,
+                ])
         }
 
         // MARK: Join tables
 
-        @Test("a pure join table becomes a many-to-many relationship, each pair once")
+        @Test("a join table becomes a many-to-many relationship with each pair once")
         func manyToMany() throws {
             let imported = try Imported(
                 """
@@ -175,8 +190,8 @@ import Testing
                 INSERT INTO post_tag (post_id, tag_name) VALUES (10, 'y'), (20, 'x'), (20, 'y'), (10, 'y'), (10, 'z'), (NULL, 'x');
                 """, in: directory)
             #expect(imported.model.entities.map(\.name.text) == ["post", "tag"])
-            #expect(try imported.pairs("post", "tag") == [[10, 2], [20, 1], [20, 2]])
-            #expect(try imported.pairs("tag", "post") == [[2, 10], [1, 20], [2, 20]])
+            #expect(try imported.pairs("post", of: "tag") == [[10, 2], [20, 1], [20, 2]])
+            #expect(try imported.pairs("tag", of: "post") == [[2, 10], [1, 20], [2, 20]])
             let warnings = imported.report.warnings
             #expect(warnings.contains { $0.hasPrefix("Table 'post_tag': 1 row") && $0.contains("repeat") })
             #expect(
@@ -196,12 +211,12 @@ import Testing
                     PRIMARY KEY (follower_id, followed_id)) WITHOUT ROWID;
                 INSERT INTO person VALUES (1, 'a'), (2, 'b'), (3, 'c'); INSERT INTO follows VALUES (1, 2), (1, 3), (3, 3);
                 """, in: directory)
-            #expect(try imported.pairs("person", "followed") == [[1, 2], [1, 3], [3, 3]])
-            #expect(try imported.pairs("person", "follower") == [[2, 1], [3, 1], [3, 3]])
+            #expect(try imported.pairs("person", of: "followed") == [[1, 2], [1, 3], [3, 3]])
+            #expect(try imported.pairs("person", of: "follower") == [[2, 1], [3, 1], [3, 3]])
             #expect(imported.report.warnings == [])
         }
 
-        @Test("a table with a third column, or that others refer to, is an entity")
+        @Test("a join table with another column or references to it becomes an entity")
         func impureJoin() throws {
             let imported = try Imported(
                 """
@@ -222,7 +237,7 @@ import Testing
                 CREATE TABLE badge (code TEXT, user_id INT UNIQUE REFERENCES user);
                 INSERT INTO user VALUES (4, 'a'); INSERT INTO profile VALUES (4, 'p'); INSERT INTO badge VALUES ('x', 4);
                 """, in: directory)
-            #expect(try imported.objects("profile") == [4: ["text": .string("p"), "user": key("user", 4)]])
+            #expect(try imported.objects("profile") == [4: ["text": .string("p"), "user": reference("user", key: 4)]])
             #expect(try imported.entity("badge").declaration.uniquenessConstraints == [["user"]])
         }
     }

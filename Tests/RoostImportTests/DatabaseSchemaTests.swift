@@ -6,22 +6,22 @@ import RoostMigration
 import Testing
 
 #if SQLite
-    @Suite("The schema of an imported database")
+    @Suite("Schemas of imported databases")
     struct DatabaseSchemaTests {
         private let directory: ImportDirectory
 
         init() throws { directory = try ImportDirectory() }
 
-        @Test("an INTEGER PRIMARY KEY becomes the key, and its remark says so")
+        @Test("an INTEGER PRIMARY KEY becomes the objects' key")
         func keys() throws {
             let imported = try Imported(
                 "CREATE TABLE t (id INTEGER PRIMARY KEY, x); INSERT INTO t VALUES (5, 1), (9223372036854775807, 2)",
                 in: directory)
             #expect(try imported.objects("t") == [5: ["x": .int(1)], .max: ["x": .int(2)]])
-            #expect(imported.remark("t", "id") == "is the key of the objects")
+            #expect(imported.remark("t", column: "id") == "is the key of the objects")
         }
 
-        @Test("a primary key that is not the rowid becomes an attribute and a constraint")
+        @Test("a primary key other than the rowid becomes an attribute with a constraint")
         func otherKeys() throws {
             let imported = try Imported(
                 """
@@ -55,7 +55,7 @@ import Testing
         }
 
         @Test(
-            "an index that a model cannot have is named",
+            "an index that a model cannot have is left out with a warning",
             arguments: [
                 ("CREATE UNIQUE INDEX i ON t (a) WHERE a > 1", "covers only some rows"),
                 ("CREATE UNIQUE INDEX i ON t (lower(a))", "has an expression"),
@@ -79,7 +79,7 @@ import Testing
                 })
         }
 
-        @Test("views, triggers, virtual tables and CHECKs are named and never run")
+        @Test("views, triggers, virtual tables and CHECKs are left out with warnings")
         func leftOut() throws {
             let imported = try Imported(
                 """
@@ -111,7 +111,7 @@ import Testing
             #expect(imported.report.warnings.count { $0.contains("the expression that computes it is left out") } == 2)
         }
 
-        @Test("a generated column that calls an unknown function is left out")
+        @Test("a generated column with an unknown function is left out")
         func unknownFunction() throws {
             let path = try directory.database("CREATE TABLE t (a INT, b INT, c INT); INSERT INTO t VALUES (1, 2, 3);")
             let database = try TestDatabase(path)
@@ -125,7 +125,7 @@ import Testing
             #expect(imported.report.warnings.count { $0.contains("cannot compute its values") } == 2)
         }
 
-        @Test("a database with collations of its program is imported without their relationships and constraints")
+        @Test("tables with a program's own collation lose relationships and constraints")
         func ownCollations() throws {
             let path = directory.file("own.db")
             let database = try TestDatabase(path)
@@ -137,15 +137,15 @@ import Testing
                 INSERT INTO p VALUES ('b', 1), ('a', 2); INSERT INTO c VALUES ('a', 3); INSERT INTO w VALUES ('z', 1), ('y', 2);
                 """)
             let imported = try Imported(path)
-            #expect(try imported.values("p", "a") == [.string("b"), .string("a")])
-            #expect(try imported.values("c", "p_a") == [.string("a")])
+            #expect(try imported.values("p", of: "a") == [.string("b"), .string("a")])
+            #expect(try imported.values("c", of: "p_a") == [.string("a")])
             let warnings = imported.report.warnings
             #expect(warnings.contains { $0.hasPrefix("Table 'w' is left out, because SQLite cannot read it") })
             #expect(warnings.contains { $0.hasSuffix("because SQLite has no collation for that table's key.") })
             #expect(warnings.contains("Column 'a' of table 'p': collation OWN is left out."))
         }
 
-        @Test("names that a model cannot have are changed and remembered")
+        @Test("names that a model cannot have are changed, and their source is remembered")
         func names() throws {
             let imported = try Imported(
                 """
@@ -165,18 +165,18 @@ import Testing
                     "café": .int(11), "café_2": .int(12), "rowid": .int(13),
                 ])
             #expect(entity.attribute("café_2")?.userInfo["importedFrom"]?.unicodeScalars.count == 4)
-            #expect(try imported.values("it's \"x\" y", "a") == [.int(1)])
-            #expect(try imported.values("Table3", "column1") == [.int(14)])
+            #expect(try imported.values("it's \"x\" y", of: "a") == [.int(1)])
+            #expect(try imported.values("Table3", of: "column1") == [.int(14)])
         }
 
-        @Test("a table with columns of all names of the rowid is read in its order")
+        @Test("a table whose columns hide every name of the rowid is read in order")
         func hiddenRowID() throws {
             let imported = try Imported(
                 """
                 CREATE TABLE t (rowid TEXT, _rowid_ TEXT, oid TEXT); INSERT INTO t VALUES ('a', 'b', 'c'), ('d', 'e', 'f');
                 CREATE TABLE c (t_id INT REFERENCES t (rowid));
                 """, in: directory)
-            #expect(try imported.values("t", "oid") == [.string("c"), .string("f")])
+            #expect(try imported.values("t", of: "oid") == [.string("c"), .string("f")])
         }
 
         @Test("a table of 2000 columns is imported into memory")
@@ -194,7 +194,7 @@ import Testing
             #expect(batch.values(at: 1) == ["c0": .int(3), "c1999": .int(4)])
         }
 
-        @Test("tables without rows and tables of a key alone are imported")
+        @Test("tables without rows and tables of only a key are imported")
         func empty() throws {
             let imported = try Imported(
                 """
@@ -205,7 +205,7 @@ import Testing
             #expect(try imported.objects("ids") == [3: [:], 4: [:]])
         }
 
-        @Test("the plan says what becomes of each column")
+        @Test("the plan of an import has the property of each column")
         func plan() throws {
             let imported = try Imported(
                 """

@@ -5,20 +5,20 @@ import RoostMigration
 import Testing
 
 #if SQLite
-    @Suite("Types of an imported database")
+    @Suite("Types of imported databases")
     struct DatabaseTypeTests {
         private let directory: ImportDirectory
 
         init() throws { directory = try ImportDirectory() }
 
         /// Imports one column with some values.
-        private func column(_ declaration: String, _ values: String...) throws -> Imported {
+        private func column(_ declaration: String, values: String...) throws -> Imported {
             let rows = values.map { "INSERT INTO t (c) VALUES (\($0));" }.joined(separator: "\n")
             return try Imported("CREATE TABLE t (c \(declaration)); \(rows)", in: directory)
         }
 
         @Test(
-            "follow from the declared type and the values",
+            "the type of a column follows from its declaration and its values",
             arguments: [
                 (
                     "INTEGER", ["1", "NULL", "9223372036854775807"], AttributeType.integer64,
@@ -69,11 +69,11 @@ import Testing
             let rows = values.map { "INSERT INTO t VALUES (\($0));" }.joined(separator: "\n")
             let imported = try Imported("CREATE TABLE t (c \(declaration)); \(rows)", in: directory)
             #expect(try imported.entity("t").attribute("c")?.type == type)
-            #expect(try imported.values("t", "c") == expected)
+            #expect(try imported.values("t", of: "c") == expected)
         }
 
         @Test(
-            "of columns without values follow from the declared type",
+            "the type of a column without values follows from its declaration",
             arguments: [
                 ("INT", AttributeType.integer64), ("BOOL", .boolean), ("TIMESTAMP", .date), ("GUID", .uuid),
                 ("NUMERIC(9,2)", .decimal), ("FLOAT", .double), ("BLOB", .binaryData), ("CLOB", .string), ("", .string),
@@ -84,7 +84,7 @@ import Testing
         }
 
         @Test(
-            "have a remark if values cannot be restored exactly",
+            "a column whose values lose their form gets a remark and a warning",
             arguments: [
                 ("DATETIME", ["'2001-01-01T02:00:00+02:00'"], "offset from UTC"),
                 ("DATETIME", ["'2001-01-01'", "'2001-01-01 00:00:00'"], "different forms"),
@@ -96,7 +96,7 @@ import Testing
         func remarks(declaration: String, values: [String], remark: String) throws {
             let rows = values.map { "INSERT INTO t VALUES (\($0));" }.joined(separator: "\n")
             let imported = try Imported("CREATE TABLE t (c \(declaration)); \(rows)", in: directory)
-            #expect(imported.remark("t", "c")?.contains(remark) == true)
+            #expect(imported.remark("t", column: "c")?.contains(remark) == true)
             #expect(imported.report.warnings.contains { $0.contains(remark) })
         }
 
@@ -108,7 +108,7 @@ import Testing
         }
 
         @Test(
-            "a literal default is kept, an expression is named",
+            "a literal default becomes the attribute's default",
             arguments: [
                 ("INTEGER DEFAULT -5", Value.int(-5)), ("TEXT DEFAULT 'it''s'", .string("it's")),
                 ("BOOLEAN DEFAULT TRUE", .bool(true)), ("REAL DEFAULT 1.5", .double(1.5)), ("TEXT DEFAULT NULL", .null),
@@ -122,39 +122,41 @@ import Testing
             #expect(imported.report.warnings == [])
         }
 
-        @Test("a default that is an expression is named", arguments: ["CURRENT_TIMESTAMP", "(1 + 1)", "(lower('A'))"])
+        @Test(
+            "a default that is an expression is left out with a warning",
+            arguments: ["CURRENT_TIMESTAMP", "(1 + 1)", "(lower('A'))"])
         func expressionDefaults(text: String) throws {
-            let imported = try column("TEXT DEFAULT \(text)", "'a'")
+            let imported = try column("TEXT DEFAULT \(text)", values: "'a'")
             #expect(try imported.entity("t").attribute("c")?.defaultValue == .null)
             #expect(
                 imported.report.warnings.contains { $0.contains("the default value") && $0.contains("is not kept") })
         }
 
-        @Test("values of a million characters are kept")
+        @Test("a text of a million characters and a blob of three million bytes are imported")
         func large() throws {
-            let imported = try column("TEXT", "printf('%.*c', 1000000, 'x')", "zeroblob(3000000)")
+            let imported = try column("TEXT", values: "printf('%.*c', 1000000, 'x')", "zeroblob(3000000)")
             let text = Data(repeating: UInt8(ascii: "x"), count: 1_000_000)
-            #expect(try imported.values("t", "c") == [.data(text), .data(Data(count: 3_000_000))])
+            #expect(try imported.values("t", of: "c") == [.data(text), .data(Data(count: 3_000_000))])
         }
 
-        @Test("text of a UTF-16 database is kept")
+        @Test("text of a UTF-16 database is imported")
         func utf16() throws {
             let imported = try Imported(
                 "PRAGMA encoding = 'UTF-16'; CREATE TABLE t (c TEXT); INSERT INTO t VALUES ('naïve 🎵');", in: directory)
-            #expect(try imported.values("t", "c") == [.string("naïve 🎵")])
+            #expect(try imported.values("t", of: "c") == [.string("naïve 🎵")])
         }
 
         @Test(
-            "dates without an allocation agree with dates as text",
+            "a date of a database is parsed as DateText parses it, or stays text",
             arguments: [
                 "2001-01-01", "1999-12-31", "2000-02-29", "1900-02-29", "1600-03-01", "0001-03-01", "0000-01-01",
                 "9999-12-30 23:59:59", "2024-02-28T12:00:00", "2024-04-31", "2024-13-01", "2024-00-10", "2024-01-00",
                 "2024-01-01 24:00:00", "2024-01-01x00:00:00", "0000-03-01", "0001-01-01 00:00:00",
             ])
         func dates(text: String) throws {
-            let imported = try column("DATE", "'\(text)'")
+            let imported = try column("DATE", values: "'\(text)'")
             let expected = DateText.seconds(text).map { Value.date(Date(timeIntervalSinceReferenceDate: $0)) }
-            #expect(try imported.values("t", "c") == [expected ?? .string(text)])
+            #expect(try imported.values("t", of: "c") == [expected ?? .string(text)])
         }
     }
 #endif

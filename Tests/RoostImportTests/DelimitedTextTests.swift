@@ -8,7 +8,7 @@ import Testing
 @Suite("Comma-separated values")
 struct DelimitedTextTests {
     @Test(
-        "have lines that end with LF, CR LF or CR, the last one with or without",
+        "lines of CSV end with LF, CR LF or CR, and empty lines are skipped",
         arguments: [
             "a,b\n1,x\n2,y\n", "a,b\r\n1,x\r\n2,y", "a,b\r1,x\r2,y\r", "\n\na,b\n\n1,x\n\r\n2,y\n\n",
             "a,b\r\r\n1,x\r\r\n2,y\r\r\n",
@@ -18,30 +18,30 @@ struct DelimitedTextTests {
         #expect(try ImportBench().rows(text) == [["a": 1, "b": "x"], ["a": 2, "b": "y"]])
     }
 
-    @Test("have other line breaks than those of the first line as a part of cells")
+    @Test("line breaks unlike that of the header are part of a cell")
     func otherBreaks() throws {
         #expect(try ImportBench().rows("a,b\n1\r2,x\n\r,y\n") == [["a": "1\r2", "b": "x"], ["a": "\r", "b": "y"]])
         #expect(try ImportBench().rows("a,b\r1\n2,x\r\n3,y\r") == [["a": "1\n2", "b": "x"], ["a": "\n3", "b": "y"]])
     }
 
-    @Test("have quotes, separators and line breaks inside quotes")
+    @Test("quoted cells contain quotes, separators and line breaks")
     func quotes() throws {
         let rows = try ImportBench().rows("a,b\n\"x, \"\"y\"\"\",\"1\n2\"\n\"\"\"\",\"\"\n")
         #expect(rows == [["a": "x, \"y\"", "b": "1\n2"], ["a": "\"", "b": ""]])
     }
 
-    @Test("have nulls where nothing is between separators, and empty texts in quotes")
+    @Test("an empty cell is null, and an empty quoted cell an empty text")
     func nulls() throws {
         #expect(try ImportBench().rows("a,b,c\n,\"\",x\n,,\n") == [["b": "", "c": "x"], [:]])
     }
 
-    @Test("are separated by the most frequent of , ; tab and |", arguments: [",", ";", "\t", "|"])
+    @Test("the separator is the most frequent of , ; tab and | in the header", arguments: [",", ";", "\t", "|"])
     func delimiters(delimiter: String) throws {
         let text = "a b\(delimiter)\"c,;|\"\(delimiter)d\n1\(delimiter)2\(delimiter)3\n"
         #expect(try ImportBench().rows(text) == [["a b": 1, "c,;|": 2, "d": 3]])
     }
 
-    @Test("can have any separator that is given, and no names of columns")
+    @Test("a given separator is used, and text without a header gets column names")
     func givenForm() throws {
         let bench = ImportBench {
             $0.delimiter = UInt8(ascii: ":")
@@ -50,7 +50,7 @@ struct DelimitedTextTests {
         #expect(try bench.rows("1:x\n2:y,z\n") == [["column1": 1, "column2": "x"], ["column1": 2, "column2": "y,z"]])
     }
 
-    @Test("are read alike whatever the pieces in which they come, rows longer than a piece included")
+    @Test("rows longer than a piece of the input are read whole")
     func pieces() throws {
         let long = String(repeating: "é\"\"x,\n", count: 120_000)
         let text = Array("a,b\n1,\"\(long)\"\n2,\"\(long)\"\n".utf8)
@@ -65,7 +65,7 @@ struct DelimitedTextTests {
     }
 
     @Test(
-        "that cannot be read end the import with the line and the reason",
+        "a malformed row ends the import with its line and the reason",
         arguments: [
             ("a,b\n1,2\n3\n", "'rows', line 3: the row has 1 cells, and the header has 2."),
             ("a,b\n\"x\ny\",2\n3,4,5\n", "'rows', line 4: the row has 3 cells, and the header has 2."),
@@ -80,7 +80,7 @@ struct DelimitedTextTests {
         #expect(ImportBench().message(text) == message)
     }
 
-    @Test("that are not UTF-8 are refused with their place, and read in the encoding that is given")
+    @Test("text that is not UTF-8 is refused, and read with a given encoding")
     func latin1() throws {
         let bytes: [UInt8] = Array("a\nM".utf8) + [0xFC] + Array("ller\n".utf8)
         var bench = ImportBench()
@@ -93,13 +93,17 @@ struct DelimitedTextTests {
         #expect(try bench.rows(Array("a\n".utf8) + [0x80, 0x0A]) == [["a": "€"]])
     }
 
-    @Test("in an encoding of two bytes without a mark are refused, and empty lines hide no separator")
-    func headers() throws {
+    @Test("UTF-16 without a byte order mark is refused")
+    func unmarkedUTF16() {
         #expect(ImportBench().message("a\u{0},\u{0}b\n").contains("--encoding=utf-16"))
+    }
+
+    @Test("empty lines before the header are skipped")
+    func emptyFirstLines() throws {
         #expect(try ImportBench().rows("\n\na;b\n1;2\n") == [["a": 1, "b": 2]])
     }
 
-    @Test("are recognized by their byte order mark")
+    @Test("a byte order mark selects UTF-8 or UTF-16")
     func byteOrderMarks() throws {
         let text = "a,ü\n1,😀\n"
         let wide = text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
@@ -110,7 +114,7 @@ struct DelimitedTextTests {
         #expect(ImportBench { $0.encoding = .utf16 }.message("a\n1").contains("ends in the middle of a character"))
     }
 
-    @Test("give back random cells, whatever is in them")
+    @Test("random quoted cells are read as they were written")
     func randomCells() throws {
         var random = SystemRandomNumberGenerator()
         let pieces = ["\"", ",", "\n", "\r", "x", "é", "😀", " ", "1", "\t", ";", "\u{0}"]

@@ -15,7 +15,7 @@ struct ImportBench {
 
     init(_ configure: (inout TextImportOptions) -> Void = { _ in }) { configure(&options) }
 
-    /// A text as an input, in pieces of a size.
+    /// Returns a text as an input, in pieces of a size.
     static func input(_ bytes: [UInt8], pieceByteCount: Int = .max) throws -> ImportInput {
         var rest = bytes[...]
         return try ImportInput(spooling: "rows", inOneOf: [NSTemporaryDirectory(), "/tmp"]) {
@@ -34,7 +34,7 @@ struct ImportBench {
         return try TextImport(try Self.input(bytes), options: options, model: model, faults: faults) {}
     }
 
-    /// An empty store in memory.
+    /// Returns an empty store in memory.
     static func store(_ model: ManagedObjectModel) throws -> any PersistentStore {
         try StoreRegistry.standard.create(StoreLocation(type: "memory", path: UUID().uuidString), model: model)
     }
@@ -51,7 +51,7 @@ struct ImportBench {
         return store
     }
 
-    /// The values of the rows of a text, by property, in the order of the keys.
+    /// Returns the values of the rows of a text, by property, in the order of the keys.
     func rows(_ text: String) throws -> [[String: Value]] { try rows(Array(text.utf8)) }
 
     func rows(_ bytes: [UInt8]) throws -> [[String: Value]] {
@@ -66,12 +66,12 @@ struct ImportBench {
         try records(of: entity, in: store).map { $0.values() }
     }
 
-    /// The message of the error that ends an import of a text.
+    /// Returns the message of the error that ends an import of a text.
     func message(_ text: String) -> String {
         do { return "no error: \(try rows(text))" } catch { return (error as? StoreError)?.message ?? "\(error)" }
     }
 
-    /// The type that is inferred for a column of one letter.
+    /// Returns the type that is inferred for a column of one letter.
     func type(_ cells: String...) throws -> AttributeType? {
         try content(Array(("a,b\n" + cells.map { "\($0),\n" }.joined()).utf8)).model.entity("Row")?.attribute("a")?.type
     }

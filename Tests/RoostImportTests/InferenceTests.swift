@@ -4,10 +4,10 @@ import Testing
 
 @testable import RoostImport
 
-@Suite("The types of columns")
+@Suite("Inferred types of columns")
 struct InferenceTests {
     @Test(
-        "are the narrowest that keeps every cell",
+        "the inferred type is the narrowest that keeps every cell",
         arguments: [
             (["1", "-20", "9223372036854775807"], AttributeType.integer64), (["1", "2.5", "-1e-3"], .double),
             (["9223372036854775808", "1"], .decimal), (["0.1234567890123456789"], .decimal),
@@ -27,14 +27,14 @@ struct InferenceTests {
         #expect(model.entity("Row")?.attribute("a")?.type == type)
     }
 
-    @Test("are found in all rows, not in the first ones")
+    @Test("the inferred type depends on all rows")
     func allRows() throws {
         let text = "a\n" + String(repeating: "1\n", count: 5000) + "x\n"
         let rows = try ImportBench().rows(text)
         #expect(rows.count == 5001 && rows.first == ["a": "1"] && rows.last == ["a": "x"])
     }
 
-    @Test("take a decimal comma where it is given")
+    @Test("numbers with a decimal comma are read where it is given")
     func decimalComma() throws {
         let bench = ImportBench {
             $0.hasDecimalComma = true
@@ -43,7 +43,7 @@ struct InferenceTests {
         #expect(try bench.rows("a;b\n1,5;1.500\n-2;2\n") == [["a": 1.5, "b": "1.500"], ["a": -2.0, "b": "2"]])
     }
 
-    @Test("take dates of the form and the zone that are given")
+    @Test("dates are read in a given form and time zone")
     func dates() throws {
         let bench = ImportBench {
             $0.datePattern = "dd.MM.yyyy HH:mm"
@@ -60,7 +60,7 @@ struct InferenceTests {
                 "The date format 'gg.MM' cannot be read."))
     }
 
-    @Test("take dates of a given form before numbers, and leave days where they are in any zone")
+    @Test("digits in a given date form are dates, and days have no time zone")
     func datesLikeNumbers() throws {
         let bench = ImportBench {
             $0.datePattern = "yyyyMMdd"
@@ -72,7 +72,7 @@ struct InferenceTests {
     }
 
     @Test(
-        "read dates as their pattern says",
+        "a date pattern reads matching texts alone",
         arguments: [
             ("yyyyMMdd", "20010102", 86400.0), ("d/M/yy", "2/1/01", 86400), ("MMM d, yyyy", "Jan 2, 2001", 86400),
             ("yyyy-MM-dd'T'HH:mm:ss.SSS", "2001-01-01T00:00:01.5", 1.5), ("dd.MM.yyyy", "31.02.2001", nil),
@@ -84,7 +84,7 @@ struct InferenceTests {
         #expect(Array(text.utf8).withUnsafeBytes { pattern.seconds($0) } == seconds)
     }
 
-    @Test("are shown with the columns, and the ones without a value too")
+    @Test("the plan of a text import shows types, left-out columns and empty columns")
     func plan() throws {
         let content = try ImportBench { $0.leftOut = ["c"] }.content(Array("a,b.b,c,d\n1,x,2,\n".utf8))
         let table = try #require(content.plan.tables.first)

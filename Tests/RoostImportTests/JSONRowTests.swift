@@ -9,20 +9,20 @@ struct JSONRowTests {
     private let array = ImportBench { $0.format = .json }
     private let lines = ImportBench { $0.format = .jsonl }
 
-    @Test("are the objects of an array, whatever its layout")
+    @Test("rows of JSON are the objects of an array, in any layout")
     func arrays() throws {
         let text = #" [{"a": 1, "b": "x"}, {"b": "\u00e9\n",\#n "a": null}, {}] "#
         #expect(try array.rows(text) == [["a": 1, "b": "x"], ["b": "é\n"], [:]])
         #expect(try array.rows("[]").isEmpty)
     }
 
-    @Test("have a property for each of two keys that mean the same characters")
+    @Test("canonically equivalent keys of a JSON row become two properties")
     func equivalentKeys() throws {
         let found = try #require(try lines.rows("{\"\\u00e9\": 1, \"e\\u0301\": 2}").first)
         #expect(found.count == 2 && Set(found.values) == [1, 2])
     }
 
-    @Test("are lines of objects, whose keys can differ")
+    @Test("JSON lines can have different keys")
     func linesOfObjects() throws {
         #expect(
             try lines.rows("{\"a\": 1}\n\n{\"b\": true, \"a\": 2}\n{\"c\": 1.5}") == [
@@ -30,7 +30,7 @@ struct JSONRowTests {
             ])
     }
 
-    @Test("keep lists and objects as JSON text, and say so")
+    @Test("lists and objects in a JSON row are kept as JSON text with a warning")
     func nested() throws {
         let content = try array.content(Array(#"[{"a": [1, {"b": "x"}]}, {"a": {"c": null}}]"#.utf8))
         #expect(content.plan.tables.first?.columns.first?.remark == "lists and objects are kept as JSON text")
@@ -41,7 +41,7 @@ struct JSONRowTests {
             ])
     }
 
-    @Test("keep numbers in strings as text, and strings that are dates as dates")
+    @Test("numbers in JSON strings stay text, and date strings become dates")
     func strings() throws {
         #expect(
             try array.rows(#"[{"n": "12", "d": "2001-01-02"}]"#) == [
@@ -50,7 +50,7 @@ struct JSONRowTests {
     }
 
     @Test(
-        "that cannot be read end the import with line and column",
+        "malformed JSON rows end the import with their place",
         arguments: [
             (#"[{"a": 1},\#n {"a": }]"#, "line 2, column 8"),
             (#"{"a": 1}"#, "an array of objects (rows on lines of their own need --format=jsonl) is expected"),

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Names of an inferred model")
 struct ModelNameTests {
-    @Test("are those of the columns where a model can have them")
+    @Test("a column name that a model can have becomes the property's name")
     func kept() {
         var names = ModelNames()
         #expect(names.name(for: "Album Title", orElse: "column1") == "Album Title")
@@ -11,14 +11,14 @@ struct ModelNameTests {
     }
 
     @Test(
-        "have no separators of paths and no control characters",
+        "path separators and control characters in a name become underscores",
         arguments: [("a.b", "a_b"), ("a/b#c", "a_b_c"), ("a\tb", "a_b")])
     func separators(text: String, name: String) {
         var names = ModelNames()
         #expect(names.name(for: text, orElse: "column1") == name)
     }
 
-    @Test("are never names that every object has, and entities can have them")
+    @Test("a property is not named like an object's own property, unlike an entity")
     func reserved() {
         var names = ModelNames()
         #expect(names.name(for: "entity", orElse: "column") == "entity_2")
@@ -26,7 +26,7 @@ struct ModelNameTests {
         #expect(entities.name(for: "entity", orElse: "table") == "entity")
     }
 
-    @Test("get a number when they are taken, also in another case")
+    @Test("a name that exists in any case gets a number")
     func taken() {
         var names = ModelNames()
         #expect(

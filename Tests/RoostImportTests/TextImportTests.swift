@@ -6,7 +6,7 @@ import Testing
 
 @testable import RoostImport
 
-@Suite("Rows as objects")
+@Suite("Rows imported as objects")
 struct TextImportTests {
     private func model(_ attributes: [AttributeDescription], unique: [String] = []) throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
@@ -14,7 +14,7 @@ struct TextImportTests {
         ])
     }
 
-    @Test("go into the properties of a given model, by name or by a name that differs in case and signs")
+    @Test("columns match properties by source, name, or name without case and signs")
     func givenModel() throws {
         var bench = ImportBench()
         var year = AttributeDescription.integer16("year")
@@ -26,7 +26,7 @@ struct TextImportTests {
             ])
     }
 
-    @Test("get the defaults of properties that no column has, and null where a cell is empty")
+    @Test("a missing column gets the default value, and an empty cell null")
     func defaults() throws {
         var bench = ImportBench()
         bench.model = try model([
@@ -44,7 +44,7 @@ struct TextImportTests {
     }
 
     @Test(
-        "that the model does not allow end the import, with line, column and what is expected",
+        "a row that the model forbids ends the import with its place and reason",
         arguments: [
             (
                 "n\n1\n70000\n",
@@ -64,39 +64,52 @@ struct TextImportTests {
         }
     }
 
-    @Test("that cannot be taken are left out, counted, and reported where that is wanted")
-    func faultyRows() throws {
+    @Test("faulty rows are left out and reported if asked")
+    func reportedRows() throws {
         var bench = ImportBench { $0.faultyRows = .report }
         bench.model = try model([.integer16("n", isOptional: false)])
-        let text = "n\n1\nx\n2,3\n\"\"\n4\n"
-        #expect(try bench.rows(text) == [["n": 1], ["n": 4]])
+        #expect(try bench.rows("n\n1\nx\n2,3\n\"\"\n4\n") == [["n": 1], ["n": 4]])
         #expect(bench.reports.withLock { $0.count } == 3)
-        bench.options.faultyRows = .skip
-        let content = try bench.content(Array(text.utf8))
+    }
+
+    @Test("faulty rows that are skipped are counted in a warning")
+    func skippedRows() throws {
+        var bench = ImportBench { $0.faultyRows = .skip }
+        bench.model = try model([.integer16("n", isOptional: false)])
+        let content = try bench.content(Array("n\n1\nx\n2,3\n\"\"\n4\n".utf8))
         let store = try ImportBench.store(content.model)
         let result = try content.insert(into: store)
         #expect(content.warnings() == ["3 rows were left out."] && result.inserted == 2)
         #expect(try ImportBench.values(of: "Row", in: store) == [["n": 1], ["n": 4]])
     }
 
-    @Test("update the object with their key instead of inserting another, the last one of a file wins")
+    @Test("a later row with an existing key updates the object of the earlier one")
     func keys() throws {
-        let bench = ImportBench { $0.key = ["id"] }
-        let store = try bench.store(Array("id,a\n1,x\n2,y\n1,z\n".utf8))
+        let store = try ImportBench { $0.key = ["id"] }.store(Array("id,a\n1,x\n2,y\n1,z\n".utf8))
         #expect(try ImportBench.values(of: "Row", in: store) == [["id": 1, "a": "z"], ["id": 2, "a": "y"]])
-        var again = ImportBench { $0.key = ["id"] }
-        again.model = store.model
-        let result = try again.content(Array("id,a\n2,new\n3,w\n".utf8)).insert(into: store)
+    }
+
+    @Test("rows with a key update objects of an existing store, and insert the others")
+    func keysOfStore() throws {
+        let store = try ImportBench { $0.key = ["id"] }.store(Array("id,a\n1,z\n2,y\n".utf8))
+        var bench = ImportBench { $0.key = ["id"] }
+        bench.model = store.model
+        let result = try bench.content(Array("id,a\n2,new\n3,w\n".utf8)).insert(into: store)
         #expect(result.rows == 2 && result.inserted == 1)
         #expect(
             try ImportBench.values(of: "Row", in: store) == [
                 ["id": 1, "a": "z"], ["id": 2, "a": "new"], ["id": 3, "a": "w"],
             ])
-        again.model = try model([.integer64("id")])
-        #expect(again.message("id\n1\n").hasPrefix("'Row' has no uniqueness constraint of 'id'"))
     }
 
-    @Test("name other objects by a value, and missing ones are inserted")
+    @Test("a key without a uniqueness constraint in the model is refused")
+    func keyWithoutConstraint() throws {
+        var bench = ImportBench { $0.key = ["id"] }
+        bench.model = try model([.integer64("id")])
+        #expect(bench.message("id\n1\n").hasPrefix("'Row' has no uniqueness constraint of 'id'"))
+    }
+
+    @Test("a column names related objects by a value, and missing ones are inserted")
     func relations() throws {
         let bench = ImportBench { $0.relations = [.init(column: "artist", entity: "Artist", attribute: "name")] }
         let names = (0..<5000).map { "A\($0 % 2500)" }
@@ -110,7 +123,7 @@ struct TextImportTests {
         #expect(try zip(rows, names).allSatisfy { row, name in byID[try #require(row["artist"])] == .string(name) })
     }
 
-    @Test("name other rows by their key, in any order")
+    @Test("a column names other rows by their key, in any order")
     func ownRelations() throws {
         var bench = ImportBench { $0.relations = [.init(column: "parent", entity: "Row", attribute: "name")] }
         let text = "name,parent\na,b\nb,c\nc,\n"
@@ -123,25 +136,37 @@ struct TextImportTests {
         #expect(parents.sorted { "\($0)" < "\($1)" } == [["a", "b"], ["b", "c"], ["c", .null]])
     }
 
-    @Test("need the columns that the options name, and relations need the relationship's entity")
+    /// Returns the message of the error that ends an import into a store with one row.
+    private func message(
+        importing text: String, _ configure: (inout TextImportOptions) -> Void
+    ) throws -> String {
+        let store = try ImportBench { $0.key = ["id"] }.store(Array("id,a\n1,x\n".utf8))
+        var bench = ImportBench(configure)
+        bench.model = store.model
+        do {
+            _ = try bench.content(Array(text.utf8)).insert(into: store)
+            return "no error"
+        } catch { return (error as? StoreError)?.message ?? "\(error)" }
+    }
+
+    @Test("an option that names a missing column is refused")
     func columnsOfOptions() throws {
-        let parts = ImportBench { $0.key = ["id"] }
-        let store = try parts.store(Array("id,a\n1,x\n".utf8))
-        func message(_ text: String, _ configure: (inout TextImportOptions) -> Void) -> String {
-            var bench = ImportBench(configure)
-            bench.model = store.model
-            do {
-                _ = try bench.content(Array(text.utf8)).insert(into: store)
-                return "no error"
-            } catch { return (error as? StoreError)?.message ?? "\(error)" }
-        }
-        #expect(message("a\nx\n") { $0.key = ["id"] }.hasPrefix("The text has no column 'id'"))
-        #expect(message("id\n2\n") { $0.leftOut = ["zork"] }.hasPrefix("The text has no column 'zork'"))
-        let lines = message("{\"a\": \"y\"}") {
+        #expect(try message(importing: "a\nx\n") { $0.key = ["id"] }.hasPrefix("The text has no column 'id'"))
+        #expect(
+            try message(importing: "id\n2\n") { $0.leftOut = ["zork"] }.hasPrefix("The text has no column 'zork'"))
+    }
+
+    @Test("a row of JSON without a value for the key is refused")
+    func missingKeyOfJSON() throws {
+        let message = try message(importing: "{\"a\": \"y\"}") {
             $0.key = ["id"]
             $0.format = .jsonl
         }
-        #expect(lines == "'rows', line 1: the row has no value for each column of the key.")
+        #expect(message == "'rows', line 1: the row has no value for each column of the key.")
+    }
+
+    @Test("a relation to another entity than that of the relationship is refused")
+    func wrongRelation() throws {
         var related = ImportBench { $0.relations = [.init(column: "a", entity: "Other", attribute: "n")] }
         related.model = try ManagedObjectModel(entities: [
             EntityDescription("Row", relationships: [.toOne("a", to: "Right")]),
@@ -151,14 +176,14 @@ struct TextImportTests {
         #expect(related.message("a\nx\n") == "'Row.a' refers to objects of 'Right', not of 'Other'.")
     }
 
-    @Test("without a value of their key cannot be taken")
+    @Test("a row without a value for its key is refused")
     func missingKeys() throws {
         let bench = ImportBench { $0.key = ["id"] }
         #expect(
             bench.message("id,a\n1,x\n,y\n") == "'rows', line 3: column 'id' is a part of the key and has no value.")
     }
 
-    @Test("are all inserted into an existing store, or none is")
+    @Test("an import into an existing store inserts all rows or none")
     func allOrNothing() throws {
         var bench = ImportBench()
         bench.model = try model([.integer64("n")])
@@ -171,7 +196,7 @@ struct TextImportTests {
         #expect(try ImportBench.values(of: "Row", in: store) == [["n": 1], ["n": 2], ["n": 3]])
     }
 
-    @Test("have a property for each of several columns with one name")
+    @Test("columns with equal names become numbered properties")
     func repeatedNames() throws {
         let header = "a,a.b,a_b,A" + String(repeating: ",a", count: 10)
         let row = "1,2,3,4," + (5...14).map { "\($0)" }.joined(separator: ",")
@@ -180,7 +205,7 @@ struct TextImportTests {
         #expect(found["a_12"] == 14 && found.count == 14)
     }
 
-    @Test("of a file that another program changes meanwhile end the import")
+    @Test("a file that another program changes ends the import as a conflict")
     func changedFile() throws {
         let path = NSTemporaryDirectory() + "/roost-import-\(UUID().uuidString).csv"
         defer { try? FileManager.default.removeItem(atPath: path) }

@@ -40,7 +40,7 @@ private struct Random: RandomNumberGenerator {
     }
 }
 
-@Suite("Documents that are written while they are loaded")
+@Suite("Direct loads of JSON documents")
 struct DocumentLoaderTests {
     private let bench: Bench
     private let model: ManagedObjectModel
@@ -137,7 +137,7 @@ struct DocumentLoaderTests {
         for name in names { try FileManager.default.removeItem(atPath: bench.path(name)) }
     }
 
-    @Test("what comes in the document's order gives the document that the engine gives")
+    @Test("a direct load in document order writes the same document as the engine")
     func equalDocuments() throws {
         try requireEqualDocuments(try inOrder())
         try requireEqualDocuments(try inOrder(), lastKeys: ["Track": 7000, "Genre": 3])
@@ -147,8 +147,8 @@ struct DocumentLoaderTests {
         try requireEqualDocuments([try records("Track", [9])])
     }
 
-    @Test("what comes in any other order gives it too", arguments: 0..<30)
-    func otherOrders(seed: UInt64) throws {
+    @Test("a direct load in any other order writes the same document as the engine", arguments: 0..<30)
+    func equalDocumentsInAnyOrder(seed: UInt64) throws {
         var random = Random(seed: seed)
         var parts = try inOrder()
         switch seed % 3 {
@@ -161,8 +161,8 @@ struct DocumentLoaderTests {
         try requireEqualDocuments(parts)
     }
 
-    @Test("what the engine refuses is refused with the same code, and nothing is left")
-    func refusals() throws {
+    @Test("a direct load refuses what the engine refuses, with the same code")
+    func refusesWhatEngineRefuses() throws {
         let wrong: [[Part]] = [
             try inOrder() + [try records("Album", [3])],
             try inOrder() + [try links("Album", "genres", [Link(1, 4, order: 50)])],
@@ -189,8 +189,8 @@ struct DocumentLoaderTests {
         }
     }
 
-    @Test("an abandoned load leaves an empty store whose writer's place is free", arguments: [false, true])
-    func abandoning(isPassedOn: Bool) throws {
+    @Test("an abandoned direct load leaves an empty store that accepts commits", arguments: [false, true])
+    func abandonsLoad(isPassedOn: Bool) throws {
         let store = try bench.type.create(bench.location(), model: model, options: options)
         let before = try bench.bytes()
         let loader = try store.bulkLoader(BulkLoadOptions())
@@ -208,8 +208,8 @@ struct DocumentLoaderTests {
         try again.close()
     }
 
-    @Test("a loaded store can be read, changed and loaded into again")
-    func goingOn() throws {
+    @Test("a directly loaded store can be read, changed and loaded into again")
+    func continuesAfterLoad() throws {
         let store = try bench.type.create(bench.location(), model: model, options: options)
         let loader = try store.bulkLoader(BulkLoadOptions(lastKeys: ["Track": 70]))
         for part in try inOrder() {
@@ -233,8 +233,8 @@ struct DocumentLoaderTests {
         try again.close()
     }
 
-    @Test("a view of a loaded store shows one state, whatever is committed afterwards")
-    func oneState() throws {
+    @Test("a snapshot of a directly loaded store does not show later commits")
+    func snapshotKeepsState() throws {
         let store = try bench.type.create(bench.location(), model: model, options: options)
         let loader = try store.bulkLoader(BulkLoadOptions())
         if case .records(let batch) = try records("Genre", 1...5) { try loader.append(batch) }
@@ -247,8 +247,8 @@ struct DocumentLoaderTests {
         try store.close()
     }
 
-    @Test("a writer that waits for a load to end continues with the loaded content", arguments: [false, true])
-    func waiting(isLoad: Bool) throws {
+    @Test("a writer that waits for a direct load continues with the loaded content", arguments: [false, true])
+    func writerWaitsForLoad(isLoad: Bool) throws {
         for _ in 0..<5 {
             let store = try bench.type.create(bench.location(), model: model, options: options)
             let loader = try store.bulkLoader(BulkLoadOptions())
@@ -293,8 +293,8 @@ struct DocumentLoaderTests {
         var error: String? { state.withLock { $0 } }
     }
 
-    @Test("what is read of a loaded store comes from its document, and damage to it shows")
-    func damage() throws {
+    @Test("damage to the document of a directly loaded store is noticed when it is read")
+    func noticesDamage() throws {
         let store = try bench.type.create(bench.location(), model: model, options: options)
         let loader = try store.bulkLoader(BulkLoadOptions())
         for case .records(let batch) in try inOrder() { try loader.append(batch) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RoostJSON
 
-@Suite("Document")
+@Suite("JSON documents")
 struct DocumentTests {
     private func smallModel() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
@@ -21,8 +21,8 @@ struct DocumentTests {
         return try bench.bytes()
     }
 
-    @Test("the same contents give the same bytes, whatever the way to them")
-    func stability() throws {
+    @Test("two JSON stores with the same UUID and contents have the same bytes")
+    func equalBytes() throws {
         let bench = try Bench()
         let options = StoreOptions().with { $0.storeUUID = StoreUUID() }
         for name in ["a", "b"] {
@@ -31,22 +31,36 @@ struct DocumentTests {
             try store.close()
         }
         #expect(try bench.bytes("a") == bench.bytes("b"))
+    }
+
+    @Test("opening, reading and closing a JSON store does not write to its document")
+    func readingWritesNothing() throws {
+        let bench = try Bench()
+        let filled = try bench.create("a")
+        try filled.fill()
+        try filled.close()
         let before = try bench.bytes("a")
-        // Opening, reading and closing writes nothing.
         let status = try FileIdentity(at: bench.path("a"))
         let store = try bench.open("a")
         _ = try store.state()
         try store.close()
         #expect(try FileIdentity(at: bench.path("a")).isUnchanged(since: status))
         #expect(try bench.bytes("a") == before)
-        // One record on each line.
+    }
+
+    @Test("a document has one record or link on each line")
+    func writesOneRecordPerLine() throws {
+        let bench = try Bench()
+        let store = try bench.create("a")
+        try store.fill()
+        try store.close()
         let lines = try bench.text("a").split(separator: "\n")
         #expect(lines.filter { $0.hasPrefix("{\"id\": ") }.count == 8)
         #expect(lines.contains { $0.hasPrefix("[2, 1") })
     }
 
-    @Test("a document cut at any byte is refused and left alone")
-    func cutting() throws {
+    @Test("a document truncated at any byte is refused and unchanged")
+    func refusesTruncated() throws {
         let bench = try Bench()
         let document = try small(bench)
         for count in document.indices {
@@ -65,8 +79,8 @@ struct DocumentTests {
         }
     }
 
-    @Test("a document without its checksum that is cut at any byte is refused, but for the line break at its end")
-    func cuttingWithoutChecksum() throws {
+    @Test("a truncated document without checksum is refused, except for its last line break")
+    func refusesTruncatedWithoutChecksum() throws {
         let bench = try Bench()
         _ = try small(bench)
         try bench.edit("store", "\"s\"", "\"s\"")
@@ -87,7 +101,7 @@ struct DocumentTests {
     }
 
     @Test("a document with any byte changed is refused")
-    func flipping() throws {
+    func refusesChangedByte() throws {
         let bench = try Bench()
         let document = try small(bench)
         for index in document.indices {
@@ -100,6 +114,12 @@ struct DocumentTests {
                 }
             }
         }
+    }
+
+    @Test("the refusal of a changed document says which line to remove after an edit")
+    func adviceForChangedDocument() throws {
+        let bench = try Bench()
+        let document = try small(bench)
         var changed = document
         changed[document.count / 2] ^= 1
         try bench.write(changed)
@@ -113,18 +133,18 @@ struct DocumentTests {
         #expect(try bench.refused().message.contains("remove the line"))
     }
 
-    @Test("an empty file, or one with nothing but space, is never an empty store")
-    func emptyFiles() throws {
+    @Test(
+        "an empty file or an incomplete document is never opened as a store",
+        arguments: ["", " ", "\n\n\t \n", "{}", "{\"format\": \"roost-json\"", "null", "[]"])
+    func refusesEmptyFile(text: String) throws {
         let bench = try Bench()
-        for text in ["", " ", "\n\n\t \n", "{}", "{\"format\": \"roost-json\"", "null", "[]"] {
-            try bench.write(text.utf8)
-            let error = try bench.refused()
-            #expect([.notAStore, .corrupted].contains(error.code))
-        }
+        try bench.write(text.utf8)
+        let error = try bench.refused()
+        #expect([.notAStore, .corrupted].contains(error.code))
     }
 
-    @Test("extreme values survive exactly")
-    func extremeValues() throws {
+    @Test("extreme numbers, control characters and bytes survive in a JSON store")
+    func keepsExtremeValues() throws {
         let bench = try Bench()
         let numbers: [Double] = [
             .nan, -.nan, Double(nan: 7, signaling: false), .infinity, -.infinity, -0.0, 0, .leastNonzeroMagnitude,
@@ -151,8 +171,8 @@ struct DocumentTests {
         try again.close()
     }
 
-    @Test("a document larger than the options allow is neither read nor written")
-    func limit() throws {
+    @Test("a document larger than maximumDocumentBytes is neither written nor read")
+    func limitsDocumentSize() throws {
         let bench = try Bench()
         let store = try bench.create(options: StoreOptions(typeOptions: ["maximumDocumentBytes": "20000"]))
         try store.fill()
@@ -173,11 +193,11 @@ struct DocumentTests {
     }
 
     @Test(
-        "options are checked",
+        "an unknown or invalid option of a JSON store is named and refused",
         arguments: [
             ("journalByte", "1"), ("journalBytes", "x"), ("journalBytes", "1"), ("maximumDocumentBytes", "-5"),
         ])
-    func options(name: String, value: String) throws {
+    func refusesInvalidOption(name: String, value: String) throws {
         let bench = try Bench()
         try bench.create().close()
         let error = #expect(throws: StoreError.self) { _ = try bench.open(options: [name: value]) }

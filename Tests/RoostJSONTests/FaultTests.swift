@@ -49,8 +49,8 @@ import Testing
 
     @Suite("JSON on a full disk", .enabled(if: SmallDisk.isPossible), .serialized)
     struct JSONFullDiskTests {
-        @Test("a JSON commit on a full disk reports the error, loses nothing, and succeeds once there is space")
-        func commits() throws {
+        @Test("a JSON commit on a full disk loses nothing and succeeds once there is space")
+        func commitsOnFullDisk() throws {
             let type = JSONStoreType()
             let disk = try SmallDisk(byteCount: 1 << 20)
             let store = try type.create(
@@ -94,8 +94,8 @@ import Testing
             try final.close()
         }
 
-        @Test("creating and loading a store without space leaves nothing")
-        func creating() throws {
+        @Test("a JSON store without space for its creation or load leaves no file")
+        func createsOnFullDisk() throws {
             let type = JSONStoreType()
             let disk = try SmallDisk(byteCount: 1 << 20)
             try disk.fill()
@@ -123,10 +123,10 @@ import Testing
     }
 #endif
 
-@Suite("Slow and failing files")
+@Suite("Slow and failing disks of JSON stores")
 struct JSONFailingFilesTests {
-    @Test("a snapshot does not wait for a commit that waits for the disk")
-    func slowDisk() throws {
+    @Test("a JSON snapshot does not wait for a commit that waits for the disk")
+    func snapshotIgnoresSlowDisk() throws {
         let bench = try Bench()
         try bench.create().close()
         let options = StoreOptions()
@@ -158,8 +158,8 @@ struct JSONFailingFilesTests {
         try store.close()
     }
 
-    @Test("after a failed flush of the journal nothing is appended to it; the next commit writes a new document")
-    func failedFlush() throws {
+    @Test("after a failed journal flush, the next JSON commit writes a new document")
+    func recoversFromFailedFlush() throws {
         let bench = try Bench()
         try bench.create().close()
         let options = StoreOptions()

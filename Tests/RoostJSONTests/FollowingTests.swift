@@ -5,10 +5,10 @@ import Testing
 
 @testable import RoostJSON
 
-@Suite("Readers that follow the writer of a JSON store")
+@Suite("Readers beside the writer of a JSON store")
 struct FollowingTests {
-    @Test("a reader sees each commit, whether it is in the journal or in a new document")
-    func commits() throws {
+    @Test("a JSON reader sees each commit, in the journal or in a new document")
+    func seesEachCommit() throws {
         let bench = try Bench()
         try bench.create().close()
         let writer = try bench.open(options: ["journalBytes": "4096"])
@@ -32,8 +32,8 @@ struct FollowingTests {
         try reader.close()
     }
 
-    @Test("a view of a reader stays as it was")
-    func views() throws {
+    @Test("a snapshot of a JSON reader does not show later commits")
+    func snapshotKeepsState() throws {
         let bench = try Bench()
         let writer = try bench.create()
         try writer.fill()
@@ -50,8 +50,8 @@ struct FollowingTests {
         try reader.close()
     }
 
-    @Test("a commit that a crash cut short is not seen, and the next one is")
-    func torn() throws {
+    @Test("a JSON reader sees a commit only when the journal holds all of it")
+    func ignoresIncompleteCommit() throws {
         let bench = try Bench()
         let writer = try bench.create()
         try writer.fill()
@@ -71,8 +71,8 @@ struct FollowingTests {
         try reader.close()
     }
 
-    @Test("what a person edits is seen, and another store under the name is refused")
-    func foreign() throws {
+    @Test("a JSON reader sees edits by hand and refuses another store under the name")
+    func seesEditsByHand() throws {
         let bench = try Bench()
         let writer = try bench.create()
         try writer.fill()

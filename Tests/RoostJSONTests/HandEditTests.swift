@@ -64,11 +64,11 @@ struct Slip: Sendable, CustomTestStringConvertible {
         Slip("a last key that is none", "\"lastKeys\": {", "\"lastKeys\": {\"Tagg\": -1, ", "Tagg"),
         Slip("metadata with an unknown tag", "\"place\":\"shelf\"", "\"place\": {\"$what\": 1}", "metadata", "line "),
         Slip("metadata twice", "\"place\":\"shelf\"", "\"place\": 1, \"place\": 2", "line "),
-        Slip("text behind the end", "\n}\n", "\n}\n{}", "line "),
+        Slip("text after the end", "\n}\n", "\n}\n{}", "line "),
     ]
 }
 
-@Suite("Editing by hand")
+@Suite("JSON documents edited by hand")
 struct HandEditTests {
     private func filled(_ bench: Bench) throws {
         let store = try bench.create()
@@ -81,8 +81,8 @@ struct HandEditTests {
         try bench.edit("store", slip.old, slip.new)
     }
 
-    @Test("every slip is refused with its place, and nothing is touched", arguments: Slip.all)
-    func slips(_ slip: Slip) throws {
+    @Test("each mistake in an edited document is refused with its place, and nothing is changed", arguments: Slip.all)
+    func refusesMistake(_ slip: Slip) throws {
         let bench = try Bench()
         try filled(bench)
         try self.slip(slip, into: bench)
@@ -94,8 +94,9 @@ struct HandEditTests {
     }
 
     @Test(
-        "a byte order mark that an editor wrote is named", arguments: [[0xEF, 0xBB, 0xBF], [0xFF, 0xFE]] as [[UInt8]])
-    func byteOrderMark(_ mark: [UInt8]) throws {
+        "a byte order mark in a document is named and refused",
+        arguments: [[0xEF, 0xBB, 0xBF], [0xFF, 0xFE]] as [[UInt8]])
+    func refusesByteOrderMark(_ mark: [UInt8]) throws {
         let bench = try Bench()
         try filled(bench)
         try bench.write(mark + (try bench.bytes()))
@@ -103,7 +104,7 @@ struct HandEditTests {
         #expect(error.code == .notAStore && error.message.contains("byte order mark"), "\(error)")
     }
 
-    @Test("a generation is counted up to the highest one, and never begins again")
+    @Test("a JSON store refuses commits after the highest generation")
     func highestGeneration() throws {
         let bench = try Bench()
         try filled(bench)
@@ -123,8 +124,8 @@ struct HandEditTests {
         try store.close()
     }
 
-    @Test("a correct edit is taken over, and written with a checksum when something is committed")
-    func correctEdit() throws {
+    @Test("a correct edit is read, and the next commit writes a checksum again")
+    func readsCorrectEdit() throws {
         let bench = try Bench()
         try filled(bench)
         try bench.edit("store", "\"name\": \"Ada\"", "\"name\": \"Ada Lovelace\"")
@@ -147,8 +148,8 @@ struct HandEditTests {
         try last.close()
     }
 
-    @Test("a document of another spacing and order reads the same")
-    func spacing() throws {
+    @Test("a document with other spacing and escapes reads the same")
+    func readsOtherSpacing() throws {
         let bench = try Bench()
         try filled(bench)
         let store = try bench.open(readOnly: true)
@@ -161,8 +162,8 @@ struct HandEditTests {
         try again.close()
     }
 
-    @Test("references to deleted objects, which stores may hold, come back, and are warnings of a check")
-    func danglingReferences() throws {
+    @Test("a dangling reference survives reopening, but is refused in an edited document")
+    func keepsDanglingReference() throws {
         let bench = try Bench()
         try filled(bench)
         let store = try bench.open()
@@ -178,8 +179,8 @@ struct HandEditTests {
         #expect(try bench.refused().message.contains("no such Author"))
     }
 
-    @Test("a document of a newer format is refused")
-    func newerVersion() throws {
+    @Test("a JSON document of a newer format is refused")
+    func refusesNewerFormat() throws {
         let bench = try Bench()
         try filled(bench)
         try bench.edit("store", "\"formatVersion\": 2, \"store", "\"formatVersion\": 4, \"store")
@@ -188,8 +189,8 @@ struct HandEditTests {
         #expect(error.message.contains("newer program"))
     }
 
-    @Test("a model with errors gives its problems, with places in the file")
-    func modelProblems() throws {
+    @Test("an error in a document's model is refused with its entity or line")
+    func reportsModelErrors() throws {
         let bench = try Bench()
         try filled(bench)
         try bench.edit("store", "\"destination\": \"Tag\"", "\"destination\": \"Tagg\"")
@@ -204,8 +205,8 @@ struct HandEditTests {
         #expect(syntax.message.contains("line \(line)"), "\(syntax)")
     }
 
-    @Test("hostile texts: nesting of 100 000, invalid UTF-8, a byte order mark, UTF-16, lone surrogates")
-    func hostileTexts() throws {
+    @Test("deep nesting, invalid UTF-8, UTF-16 and lone surrogates in a document are refused")
+    func refusesHostileText() throws {
         let bench = try Bench()
         try filled(bench)
         let text = try bench.text()

@@ -30,7 +30,7 @@ private func hierarchyModel() throws -> ManagedObjectModel {
     ])
 }
 
-@Suite("JSON documents of hierarchies and unique values, out of memory")
+@Suite("JSON documents of hierarchies")
 struct HierarchyDocumentTests {
     private let bench: Bench
     private let model: ManagedObjectModel
@@ -119,7 +119,7 @@ struct HierarchyDocumentTests {
         return all
     }
 
-    @Test("a load gives the document that the engine gives, and is read back from the file")
+    @Test("a direct load of hierarchies writes the engine's document and reads it back")
     func equalDocuments() throws {
         let written = try load("written", fill)
         let snapshot = try written.snapshot()
@@ -132,8 +132,8 @@ struct HierarchyDocumentTests {
         #expect(try bench.names.filter { !$0.hasSuffix(".lock") } == ["plain", "written"])
     }
 
-    @Test("records without links, and links without records of a hierarchy, are written too")
-    func parts() throws {
+    @Test("a direct load of records or links alone writes the engine's document")
+    func loadsPartsAlone() throws {
         let cases: [(any BulkLoader) throws -> Void] = [
             { loader in try loader.append(try things(1...50)) },
             { loader in
@@ -149,8 +149,8 @@ struct HierarchyDocumentTests {
         }
     }
 
-    @Test("a store that is opened to be read once gives what it gives in memory, in any order and again")
-    func readOnce() throws {
+    @Test("a read-once store of hierarchies gives the same records as in memory")
+    func readsOnce() throws {
         try load("store", fill).close()
         let once = try bench.type.open(
             bench.location(), options: StoreOptions(isReadOnly: true).with { $0.isReadOnce = true })
@@ -171,8 +171,8 @@ struct HierarchyDocumentTests {
         try plain.close()
     }
 
-    @Test("each of several hierarchies is whole every time it is read from one snapshot")
-    func readAgain() throws {
+    @Test("each hierarchy is complete every time a read-once snapshot reads it")
+    func readsAgain() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("Aaa", attributes: [AttributeDescription("name", type: .string)]),
             EntityDescription("Abb", superentity: "Aaa"), EntityDescription("Acc", superentity: "Aaa"),
@@ -214,8 +214,8 @@ struct HierarchyDocumentTests {
         try plain.close()
     }
 
-    @Test("a changed byte is noticed when all lists are read")
-    func damage() throws {
+    @Test("any changed byte in a document of hierarchies is noticed when all is read")
+    func noticesDamage() throws {
         try load("store") { loader in
             try loader.append(try things(1...4))
             try loader.append(try links([Link(1, 2)]))
@@ -235,8 +235,8 @@ struct HierarchyDocumentTests {
         }
     }
 
-    @Test("two objects with one unique value are refused as the engine refuses them", arguments: [2, 1500])
-    func uniqueValues(second: Int64) throws {
+    @Test("a direct load refuses a duplicate unique value with the engine's message", arguments: [2, 1500])
+    func refusesDuplicateValue(second: Int64) throws {
         func fill(_ loader: any BulkLoader) throws {
             try loader.append(try things(1...2000) { $0 == second ? "c1" : .string("c\($0)") })
         }
@@ -253,8 +253,8 @@ struct HierarchyDocumentTests {
         #expect(messages.count == 2 && messages[0] == messages[1])
     }
 
-    @Test("nulls are not compared, and a constraint of a subentity binds no others")
-    func freeValues() throws {
+    @Test("a direct load accepts any number of nulls in a unique attribute")
+    func acceptsNulls() throws {
         let store = try load("store") { loader in
             try loader.append(try things(1...300) { _ in .null })
         }
@@ -262,8 +262,8 @@ struct HierarchyDocumentTests {
         #expect(try bench.open(readOnly: true).snapshot().recordedTally()?.digest.objectCount == 300)
     }
 
-    @Test("one key for two objects of a hierarchy, and keys that go back, are left to the engine")
-    func otherOrders() throws {
+    @Test("a direct load leaves duplicate and descending keys of a hierarchy to the engine")
+    func leavesOtherOrdersToEngine() throws {
         let error = #expect(throws: StoreError.self) {
             try load("twice") { loader in
                 try loader.append(try things(1...5))
@@ -285,8 +285,8 @@ struct HierarchyDocumentTests {
         #expect(try bench.text("written") == bench.text("plain"))
     }
 
-    @Test("a document in which a hierarchy has a key twice is damage, also when it is read once")
-    func repeatedKey() throws {
+    @Test("a read-once document with a key twice in a hierarchy is corrupted")
+    func refusesRepeatedKey() throws {
         let store = try bench.type.create(bench.location("other"), model: model, options: options)
         let metadata = try store.metadata()
         try store.close()

@@ -49,10 +49,10 @@ private struct Abandoned {
     }
 }
 
-@Suite("Journal")
+@Suite("Journals of JSON stores")
 struct JournalTests {
-    @Test("what was committed is there after the writer went away, and the next close folds it")
-    func replaying() throws {
+    @Test("commits of a killed writer are read from the journal and folded by a close")
+    func replaysAfterKill() throws {
         let abandoned = try Abandoned()
         let bench = abandoned.bench
         let reader = try bench.open(readOnly: true)
@@ -70,8 +70,8 @@ struct JournalTests {
         try again.close()
     }
 
-    @Test("a journal cut at any byte gives the state after its whole commits")
-    func cutting() throws {
+    @Test("a journal truncated at any byte gives the state after its whole commits")
+    func readsTruncatedJournal() throws {
         let abandoned = try Abandoned()
         for count in 0..<abandoned.journal.count {
             let whole = max(0, abandoned.ends.filter { $0 <= count }.count - 1)
@@ -80,8 +80,8 @@ struct JournalTests {
         }
     }
 
-    @Test("a writer cuts off an unfinished commit and continues after the last whole one")
-    func goingOnAfterACut() throws {
+    @Test("a writer truncates an incomplete commit and continues after the last whole one")
+    func continuesAfterTruncation() throws {
         let abandoned = try Abandoned()
         let bench = abandoned.bench
         for count in [3, 71, 72, 75, abandoned.ends[1] + 1, abandoned.ends[2] + 60] {
@@ -97,8 +97,8 @@ struct JournalTests {
         }
     }
 
-    @Test("a journal with any byte changed is refused, and nothing is touched")
-    func flipping() throws {
+    @Test("a journal with any byte changed is refused, and nothing is changed")
+    func refusesChangedByte() throws {
         let abandoned = try Abandoned()
         let bench = abandoned.bench
         for index in abandoned.journal.indices {
@@ -118,8 +118,8 @@ struct JournalTests {
         #expect(error.message.contains("byte \(abandoned.ends[2])"))
     }
 
-    @Test("zeros for a sector of the last commit are what a crash leaves; in an earlier one they are damage")
-    func zeros() throws {
+    @Test("a zeroed sector in the last journal commit is a crash; earlier, damage")
+    func distinguishesZeros() throws {
         let abandoned = try Abandoned()
         var torn = 0
         var start = 0
@@ -147,24 +147,23 @@ struct JournalTests {
         #expect(try abandoned.state([UInt8](repeating: 0, count: 600)) == abandoned.states[0])
     }
 
-    @Test("commits that are missing, doubled or swapped are damage")
-    func order() throws {
+    @Test(
+        "journal commits that are missing, duplicated or swapped are damage",
+        arguments: [[1, 2], [0, 2], [0, 0, 1, 2], [1, 0, 2], [0, 1, 2, 2]])
+    func refusesWrongOrder(of commits: [Int]) throws {
         let abandoned = try Abandoned()
         let (journal, ends) = (abandoned.journal, abandoned.ends)
         let frames: [[UInt8]] = [
             Array(journal[ends[0]..<ends[1]]), Array(journal[ends[1]..<ends[2]]), Array(journal[ends[2]...]),
         ]
-        let orders: [[Int]] = [[1, 2], [0, 2], [0, 0, 1, 2], [1, 0, 2], [0, 1, 2, 2]]
-        for order in orders {
-            var wrong = Array(journal[..<ends[0]])
-            for frame in order { wrong += frames[frame] }
-            try abandoned.bench.write(wrong, to: "store-journal")
-            #expect(try abandoned.bench.refused(readOnly: true).code == .corrupted)
-        }
+        var wrong = Array(journal[..<ends[0]])
+        for commit in commits { wrong += frames[commit] }
+        try abandoned.bench.write(wrong, to: "store-journal")
+        #expect(try abandoned.bench.refused(readOnly: true).code == .corrupted)
     }
 
-    @Test("a journal beside another document is refused, and neither is touched")
-    func anotherDocument() throws {
+    @Test("a journal beside another document is refused, and neither is changed")
+    func refusesForeignDocument() throws {
         let abandoned = try Abandoned()
         let bench = abandoned.bench
         try bench.edit("store", "begin", "edited")
@@ -183,8 +182,8 @@ struct JournalTests {
         #expect(try bench.bytes("store-journal") == abandoned.journal)
     }
 
-    @Test("a journal that is in the document already is dropped: the fold was finished, its removal was not")
-    func foldedJournal() throws {
+    @Test("a journal that the document already contains is removed by the next writer")
+    func removesFoldedJournal() throws {
         let abandoned = try Abandoned()
         let bench = abandoned.bench
         try bench.open().close()
@@ -214,15 +213,15 @@ struct JournalTests {
         #expect(try bench.refused().code == .storeReplaced)
     }
 
-    @Test("a file of another program in the journal's place is refused and left alone", arguments: [3, 71, 72, 500])
-    func foreignFile(byteCount: Int) throws {
+    @Test("a foreign file instead of the journal is refused and unchanged", arguments: [3, 71, 72, 500])
+    func refusesForeignFile(byteCount: Int) throws {
         let abandoned = try Abandoned()
         try abandoned.bench.write([UInt8](repeating: 65, count: byteCount), to: "store-journal")
         #expect(try abandoned.bench.refused().code == .notAStore)
     }
 
-    @Test("another store's journal is removed neither with the store that is destroyed nor with one that is replaced")
-    func otherStoresJournal() throws {
+    @Test("a store beside another store's journal is neither destroyed nor replaced")
+    func keepsForeignJournal() throws {
         let (own, other) = (try Abandoned(), try Abandoned())
         let bench = own.bench
         try bench.create("new").close()
@@ -240,7 +239,12 @@ struct JournalTests {
                 == .storeReplaced)
         #expect(try bench.bytes("store-journal") == other.journal)
         #expect(try bench.bytes() == own.document)
-        // Its own goes with it, and so does one that is damaged.
+    }
+
+    @Test("destroying a JSON store removes its journal, even a damaged one")
+    func destroysOwnJournal() throws {
+        let own = try Abandoned()
+        let bench = own.bench
         for journal in [own.journal, own.journal.prefix(50) + [0] + own.journal.dropFirst(51)] {
             try bench.write(own.document)
             try bench.write(journal, to: "store-journal")
@@ -250,7 +254,7 @@ struct JournalTests {
     }
 
     @Test("a journal of a newer format is refused")
-    func newerVersion() throws {
+    func refusesNewerFormat() throws {
         let abandoned = try Abandoned()
         var header = Array(abandoned.journal.prefix(JournalHeader.byteCount - 8))
         header[8] = 9
@@ -259,8 +263,8 @@ struct JournalTests {
         #expect(try abandoned.bench.refused().code == .unsupportedVersion)
     }
 
-    @Test("check mentions an unfinished commit at the journal's end")
-    func unfinishedCommit() throws {
+    @Test("a check of a JSON store warns of an incomplete commit in the journal")
+    func warnsOfIncompleteCommit() throws {
         let abandoned = try Abandoned()
         try abandoned.bench.write(abandoned.journal.dropLast(), to: "store-journal")
         let reader = try abandoned.bench.open(readOnly: true)

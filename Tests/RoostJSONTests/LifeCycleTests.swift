@@ -5,10 +5,10 @@ import Testing
 
 @testable import RoostJSON
 
-@Suite("Life of a JSON store")
+@Suite("Life cycle of JSON stores")
 struct LifeCycleTests {
-    @Test("a commit costs what it changed, and closing leaves one file")
-    func journalAndClose() throws {
+    @Test("a JSON commit appends only its changes, and closing leaves one file")
+    func appendsOnlyChanges() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()
@@ -26,8 +26,8 @@ struct LifeCycleTests {
         try again.close()
     }
 
-    @Test("who may read the document may read its journal, and the document that it is folded into")
-    func journalPermissions() throws {
+    @Test("the journal and the folded document have the permissions of the document")
+    func sharesPermissions() throws {
         let bench = try Bench()
         try bench.create().close()
         let files = FileManager.default
@@ -42,8 +42,8 @@ struct LifeCycleTests {
         #expect(try files.attributesOfItem(atPath: bench.path())[.posixPermissions] as? Int == 0o644)
     }
 
-    @Test("the journal is folded by the commit that would make it too large, again and again")
-    func folding() throws {
+    @Test("each commit that would exceed journalBytes folds the journal")
+    func foldsJournal() throws {
         let bench = try Bench()
         try bench.create().close()
         var store: (any PersistentStore)? = try bench.open(options: ["journalBytes": "4096"])
@@ -65,8 +65,8 @@ struct LifeCycleTests {
         try reader.close()
     }
 
-    @Test("a large load into a store that is open goes into a new document as a whole")
-    func largeLoad() throws {
+    @Test("a load larger than the journal writes a new JSON document")
+    func loadsIntoNewDocument() throws {
         let bench = try Bench()
         let store = try bench.open(
             options: {
@@ -88,8 +88,8 @@ struct LifeCycleTests {
         try store.close()
     }
 
-    @Test("a store whose document is touched while it is opened is its writer's alone all the same")
-    func touched() throws {
+    @Test("a JSON store is locked for its writer even if touched during opening")
+    func locksTouchedStore() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.change { changes in
@@ -117,8 +117,8 @@ struct LifeCycleTests {
         try opened.close()
     }
 
-    @Test("readers see what the writer commits, and a second writer is refused")
-    func readers() throws {
+    @Test("JSON readers see the writer's commits, and a second writer is busy")
+    func readersSeeCommits() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()
@@ -137,9 +137,9 @@ struct LifeCycleTests {
     }
 
     @Test(
-        "a document that another program edits while it is open is not written over, and the commits stay in the journal"
+        "a JSON document edited while open is not overwritten, and its journal is kept"
     )
-    func editedWhileOpen() throws {
+    func keepsForeignEdit() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()
@@ -163,8 +163,9 @@ struct LifeCycleTests {
         try again.close()
     }
 
-    @Test("a document or a journal that goes away while it is open is noticed", arguments: ["store", "store-journal"])
-    func removedWhileOpen(name: String) throws {
+    @Test(
+        "a JSON document or journal removed while open is noticed by a commit", arguments: ["store", "store-journal"])
+    func noticesRemoval(name: String) throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()
@@ -179,8 +180,8 @@ struct LifeCycleTests {
         try again.close()
     }
 
-    @Test("new documents keep the permission bits; new stores are their owner's alone")
-    func permissions() throws {
+    @Test("a rewritten document keeps its permissions, and a new JSON store has mode 600")
+    func keepsPermissions() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()
@@ -196,8 +197,8 @@ struct LifeCycleTests {
         #expect(try mode("store") == 0o640)
     }
 
-    @Test("replacing or destroying a store leaves no journal, and the journal's commits are not lost")
-    func replacing() throws {
+    @Test("replacing a JSON store keeps the journal's commits; destroying removes the journal")
+    func replacesWithJournal() throws {
         let bench = try Bench()
         for name in ["a", "b"] {
             var store: (any PersistentStore)? = try bench.create(name)
@@ -222,8 +223,8 @@ struct LifeCycleTests {
         #expect(try bench.names.filter { $0 != "a.lock" } == [])
     }
 
-    @Test("opening follows a link to the store and refuses one where the journal belongs")
-    func links() throws {
+    @Test("a JSON store opens through a symbolic link, but a linked journal is refused")
+    func opensThroughSymbolicLink() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()
@@ -244,8 +245,8 @@ struct LifeCycleTests {
         #expect(try bench.bytes("victim") == [1, 2, 3])
     }
 
-    @Test("a store that does not match is refused before its journal is touched")
-    func modelMismatch() throws {
+    @Test("a JSON store of another model is refused, and its journal is unchanged")
+    func refusesOtherModel() throws {
         let bench = try Bench()
         var store: (any PersistentStore)? = try bench.create()
         try store?.fill()
@@ -264,8 +265,8 @@ struct LifeCycleTests {
         #expect(try bench.bytes("store-journal") == journal)
     }
 
-    @Test("commits of many threads are all there")
-    func threads() throws {
+    @Test("commits of many threads to a JSON store are all kept")
+    func keepsCommitsOfThreads() throws {
         let bench = try Bench()
         let store = try bench.create(options: StoreOptions(timeoutSeconds: 60, typeOptions: ["journalBytes": "4096"]))
         let failures = Mutex<[String]>([])

@@ -3,10 +3,10 @@ import RoostCore
 import RoostJSON
 import Testing
 
-@Suite("What a JSON store writes it can read")
+@Suite("Limits of JSON documents")
 struct LimitTests {
-    @Test("a document with metadata of any size is read: no commit refuses them")
-    func hugeMetadata() throws {
+    @Test("a JSON document with metadata of 65 MiB is read")
+    func readsHugeMetadata() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()
@@ -18,8 +18,8 @@ struct LimitTests {
         try again.close()
     }
 
-    @Test("a link twice, with the same places or others, is refused with both places in the file")
-    func linkTwice() throws {
+    @Test("a link that occurs twice in a JSON document is refused with its position")
+    func refusesRepeatedLink() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()
@@ -30,8 +30,8 @@ struct LimitTests {
         #expect(error.message.contains("line ") && error.message.contains("column "), "\(error.message)")
     }
 
-    @Test("a reference that names another entity than its object has is refused with its place")
-    func referenceOfAnotherEntity() throws {
+    @Test("a reference that names the wrong entity of its object is refused with its position")
+    func refusesWrongEntity() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()

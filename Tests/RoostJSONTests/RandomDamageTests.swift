@@ -35,7 +35,7 @@ private struct Numbers {
 }
 
 /// Damage that no checksum covers may give any result or error, but never a trap.
-@Suite("Random damage")
+@Suite("Random damage to JSON stores")
 struct RandomDamageTests {
     private let seed = UInt64.random(in: 1...999_999)
 
@@ -50,8 +50,8 @@ struct RandomDamageTests {
         }
     }
 
-    @Test("a document without its checksum that was damaged anywhere is read or refused")
-    func documents() throws {
+    @Test("a randomly damaged document without checksum is read or refused, never a crash")
+    func survivesDamagedDocument() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()
@@ -69,8 +69,8 @@ struct RandomDamageTests {
         }
     }
 
-    @Test("a journal whose checksums match and whose commits mean nothing is read or refused")
-    func journals() throws {
+    @Test("a random journal with valid checksums is read or refused, never a crash")
+    func survivesDamagedJournal() throws {
         let bench = try Bench()
         var store: (any PersistentStore)? = try bench.create()
         try store?.fill()

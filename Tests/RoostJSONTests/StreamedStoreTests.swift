@@ -7,7 +7,7 @@ import Testing
 
 @testable import RoostJSON
 
-@Suite("JSON stores that are read once")
+@Suite("Read-once JSON stores")
 struct StreamedStoreTests {
     private let bench: Bench
 
@@ -56,7 +56,7 @@ struct StreamedStoreTests {
         return all
     }
 
-    @Test("everything is what the same store gives in memory, in any order and again")
+    @Test("a read-once store gives the same contents as in memory")
     func sameContents() throws {
         try fill()
         let (once, plain) = (try openOnce(), try bench.open(readOnly: true))
@@ -75,24 +75,42 @@ struct StreamedStoreTests {
             #expect(try links(left, "Album", name) == links(right, "Album", name))
         }
         #expect(try left.computeTally() == right.computeTally())
-        // Two passes side by side.
-        let (first, second) = (try left.records(of: "Album", after: nil), try left.records(of: "Track", after: nil))
-        var batch = RecordBatch(model: left.model)
-        #expect(try second.next(into: &batch) && batch.key(at: 0) == 1)
-        #expect(try first.next(into: &batch) && batch.count == 9)
-        #expect(try second.next(into: &batch) && batch.key(at: 0) == 1025)
-        // What needs the store in memory.
-        #expect(try left.count(FetchRequest("Track")) == 2500)
-        #expect(throws: StoreError.self) { try left.records(of: "Nothing", after: nil) }
-        #expect(throws: StoreError.self) { try once.commit(ChangeSet(model: once.model)) }
         try once.close()
-        let closed = #expect(throws: StoreError.self) { _ = try left.records(of: "Album", after: nil) }
-        #expect(closed?.code == .closed)
         try plain.close()
     }
 
-    @Test("a journal or a missing checksum brings the store into memory")
-    func inMemory() throws {
+    @Test("two cursors of a read-once snapshot read side by side")
+    func readsSideBySide() throws {
+        try fill()
+        let once = try openOnce()
+        let snapshot = try once.snapshot()
+        let (first, second) = (
+            try snapshot.records(of: "Album", after: nil), try snapshot.records(of: "Track", after: nil)
+        )
+        var batch = RecordBatch(model: snapshot.model)
+        #expect(try second.next(into: &batch) && batch.key(at: 0) == 1)
+        #expect(try first.next(into: &batch) && batch.count == 9)
+        #expect(try second.next(into: &batch) && batch.key(at: 0) == 1025)
+        try once.close()
+    }
+
+    @Test("a read-once store answers fetches, refuses commits and throws closed after its close")
+    func answersFetches() throws {
+        try fill()
+        let once = try openOnce()
+        #expect(once is StreamedJSONStore)
+        let snapshot = try once.snapshot()
+        // The fetch reads the store into memory.
+        #expect(try snapshot.count(FetchRequest("Track")) == 2500)
+        #expect(throws: StoreError.self) { try snapshot.records(of: "Nothing", after: nil) }
+        #expect(throws: StoreError.self) { try once.commit(ChangeSet(model: once.model)) }
+        try once.close()
+        let closed = #expect(throws: StoreError.self) { _ = try snapshot.records(of: "Album", after: nil) }
+        #expect(closed?.code == .closed)
+    }
+
+    @Test("a read-once store with a journal or without checksum is read into memory")
+    func fallsBackToMemory() throws {
         try fill()
         let writer = try bench.open()
         try writer.change { try $0.insert(ObjectID("Genre", key: 50), values: [:]) }
@@ -106,8 +124,8 @@ struct StreamedStoreTests {
         #expect(try !(openOnce() is StreamedJSONStore))
     }
 
-    @Test("reading all lists notices any changed byte")
-    func damage() throws {
+    @Test("any changed byte of a read-once document is noticed when all is read")
+    func noticesDamage() throws {
         let store = try bench.type.create(bench.location(), model: try flatModel(), options: StoreOptions())
         try store.change { changes in
             for key in Int64(1)...5 { try changes.insert(ObjectID("Album", key: key), values: ["title": "Blue"]) }
@@ -127,8 +145,8 @@ struct StreamedStoreTests {
         }
     }
 
-    @Test("a view shows one state, whatever is committed meanwhile and whether it is read in memory or not")
-    func oneState() throws {
+    @Test("a snapshot of a read-once store does not show later commits")
+    func snapshotKeepsState() throws {
         try fill()
         let once = try openOnce()
         let view = try once.snapshot()
@@ -143,8 +161,8 @@ struct StreamedStoreTests {
         try once.close()
     }
 
-    @Test("what another program writes into the document while it is read is not mixed with what was read")
-    func overwritten() throws {
+    @Test("a read-once document overwritten while it is read throws busy")
+    func noticesOverwriting() throws {
         try fill()
         let once = try openOnce()
         let view = try once.snapshot()
@@ -170,7 +188,7 @@ struct StreamedStoreTests {
     }
 
     /// Changes the text and gives it the checksum that belongs to it.
-    private func rewrite(_ old: String, _ new: String) throws {
+    private func rewrite(_ old: String, as new: String) throws {
         try bench.edit("store", old, new)
         var text = try bench.text()
         text = String(text.dropLast(3)) + "\n, "
@@ -180,21 +198,21 @@ struct StreamedStoreTests {
     }
 
     @Test(
-        "lists and records that are out of order or differ from the tally are refused",
+        "a read-once document out of order or unlike its tally is corrupted",
         arguments: [
             ("{\"id\": 5, ", "{\"id\": 3, "), ("\"Album\": [\n", "\"Track\": [\n"), ("\"Album\": [5", "\"Album\": [6"),
             ("\"title\": \"Blue\"", "\"title\": \"Red\""), ("[1, 2]", "[1, 3]"), ("[1, 2]", "[2, 1]"),
         ])
-    func wrongContents(old: String, new: String) throws {
+    func refusesWrongOrder(old: String, new: String) throws {
         let store = try bench.type.create(bench.location(), model: try flatModel(), options: StoreOptions())
         try store.change { changes in
             for key in Int64(1)...5 { try changes.insert(ObjectID("Album", key: key), values: ["title": "Blue"]) }
             try changes.add(Link(1, 2), to: RelationshipName("Album", name: "similar"))
         }
         try store.close()
-        try rewrite("\"generation\": 1", "\"generation\": 2")
+        try rewrite("\"generation\": 1", as: "\"generation\": 2")
         #expect(try openOnce().snapshot().computeTally().digest.objectCount == 5)
-        try rewrite(old, new)
+        try rewrite(old, as: new)
         let error = #expect(throws: StoreError.self) { _ = try openOnce().snapshot().computeTally() }
         #expect(error?.code == .corrupted)
     }

@@ -53,7 +53,7 @@ private struct Nested: Encodable {
     }
 }
 
-@Suite("JSON of reports")
+@Suite("JSON encoding")
 struct JSONEncodingTests {
     private func foundation(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
@@ -68,8 +68,8 @@ struct JSONEncodingTests {
         #expect(text == (try foundation(value)))
     }
 
-    @Test("a report is written as Foundation's encoder writes it, but for blanks")
-    func reports() throws {
+    @Test("values are encoded as by Foundation's JSONEncoder, except for spaces")
+    func encodesValues() throws {
         try expectSame(Everything())
         try expectSame([Everything(), Everything()])
         try expectSame(Nested())
@@ -80,8 +80,8 @@ struct JSONEncodingTests {
         try expectSame([[[]], [[1]]] as [[[Int]]])
     }
 
-    @Test("doubles are written as Foundation's encoder writes them")
-    func doubles() throws {
+    @Test("floating-point numbers are encoded as by Foundation's JSONEncoder")
+    func encodesDoubles() throws {
         var random = SeededNumbers(seed: 7)
         var numbers = (0..<2000).map { _ in Double(bitPattern: random.next()) }.filter(\.isFinite)
         numbers += (-30...30).flatMap { [pow(10, Double($0)), 3 * pow(10, Double($0)), pow(2, Double($0))] }
@@ -89,8 +89,8 @@ struct JSONEncodingTests {
         try expectSame(numbers.map { Float($0) }.filter(\.isFinite))
     }
 
-    @Test("a number that JSON does not have is refused", arguments: [Double.nan, .infinity, -.infinity])
-    func notNumbers(_ number: Double) {
+    @Test("infinity and NaN cannot be encoded as JSON", arguments: [Double.nan, .infinity, -.infinity])
+    func refusesNaN(_ number: Double) {
         #expect(throws: EncodingError.self) { try JSONNode(encoding: ["a": number]) }
         #expect(throws: EncodingError.self) { try JSONNode(encoding: [Float(number)]) }
     }

@@ -14,7 +14,7 @@ private func failure(_ text: String, acceptsJSON5: Bool) -> String? {
 @Suite("JSON trees")
 struct JSONNodeTests {
     @Test(
-        "reads what is JSON, also as JSON5",
+        "a JSON tree reads each valid text, and reads the same as JSON5",
         arguments: (JSONCases.accepted + JSONCases.tolerated).filter { !$0.kind.contains("equal only canonically") })
     func accepts(_ example: JSONCase) throws {
         let strict = JSONText.bytes(try JSONNode(example.bytes))
@@ -22,7 +22,9 @@ struct JSONNodeTests {
         #expect(JSONText.bytes(try JSONNode(strict)) == strict)
     }
 
-    @Test("refuses what is not JSON, as the tokenizer does", arguments: JSONCases.refused + JSONCases.untolerated)
+    @Test(
+        "a JSON tree refuses each invalid text with the tokenizer's message",
+        arguments: JSONCases.refused + JSONCases.untolerated)
     func refuses(_ example: JSONCase) throws {
         let expected = try #require(failure(example.bytes, chunk: 1 << 20)).description
         do throws(JSONSyntaxError) {
@@ -33,8 +35,8 @@ struct JSONNodeTests {
         }
     }
 
-    @Test("nodes and keys know their places")
-    func places() throws {
+    @Test("nodes and keys of a JSON tree know their positions")
+    func knowsPositions() throws {
         let bytes = Array("{\"é\": [1,\n  \"x\"]}".utf8)
         let node = try JSONNode(bytes)
         guard case .object(let members) = node.content, case .array(let items) = members[0].value.content else {
@@ -46,19 +48,21 @@ struct JSONNodeTests {
         #expect(TextPosition(of: items[1].byteOffset, in: bytes) == TextPosition(line: 2, column: 3))
     }
 
-    @Test("two spellings of one key are one key", arguments: [#"{"é": 1, "é": 2}"#, "{\"é\": 1, \"e\u{301}\": 2}"])
-    func equivalentKeys(_ text: String) throws {
+    @Test(
+        "canonically equivalent keys of a JSON object are duplicates",
+        arguments: [#"{"é": 1, "é": 2}"#, "{\"é\": 1, \"e\u{301}\": 2}"])
+    func refusesEquivalentKeys(_ text: String) throws {
         #expect(try #require(failure(text, acceptsJSON5: false)).hasSuffix("occurs twice in this object"))
     }
 
-    @Test("a tree has no limit of a key's length")
+    @Test("a JSON tree has no limit for the length of a key")
     func longKey() throws {
         let text = "{\"\(String(repeating: "k", count: 3 << 20))\":\"\(String(repeating: "v", count: 3 << 20))\"}"
         #expect(try compact(text) == text)
     }
 
-    @Test("nesting up to the limit is read, and more is refused", arguments: [false, true])
-    func depth(acceptsJSON5: Bool) throws {
+    @Test("a JSON tree accepts 128 nested arrays and refuses 129", arguments: [false, true])
+    func limitsDepth(acceptsJSON5: Bool) throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + "1" + String(repeating: "]", count: depth)
         }
@@ -69,21 +73,21 @@ struct JSONNodeTests {
     }
 
     @Test(
-        "doubles come back with every bit",
+        "a double in a JSON tree is read back with every bit",
         arguments: [
             0, 0x8000_0000_0000_0000, 1, 0x3FF0_0000_0000_0000, 0x7FEF_FFFF_FFFF_FFFF, 0x7FF0_0000_0000_0000,
             0xFFF0_0000_0000_0000, 0x7FF8_0000_0000_0000, 0x7FF8_0000_0000_0001, 0xFFF8_0000_0000_0000,
             0x3FB9_9999_9999_999A,
         ] as [UInt64])
-    func doubles(bits: UInt64) throws {
+    func readsDoublesBack(bits: UInt64) throws {
         let bytes = JSONText.bytes(JSONNode(.double(Double(bitPattern: bits))))
         #expect(try JSONNode(bytes).content.double?.bitPattern == bits)
     }
 
     @Test(
-        "a text that is not a number is not a double",
+        "a JSON value that is not a number has no double",
         arguments: ["\"12\"", "\"nan\"", "\"NaN:1\"", "\"NaN:+ff8000000000001\"", "true", "1e999"])
-    func noDoubles(_ text: String) throws { #expect(try JSONNode(Array(text.utf8)).content.double == nil) }
+    func hasNoDouble(_ text: String) throws { #expect(try JSONNode(Array(text.utf8)).content.double == nil) }
 
     // MARK: JSON5
 
@@ -99,7 +103,7 @@ struct JSONNodeTests {
         ("/*/ */1/***/", "1"), ("{}//", "{}"), ("[1/**/,/* */]", "[1]"), ("{\"a\":'é\"'}", #"{"a":"é\""}"#),
     ]
 
-    @Test("reads JSON5 and spells it as JSON, whatever the chunks", arguments: json5)
+    @Test("JSON5 is read in chunks of any size and written as JSON", arguments: json5)
     func readsJSON5(_ text: String, _ expected: String) throws {
         #expect(try compact(text, acceptsJSON5: true) == expected)
         #expect(failure(text, acceptsJSON5: false) != nil)
@@ -108,7 +112,7 @@ struct JSONNodeTests {
     }
 
     @Test(
-        "refuses what is not JSON5 with its place, whatever the chunks",
+        "invalid JSON5 is refused with its position, in chunks of any size",
         arguments: [
             ("", "line 1, column 1: the text ends where a value is expected"),
             ("[,]", "line 1, column 2: a value is expected"), ("[1,,]", "line 1, column 4: a value is expected"),
@@ -139,7 +143,7 @@ struct JSONNodeTests {
         #expect(failure(text, acceptsJSON5: true) == message)
     }
 
-    @Test("invalid UTF-8 is refused wherever it is in JSON5", arguments: ["//", "/*", "", "{", "{a", "'", "[\""])
+    @Test("invalid UTF-8 in JSON5 is refused at its position", arguments: ["//", "/*", "", "{", "{a", "'", "[\""])
     func invalidUTF8(_ before: String) throws {
         let bytes = Array(before.utf8) + [0xC3, 0x28, 0x2A, 0x2F]
         let error = try #require(failure(bytes, chunk: 1, syntax: .json5))
@@ -150,8 +154,8 @@ struct JSONNodeTests {
 
     private static let sample = #"{"a":[],"b":{},"c":[1,{"d":"\n\"\\\u0001/é"}],"e":{"f":null,"g":[true]}}"#
 
-    @Test("writes a tree in each style")
-    func styles() throws {
+    @Test("a JSON tree is written in each style")
+    func writesStyles() throws {
         let node = try JSONNode(Array(Self.sample.utf8))
         func text(_ style: JSONText.Style) -> String {
             String(decoding: JSONText.bytes(node, style: style), as: UTF8.self)

@@ -2,7 +2,7 @@ import Foundation
 import RoostJSONText
 import Testing
 
-@Suite("Values as JSON text")
+@Suite("Numbers as JSON text")
 struct JSONTextTests {
     private func text(_ number: Double) -> String {
         var text = TextBuffer()
@@ -31,8 +31,8 @@ struct JSONTextTests {
         return [number, -number, number.nextUp, number.nextDown, mantissa * power, number.rounded()]
     }
 
-    @Test("a finite double is written with the digits of its description", arguments: 0..<8)
-    func doubles(seed: UInt64) throws {
+    @Test("random finite doubles are written with the digits of their descriptions", arguments: 0..<8)
+    func writesRandomDoubles(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed)
         for number in Self.special where number.isFinite { #expect(text(number) == number.description) }
         var wrong: [Double] = []
@@ -44,16 +44,16 @@ struct JSONTextTests {
         #expect(wrong.isEmpty, "\(wrong.prefix(5))")
     }
 
-    @Test("doubles around each power of ten and of two are written with the digits of their descriptions")
-    func borders() throws {
+    @Test("doubles near powers of ten and two are written like their descriptions")
+    func writesDoublesNearPowers() throws {
         let powers = (-330...310).map { pow(10, Double($0)) } + (-1074...1023).map { pow(2, Double($0)) }
         let numbers = powers.flatMap { [$0.nextDown, $0, $0.nextUp, $0 * 5, 3 * $0, $0 - 0.001, $0 + 0.001] }
         let wrong = (numbers + numbers.map { -$0 }).filter { $0.isFinite && text($0) != $0.description }
         #expect(wrong.isEmpty, "\(wrong.prefix(5))")
     }
 
-    @Test("whole numbers are written with all their digits, at every number of digits")
-    func wholeNumbers() throws {
+    @Test("integers of each length are written with all digits")
+    func writesIntegers() throws {
         var numbers: [Int64] = [0, 1, -1, .max, .min, .max - 1, .min + 1]
         var power: Int64 = 1
         for _ in 0..<19 {
@@ -63,8 +63,8 @@ struct JSONTextTests {
         for number in numbers { #expect(text(number) == number.description) }
     }
 
-    @Test("a text grows while it is appended to, by bytes and by pieces larger than its memory")
-    func growth() throws {
+    @Test("a text buffer grows by single bytes and by large pieces")
+    func growsBuffer() throws {
         var text = TextBuffer(capacity: 1)
         var expected: [UInt8] = []
         for length in [0, 1, 63, 64, 65, 1000, 5, 70_000] {

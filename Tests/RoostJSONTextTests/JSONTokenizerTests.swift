@@ -52,14 +52,16 @@ extension JSONSyntaxError {
 struct JSONTokenizerTests {
     private static let chunks = [1, 2, 3, 7, 64, 1 << 20]
 
-    @Test("accepts what is JSON, whatever the chunks", arguments: JSONCases.accepted + JSONCases.tolerated)
+    @Test(
+        "the tokenizer reads each valid text alike in chunks of any size",
+        arguments: JSONCases.accepted + JSONCases.tolerated)
     func accepts(_ example: JSONCase) throws {
         let whole = try tokens(example.bytes, chunk: 1 << 20)
         for chunk in Self.chunks { #expect(try tokens(example.bytes, chunk: chunk) == whole) }
     }
 
     @Test(
-        "refuses what is not JSON, at its place, whatever the chunks",
+        "the tokenizer refuses each invalid text at its position, in any chunks",
         arguments: JSONCases.refused + JSONCases.untolerated)
     func refuses(_ example: JSONCase) throws {
         let error = try #require(failure(example.bytes, chunk: 1 << 20))
@@ -68,7 +70,7 @@ struct JSONTokenizerTests {
         for chunk in Self.chunks { #expect(failure(example.bytes, chunk: chunk)?.description == error.description) }
     }
 
-    @Test("the table has as many cases of each sort as the public suite")
+    @Test("the table of JSON cases has as many of each kind as the public suite")
     func caseCount() {
         #expect(JSONCases.accepted.count >= 95)
         #expect(JSONCases.refused.count >= 188)
@@ -76,16 +78,16 @@ struct JSONTokenizerTests {
     }
 
     @Test(
-        "no beginning of a text is a text",
+        "the tokenizer refuses each truncated array or object",
         arguments: JSONCases.accepted.filter { $0.bytes.last == 0x5D || $0.bytes.last == 0x7D })
-    func cutAnywhere(_ example: JSONCase) {
+    func refusesTruncated(_ example: JSONCase) {
         for count in 0..<example.bytes.count {
             #expect(failure(Array(example.bytes.prefix(count)), chunk: 3) != nil, "cut to \(count) bytes")
         }
     }
 
-    @Test("gives tokens with texts and places")
-    func places() throws {
+    @Test("JSON tokens have their texts, lines and columns")
+    func knowsPositions() throws {
         let text = "{\"a\\n\": [1,\n  \"жé\", -2.5e1],\n \"ж\": true, \"n\": null}"
         let seen = try tokens(Array(text.utf8), chunk: 2)
         #expect(
@@ -105,15 +107,15 @@ struct JSONTokenizerTests {
             ])
     }
 
-    @Test("columns count characters, also after a text that was thrown away")
+    @Test("columns count characters, even beyond the tokenizer's buffer")
     func columnsOfLongLines() throws {
         let long = String(repeating: "ж", count: 300_000)
         let error = try #require(failure(Array("[1,\n\"\(long)\", \"\(long)\", x]".utf8), chunk: 4096))
         #expect(error.position == TextPosition(line: 2, column: 2 * 300_002 + 5))
     }
 
-    @Test("resolves every escape", arguments: [1, 3, 64])
-    func escapes(chunk: Int) throws {
+    @Test("the tokenizer resolves each escape sequence", arguments: [1, 3, 64])
+    func resolvesEscapes(chunk: Int) throws {
         let seen = try tokens(
             Array(#"["\"\\\/\b\f\n\r\tx\u0000\u00e9\u20ac\ud83e\udd89\uDBFF\uDFFD\u007f","plain","é\n"]"#.utf8),
             chunk: chunk)
@@ -122,7 +124,7 @@ struct JSONTokenizerTests {
         #expect(seen[3].text == "é\n")
     }
 
-    @Test("a special character is found at every place of a string, as it is written and as it is read")
+    @Test("a special character is written and read at any offset of a string")
     func specialCharacters() throws {
         for special in ["\"", "\\", "\n", "\u{1}", "\u{1F}", "\u{7F}", "é", "東", "𝄞", "\u{0}"] {
             for before in 0...17 {
@@ -148,7 +150,7 @@ struct JSONTokenizerTests {
         }
     }
 
-    @Test("finds a key that occurs twice among very many")
+    @Test("a duplicate key is found among 20 000 members")
     func manyKeys() throws {
         let members = (0..<20_000).map { "\"k\($0)\":{\"k\($0)\":0}" }
         _ = try tokens(Array("{\(members.joined(separator: ","))}".utf8), chunk: 999)
@@ -156,7 +158,7 @@ struct JSONTokenizerTests {
         #expect(error.message == "the key 'k777' occurs twice in this object")
     }
 
-    @Test("a token longer than any chunk comes as a whole")
+    @Test("a token longer than a chunk is read whole")
     func longToken() throws {
         let long = String(repeating: "0123456789 abcdef", count: 50_000)
         let seen = try tokens(
@@ -166,7 +168,7 @@ struct JSONTokenizerTests {
         #expect(seen[3].text.utf8.count == 400_001)
     }
 
-    @Test("a key without an end is refused when it passes its limit", arguments: ["", "\\u0061", "é"])
+    @Test("an endless key is refused when it exceeds its limit", arguments: ["", "\\u0061", "é"])
     func endlessKey(begin: String) throws {
         var (given, byteCount) = (Array("{\"\(begin)".utf8), 0)
         var reader = JSONTokenizer(limits: limits) { buffer in
@@ -187,7 +189,7 @@ struct JSONTokenizerTests {
         #expect(byteCount <= 4 * limits.keyByteCount)
     }
 
-    @Test("a key of the greatest length is read, and one byte more is refused")
+    @Test("a key of the maximum length is read, and one byte more is refused")
     func longestKey() throws {
         // The quotes count.
         let longest = String(repeating: "k", count: limits.keyByteCount - 2)
@@ -197,7 +199,7 @@ struct JSONTokenizerTests {
         #expect(failure(Array("{\"\(longest)k\": 1}".utf8), chunk: 1000)?.isLimit == true)
     }
 
-    @Test("a captured value is refused inside of a token that passes its limit")
+    @Test("capturing an endless string stops at the limit")
     func endlessCapturedValue() throws {
         var (given, byteCount) = (Array("[\"".utf8), 0)
         var reader = JSONTokenizer(limits: limits) { buffer in
@@ -218,22 +220,24 @@ struct JSONTokenizerTests {
 
     // MARK: JSON Lines
 
-    @Test("reads lines of values, passing over empty lines", arguments: [1, 2, 100])
-    func lines(chunk: Int) throws {
+    @Test("JSON Lines are read, and empty lines skipped", arguments: [1, 2, 100])
+    func readsLines(chunk: Int) throws {
         let seen = try tokens(Array("\n{\"a\":1}\r\n\n  7\n\"x\"".utf8), chunk: chunk, syntax: .lines)
         #expect(seen.map(\.token) == [.beginObject, .key, .number, .endObject, .number, .string])
         #expect(seen.map(\.line) == [2, 2, 2, 2, 4, 5])
         #expect(try tokens([], chunk: chunk, syntax: .lines).isEmpty)
     }
 
-    @Test("a value in lines ends with its line", arguments: ["{\"a\":\n1}", "[1,\n2]", "7 8", "{}[]\n", "{\n}"])
+    @Test(
+        "a JSON Lines value that crosses or shares a line is refused",
+        arguments: ["{\"a\":\n1}", "[1,\n2]", "7 8", "{}[]\n", "{\n}"])
     func valueAcrossLines(text: String) {
         #expect(failure(Array(text.utf8), chunk: 100, syntax: .lines) != nil)
     }
 
     // MARK: Skipping and capturing
 
-    @Test("skips values and returns them as they are")
+    @Test("skipped values are passed over, and captured ones keep their spelling")
     func skippingAndCapturing() throws {
         var reader = makeTokenizer(
             Array(#"{"a": {"b": [1, {"c": []}]}, "d": [ 1 , "x" ] , "e": 5, "f": "é"}"#.utf8), chunk: 3)
@@ -250,7 +254,7 @@ struct JSONTokenizerTests {
         #expect(try reader.next() == .end)
     }
 
-    @Test("a value that is captured has a limit")
+    @Test("capturing a value longer than the limit is refused")
     func captureLimit() throws {
         var reader = makeTokenizer(Array("[[1,2,3,4,5,6,7,8,9]]".utf8), chunk: 3)
         #expect(try reader.next() == .beginArray)
@@ -259,8 +263,8 @@ struct JSONTokenizerTests {
         #expect(isLimit)
     }
 
-    @Test("names are found by their bytes alone")
-    func names() throws {
+    @Test("keys are found in a name table by their bytes alone")
+    func findsNames() throws {
         let table = JSONNameTable(["title", "é", "", "tit", "x\"y"])
         var found: [Int?] = []
         var reader = makeTokenizer(
@@ -273,8 +277,8 @@ struct JSONTokenizerTests {
         #expect(found == [3, 1, nil, 2, 4, nil, 0])
     }
 
-    @Test("the checksum is that of the bytes before a token, whatever the chunks", arguments: [1, 5, 1 << 20])
-    func checksum(chunk: Int) throws {
+    @Test("the text checksum covers the bytes before a token, in any chunks", arguments: [1, 5, 1 << 20])
+    func computesChecksum(chunk: Int) throws {
         let text = Array("{\"long\": \"\(String(repeating: "é", count: 100_000))\",\n \"checksum\": 0}".utf8)
         var reader = makeTokenizer(text, chunk: chunk, computesChecksum: true)
         #expect(try reader.next() == .beginObject)
@@ -289,9 +293,9 @@ struct JSONTokenizerTests {
         #expect(TextChecksum.text(value).count == 32)
     }
 
-    @Test("numbers are read exactly or not at all")
-    func numbers() throws {
-        let texts: [(String, Int64?, Double?)] = [
+    @Test(
+        "a JSON number is converted exactly or not at all",
+        arguments: [
             ("0", 0, 0), ("-0", 0, -0.0), ("9223372036854775807", .max, 0x1p63),
             ("-9223372036854775808", .min, -0x1p63),
             ("9223372036854775808", nil, 0x1p63), ("-9223372036854775809", nil, -0x1p63), ("1.0", nil, 1),
@@ -302,12 +306,11 @@ struct JSONTokenizerTests {
             ("9007199254740993", 9_007_199_254_740_993, 9_007_199_254_740_992),
             ("1.00000000000000011102230246251565404236316680908203125", nil, 1),
             ("1.00000000000000011102230246251565404236316680908203126", nil, 1.0000000000000002),
-        ]
-        for (text, integer, double) in texts {
-            var reader = makeTokenizer(Array(text.utf8), chunk: 1)
-            #expect(try reader.next() == .number)
-            #expect(reader.integer == integer, "\(text)")
-            #expect(reader.double?.bitPattern == double?.bitPattern, "\(text)")
-        }
+        ] as [(String, Int64?, Double?)])
+    func convertsNumber(text: String, integer: Int64?, double: Double?) throws {
+        var reader = makeTokenizer(Array(text.utf8), chunk: 1)
+        #expect(try reader.next() == .number)
+        #expect(reader.integer == integer)
+        #expect(reader.double?.bitPattern == double?.bitPattern)
     }
 }

@@ -30,8 +30,8 @@ struct BulkLoadTests {
         return target
     }
 
-    @Test("a loaded store equals one that was committed", arguments: [true, false], [true, false])
-    func equals(unpublished: Bool, reversed: Bool) throws {
+    @Test("a loaded key-value store equals the committed store", arguments: [true, false], [true, false])
+    func equalsCommits(unpublished: Bool, reversed: Bool) throws {
         let source = try TestStore()
         try source.fill()
         try source.commit { try $0.update(source.artist(2), version: 1, values: ["name": "Bob"]) }
@@ -48,8 +48,8 @@ struct BulkLoadTests {
         #expect(try target.store.reserveKeys(1, for: "Artist") == 71..<72)
     }
 
-    @Test("a load that is cancelled while what was sorted is written leaves nothing", arguments: [true, false])
-    func cancelled(isUnpublished: Bool) throws {
+    @Test("a key-value load that is cancelled while it finishes leaves nothing", arguments: [true, false])
+    func cancelsLoad(isUnpublished: Bool) throws {
         let target = try TestStore(StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = isUnpublished })
         let loader = try target.store.bulkLoader(
             BulkLoadOptions(checkCancellation: { () throws(StoreError) in
@@ -64,8 +64,8 @@ struct BulkLoadTests {
         #expect(try target.findings() == [])
     }
 
-    @Test("a load whose end cannot be flushed leaves nothing, and the next one finds nothing in its way")
-    func unflushed() throws {
+    @Test("a key-value load that cannot be flushed leaves nothing and can be repeated")
+    func repeatsAfterFailedFlush() throws {
         let options = StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = true }
         let target = try TestStore(options, isTrusted: false, failingSyncCount: 1)
         let before = try target.snapshot().recordedTally()
@@ -86,8 +86,8 @@ struct BulkLoadTests {
         #expect(try target.findings() == [])
     }
 
-    @Test("many records load in parts, show nothing before the end, and spill what does not fit")
-    func many() throws {
+    @Test("a key-value load of many batches shows nothing before its end")
+    func loadsManyBatches() throws {
         let target = try TestStore(StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = true })
         let loader = try target.store.bulkLoader(BulkLoadOptions())
         var (batch, expected) = (RecordBatch(model: target.model), StoreTally(model: target.model))
@@ -110,8 +110,8 @@ struct BulkLoadTests {
         #expect(try target.findings() == [])
     }
 
-    @Test("an abandoned load leaves no trace, even where parts of it were committed", arguments: [true, false])
-    func abandoned(unpublished: Bool) throws {
+    @Test("an abandoned key-value load leaves no trace", arguments: [true, false])
+    func abandonsLoad(unpublished: Bool) throws {
         let target = try TestStore(StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = unpublished })
         let before = try target.digest()
         let loader = try target.store.bulkLoader(BulkLoadOptions())
@@ -132,8 +132,8 @@ struct BulkLoadTests {
         try target.fill()
     }
 
-    @Test("a bulk load blocks other writers until it is released")
-    func writersPlace() throws {
+    @Test("a key-value load blocks other writers until it is released")
+    func blocksWriters() throws {
         let target = try TestStore()
         do {
             let loader = try target.store.bulkLoader(BulkLoadOptions())
@@ -147,8 +147,8 @@ struct BulkLoadTests {
         try target.commit { try $0.insert(target.genre(2), values: [:]) }
     }
 
-    @Test("equal unique values are found, with the objects that have them", arguments: [10, 6000])
-    func violations(length: Int) throws {
+    @Test("a key-value load names both objects with an equal unique value", arguments: [10, 6000])
+    func namesEqualValues(length: Int) throws {
         let target = try TestStore()
         let loader = try target.store.bulkLoader(BulkLoadOptions())
         let code = String(repeating: "k", count: length)
@@ -170,9 +170,9 @@ struct BulkLoadTests {
     }
 
     @Test(
-        "a link that is loaded twice is refused, with the same places too",
+        "a key-value load refuses a link that occurs twice",
         arguments: [("Genre", "chart"), ("Artist", "partners"), ("Album", "genres")])
-    func repeatedLinks(entity: EntityName, name: String) throws {
+    func refusesRepeatedLink(entity: EntityName, name: String) throws {
         for second in [Link(1, 2, order: 7, inverseOrder: 9), Link(1, 2, order: 5, inverseOrder: 6)] {
             let target = try TestStore()
             let (number, _) = try target.model.requireLinkRelationship(RelationshipName(entity, name: name))
@@ -184,8 +184,8 @@ struct BulkLoadTests {
         }
     }
 
-    @Test("a key that is loaded twice is refused")
-    func duplicates() throws {
+    @Test("a key-value load refuses a key that occurs twice in a hierarchy")
+    func refusesRepeatedKey() throws {
         let target = try TestStore()
         var batch = RecordBatch(model: target.model)
         try batch.append(target.artist(5), values: [:])
@@ -197,8 +197,8 @@ struct BulkLoadTests {
         #expect(try target.snapshot().ids(of: "Artist") == [])
     }
 
-    @Test("a load adds to what is there: links that are there and unique values collide")
-    func intoFilledStore() throws {
+    @Test("a load into a filled key-value store adds to it and refuses collisions")
+    func addsToFilledStore() throws {
         let target = try TestStore()
         try target.fill()
         var batch = RecordBatch(model: target.model)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Commits of the key-value engine")
 struct CommitTests {
-    @Test("a filled store reads back, agrees with its tally and has no findings")
+    @Test("a filled key-value store is read back and agrees with its tally")
     func readsBack() throws {
         let test = try TestStore()
         try test.fill()
@@ -24,8 +24,8 @@ struct CommitTests {
         #expect(try test.findings() == [])
     }
 
-    @Test("an update raises the version, the generation, and moves index and unique entries")
-    func updates() throws {
+    @Test("an update raises version and generation, and moves index entries")
+    func updatesIndexEntries() throws {
         let test = try TestStore()
         try test.fill()
         let receipt = try test.commit {
@@ -42,8 +42,8 @@ struct CommitTests {
         _ = try test.digest()
     }
 
-    @Test("an object whose versions are used up is not updated, and its version does not start again")
-    func lastVersion() throws {
+    @Test("an object at the highest version cannot be updated")
+    func refusesLastVersion() throws {
         let test = try TestStore()
         let loader = try test.store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: test.store.model)
@@ -59,8 +59,8 @@ struct CommitTests {
         #expect(try record.value("name") == .string("Ada"))
     }
 
-    @Test("updates in any order are written once each, and one that is there twice is named", arguments: [40, 400])
-    func scatteredUpdates(count: Int64) throws {
+    @Test("scattered updates are each written once, and a repeated one is named", arguments: [40, 400])
+    func writesScatteredUpdates(count: Int64) throws {
         let test = try TestStore()
         // Keys of one to three bytes, of two hierarchies.
         let ids = (1...count).map { $0 % 3 == 0 ? test.genre($0 * $0 * 7) : test.artist($0 * $0 * 7) }
@@ -86,8 +86,8 @@ struct CommitTests {
         #expect(error?.message.contains("\(ids[5]) ") == true)
     }
 
-    @Test("stale updates, deletes and checks are all listed with what is there now, and nothing is written")
-    func conflicts() throws {
+    @Test("stale updates, deletes and checks are all listed, and nothing is written")
+    func listsConflicts() throws {
         let test = try TestStore()
         try test.fill()
         try test.commit { try $0.update(test.artist(1), version: 1, values: ["name": "Eve"]) }
@@ -109,8 +109,8 @@ struct CommitTests {
         #expect(try test.snapshot().record(test.genre(9)) == nil)
     }
 
-    @Test("an update of a key that another entity of the hierarchy has is a conflict")
-    func otherEntity() throws {
+    @Test("a key of another entity in the hierarchy cannot be updated or inserted")
+    func refusesOtherEntity() throws {
         let test = try TestStore()
         try test.fill()
         #expect(
@@ -119,8 +119,8 @@ struct CommitTests {
         #expect(code { try test.commit { try $0.insert(ObjectID("Artist", key: 3), values: [:]) } } == .duplicateObject)
     }
 
-    @Test("an empty change set keeps the generation, and still checks what must be unchanged")
-    func empty() throws {
+    @Test("an empty change set keeps the generation but checks unchanged objects")
+    func keepsGenerationWithoutChanges() throws {
         let test = try TestStore()
         try test.fill()
         #expect(try test.commit { _ in }.generation.number == 1)
@@ -130,8 +130,8 @@ struct CommitTests {
         #expect(absent.generation.number == 1)
     }
 
-    @Test("an object named twice in one change set is refused")
-    func twice() throws {
+    @Test("a change set that names an object twice is refused")
+    func refusesObjectTwice() throws {
         let test = try TestStore()
         try test.fill()
         #expect(
@@ -156,8 +156,8 @@ struct CommitTests {
             } == .duplicateObject)
     }
 
-    @Test("every pair that collides is listed: with the store and within the change set")
-    func violations() throws {
+    @Test("a commit lists each unique-value collision with the store and within itself")
+    func listsCollisions() throws {
         let test = try TestStore()
         try test.fill()
         do {
@@ -182,8 +182,8 @@ struct CommitTests {
         #expect(try test.snapshot().record(test.artist(13)) == nil)
     }
 
-    @Test("unique values can be swapped, and taken over from an object that goes")
-    func swap() throws {
+    @Test("a commit can swap unique values or take one from a deleted object")
+    func swapsUniqueValues() throws {
         let test = try TestStore()
         try test.fill()
         try test.commit { changes in
@@ -197,8 +197,8 @@ struct CommitTests {
         #expect(try test.snapshot().keys(FetchRequest("Artist", where: .equal("code", to: "c"))) == [4])
     }
 
-    @Test("a constraint over two attributes binds only objects that have both")
-    func compound() throws {
+    @Test("a uniqueness constraint over two attributes binds only objects with both values")
+    func bindsObjectsWithBothValues() throws {
         let test = try TestStore()
         try test.fill()
         try test.commit { changes in
@@ -211,8 +211,8 @@ struct CommitTests {
                 == .constraintViolation)
     }
 
-    @Test("values too long for a key are unique, even if they differ only after the part that fits")
-    func longValues() throws {
+    @Test("unique values longer than a key are compared to their ends")
+    func comparesLongValues() throws {
         let test = try TestStore()
         let long = String(repeating: "x", count: 5000)
         try test.commit { changes in
@@ -232,8 +232,8 @@ struct CommitTests {
         #expect(try test.findings() == [])
     }
 
-    @Test("user metadata are set and removed by a commit")
-    func userMetadata() throws {
+    @Test("a commit sets and removes user metadata")
+    func setsUserMetadata() throws {
         let test = try TestStore(
             StoreOptions(timeoutSeconds: 0).with { $0.userMetadata = ["kept": .int(1), "gone": .bool(true)] })
         try test.commit { changes in
@@ -243,8 +243,8 @@ struct CommitTests {
         #expect(try test.store.metadata().userMetadata == ["kept": .int(1), "new": .string("x")])
     }
 
-    @Test("everything after close throws closed; closing again does nothing")
-    func closed() throws {
+    @Test("every operation on a closed key-value store throws closed")
+    func throwsClosed() throws {
         let test = try TestStore()
         try test.fill()
         let snapshot = try test.snapshot()
@@ -268,8 +268,8 @@ struct CommitTests {
         #expect(code { _ = try links.next(into: &linkBatch) } == .closed)
     }
 
-    @Test("a read-only store refuses every change")
-    func readOnly() throws {
+    @Test("a read-only key-value store refuses every change")
+    func refusesChangesWhenReadOnly() throws {
         let test = try TestStore(StoreOptions(isReadOnly: true))
         #expect(code { try test.commit { try $0.insert(test.genre(9), values: [:]) } } == .readOnly)
         #expect(code { _ = try test.store.reserveKeys(1, for: "Genre") } == .readOnly)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RoostKeyValue
 
-@Suite("The external sorter")
+@Suite("External sorter")
 struct ExternalSorterTests {
     private struct Entry: Comparable {
         var space: Int
@@ -30,9 +30,9 @@ struct ExternalSorterTests {
     }
 
     @Test(
-        "gives everything back in order, whether it fits into memory or takes several merges",
+        "the external sorter returns entries in order, in memory or after merges",
         arguments: [0, 1, 100, 6000, 40_000])
-    func sorts(count: Int) throws {
+    func sortsInMemoryAndFiles(count: Int) throws {
         var generator = SeededGenerator(UInt64(count) + 1)
         let directory = FileManager.default.temporaryDirectory.appending(path: "roost-\(UUID())").path
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -54,8 +54,8 @@ struct ExternalSorterTests {
         #expect(try drain(sorter) == [])
     }
 
-    @Test("a directory that allows no file is passed over; without any the error says so")
-    func directories() throws {
+    @Test("the external sorter skips unusable directories and fails if all are")
+    func skipsUnusableDirectories() throws {
         let sorter = ExternalSorter(
             memoryByteCount: 64 << 10, directories: ["/dev/null", FileManager.default.temporaryDirectory.path])
         for number in (0..<5000).reversed() { try sorter.append(StorageKey(number: number), in: .indexes) }

@@ -6,12 +6,12 @@ import Testing
 @testable import RoostMemory
 
 /// The worked examples of FORMAT.md, byte for byte.
-@Suite("The key-value format")
+@Suite("Format of key-value stores")
 struct FormatTests {
     private func hex(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02X", $0) }.joined() }
 
-    @Test("a store reports its file's format version: the engine's, unless the storage has its own")
-    func version() throws {
+    @Test("a key-value store reports the format version of its storage, else the engine's")
+    func reportsFormatVersion() throws {
         #expect(try TestStore().store.metadata().formatVersion == MetaSpace.formatVersion)
         let other = try TestStore(isTrusted: false)
         #expect(try other.store.metadata().formatVersion == 7)
@@ -21,8 +21,8 @@ struct FormatTests {
             ).formatVersion == 7)
     }
 
-    @Test("keys of records, links and references")
-    func keys() {
+    @Test("keys of records and links have the bytes in FORMAT.md")
+    func encodesKeys() {
         #expect(hex(StorageKey(record: 258, root: 3).bytes) == "03020102")
         #expect(hex(StorageKey(record: 1, root: 300).bytes) == "FF012C0101")
         let (key, inverseKey) = LinkKeys.keys(Link(1, 2, order: -1, inverseOrder: 7), relationship: 5)
@@ -41,28 +41,30 @@ struct FormatTests {
         return samples
     }
 
-    @Test("a record's key is the same however it is made, and gives its parts back")
-    func recordKeys() throws {
-        for root in [0, 3, 254, 255, 256, 0xFEDC] {
-            for key in samples() {
-                let bytes = StorageKey(record: key, root: root)
-                #expect(
-                    try ShortKey(record: key, root: root).withBytes { (bytes) throws(StoreError) in Array(bytes) }
-                        == bytes.bytes)
-                #expect(bytes.bytes.withUnsafeBytes { $0.recordPlace } == ObjectPlace(root: root, key: key))
-                #expect(bytes.number == root)
-            }
-        }
-        for key in [0, -1, Int64.min] {
-            // No object has such a key; looking for it must find none.
-            let bytes = try ShortKey(record: key, root: 3).withBytes { (bytes) throws(StoreError) in Array(bytes) }
-            #expect(bytes == StorageKey(record: key, root: 3).bytes)
-            #expect(bytes.withUnsafeBytes { $0.recordPlace } == nil)
+    @Test(
+        "a record key has the same bytes by each encoder and decodes to its parts",
+        arguments: [0, 3, 254, 255, 256, 0xFEDC])
+    func decodesRecordKeys(root: Int) throws {
+        for key in samples() {
+            let bytes = StorageKey(record: key, root: root)
+            #expect(
+                try ShortKey(record: key, root: root).withBytes { (bytes) throws(StoreError) in Array(bytes) }
+                    == bytes.bytes)
+            #expect(bytes.bytes.withUnsafeBytes { $0.recordPlace } == ObjectPlace(root: root, key: key))
+            #expect(bytes.number == root)
         }
     }
 
-    @Test("a record key read in one step equals the key decoded in parts", arguments: [0, 3, 254, 255, 256])
-    func recordKeysAtOnce(root: Int) throws {
+    /// No object has such a key, so looking for it must find none.
+    @Test("a key below 1 has a record key that decodes to no object", arguments: [0, -1, Int64.min])
+    func decodesImpossibleKey(key: Int64) throws {
+        let bytes = try ShortKey(record: key, root: 3).withBytes { (bytes) throws(StoreError) in Array(bytes) }
+        #expect(bytes == StorageKey(record: key, root: 3).bytes)
+        #expect(bytes.withUnsafeBytes { $0.recordPlace } == nil)
+    }
+
+    @Test("the fast reader of record keys agrees with the general decoder", arguments: [0, 3, 254, 255, 256])
+    func fastRecordKeysAgree(root: Int) throws {
         let reader = RecordKeyReader(root: root)
         var readCount = 0
         func read(_ bytes: [UInt8]) -> Int64? {
@@ -89,8 +91,8 @@ struct FormatTests {
         #expect(root < 255 ? readCount > 500 : readCount == 0)
     }
 
-    @Test("the order of keys is the order of their parts")
-    func order() throws {
+    @Test("link keys sort by relationship, source, place and target")
+    func sortsLinkKeys() throws {
         var links: [(relationship: Int, from: Int64, place: Int64, to: Int64)] = []
         let numbers = samples()
         for _ in 0..<2000 {
@@ -113,8 +115,8 @@ struct FormatTests {
         }
     }
 
-    @Test("a link's end read in one step equals the end decoded in parts, whatever its length")
-    func linkEnds() throws {
+    @Test("the fast reader of link ends agrees with the general decoder")
+    func fastLinkEndsAgree() throws {
         for place: Int64 in [0, 1, -1, 300, .min, .max] {
             for to in samples() {
                 let bytes = LinkKeys.keys(Link(258, to, order: place), relationship: 5).key.bytes
@@ -123,7 +125,8 @@ struct FormatTests {
                     bytes.withUnsafeBytes { LinkKey.end(of: $0, behind: byteCount) }
                 }
                 #expect(end(bytes) == to)
-                // Keys that differ in one byte after the first end, or in length, have the end that their parts give, or none.
+                // Keys that differ in one byte after the first end, or in length, have the end that
+                // their parts give, or none.
                 var others = [bytes + [0]] + (byteCount..<bytes.count).map { Array(bytes.prefix($0)) }
                 for index in byteCount..<bytes.count {
                     for byte in [0, 1, bytes[index] ^ 1, bytes[index] &+ 1, 255] {
@@ -137,12 +140,12 @@ struct FormatTests {
     }
 
     @Test(
-        "bytes that no key has are refused",
+        "malformed record and link keys are refused",
         arguments: [
             "", "03", "0300", "030100", "03020001", "0309010000000000000000", "030202", "0302010203",
             "0308FFFFFFFFFFFFFFFF", "FF00030101", "FF01", "FF",
         ])
-    func malformed(_ text: String) {
+    func refusesMalformedKey(_ text: String) {
         var bytes: [UInt8] = []
         var rest = text[...]
         while let byte = UInt8(rest.prefix(2), radix: 16) {
@@ -161,8 +164,8 @@ struct FormatTests {
         }
     }
 
-    @Test("encoded values")
-    func values() throws {
+    @Test("encoded index values have the bytes in FORMAT.md")
+    func encodesValues() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Thing",
@@ -193,8 +196,8 @@ struct FormatTests {
         #expect(try encoded("amount") == "01020402" + hex(withUnsafeBytes(of: digits.bigEndian) { Array($0) }))
     }
 
-    @Test("the spaces of a small store")
-    func spaces() throws {
+    @Test("the key spaces of a small store have the entries in FORMAT.md")
+    func writesSpaces() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "A",

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Generations of the key-value engine")
 struct GenerationTests {
-    @Test("a generation is counted up to the highest one, and never begins again")
-    func highest() throws {
+    @Test("a key-value store refuses commits and loads after the highest generation")
+    func refusesAfterHighestGeneration() throws {
         let model = try musicModel()
         let store = try MemoryStoreType().create(
             StoreLocation(type: "memory", path: ""), model: model, options: StoreOptions())

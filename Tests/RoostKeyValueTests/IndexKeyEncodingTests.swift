@@ -13,7 +13,7 @@ struct IndexKeyEncodingTests {
     }
 
     /// Checks that the bytes of all pairs are in the order of their values.
-    private func expectOrder<T>(_ values: [T], _ encode: (T) -> [UInt8], _ precedes: (T, T) -> Bool) {
+    private func expectOrder<T>(of values: [T], encode: (T) -> [UInt8], precedes: (T, T) -> Bool) {
         let encoded = values.map(encode)
         for (i, a) in values.enumerated() {
             for (j, b) in values.enumerated() {
@@ -22,17 +22,17 @@ struct IndexKeyEncodingTests {
         }
     }
 
-    @Test("integers")
-    func integers() {
+    @Test("index keys of integers sort as numbers")
+    func sortsIntegers() {
         var generator = SeededGenerator(1)
         let values =
             [.min, .min + 1, -256, -255, -1, 0, 1, 255, 256, .max - 1, .max]
             + (0..<60).map { _ in Int64.random(in: .min ... .max, using: &generator) }
-        expectOrder(values, { value in bytes { IndexKeyEncoding.append(value, to: &$0) } }, <)
+        expectOrder(of: values, encode: { value in bytes { IndexKeyEncoding.append(value, to: &$0) } }, precedes: <)
     }
 
-    @Test("floating-point numbers, NaN last, both zeros equal")
-    func doubles() {
+    @Test("index keys of doubles sort as numbers, with NaN last and equal zeros")
+    func sortsDoubles() {
         var generator = SeededGenerator(2)
         let values: [Double] =
             [
@@ -44,14 +44,14 @@ struct IndexKeyEncodingTests {
                 !$0.isNaN
             }
         func encode(_ value: Double) -> [UInt8] { bytes { IndexKeyEncoding.append(value, to: &$0) } }
-        expectOrder(values, encode, <)
+        expectOrder(of: values, encode: encode, precedes: <)
         #expect(encode(-0.0) == encode(0.0))
         #expect(encode(.nan) == encode(-.nan))
         #expect(encode(.infinity).lexicographicallyPrecedes(encode(.nan)))
     }
 
-    @Test("decimals of every size and sign")
-    func decimals() throws {
+    @Test("index keys of decimals sort as numbers of every size and sign")
+    func sortsDecimals() throws {
         var generator = SeededGenerator(3)
         var values = try [
             "0", "-1", "1", "10", "9.99", "10.01", "1e127", "-1e127", "1e-128", "-1e-128", "NaN",
@@ -66,11 +66,11 @@ struct IndexKeyEncodingTests {
                         isNegative: Bool.random(using: &generator), mantissa: mantissa,
                         exponent: Int.random(in: -6...6, using: &generator))))
         }
-        expectOrder(values, { value in bytes { IndexKeyEncoding.append(value, to: &$0) } }, <)
+        expectOrder(of: values, encode: { value in bytes { IndexKeyEncoding.append(value, to: &$0) } }, precedes: <)
     }
 
-    @Test("text and data: a beginning comes first, zero bytes included, whatever follows in the key")
-    func text() {
+    @Test("index keys of text and data sort by bytes, with any suffix")
+    func sortsText() {
         var generator = SeededGenerator(4)
         var values: [[UInt8]] = [
             [], [0], [0, 0], [0, 1], [0, 255], [1], [1, 0], [255], [255, 255], [97], [97, 0], [97, 98],
@@ -83,17 +83,17 @@ struct IndexKeyEncodingTests {
         }
         for suffix in [[UInt8](), [0], [255, 255]] {
             expectOrder(
-                values,
-                { value in
+                of: values,
+                encode: { value in
                     bytes { bytes in value.withUnsafeBytes { IndexKeyEncoding.append(escaping: $0, to: &bytes) } }
                         + suffix
                 },
-                { $0.lexicographicallyPrecedes($1) })
+                precedes: { $0.lexicographicallyPrecedes($1) })
         }
     }
 
-    @Test("every field of a record: nulls first, descending elements the other way round")
-    func fields() throws {
+    @Test("index keys of each type sort with null first, or reversed if descending")
+    func sortsFields() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Thing",
@@ -143,8 +143,8 @@ struct IndexKeyEncodingTests {
         }
     }
 
-    @Test("no key is longer than the limit, and a shortened one has exactly its length", arguments: [64, 100, 511])
-    func limits(limit: Int) {
+    @Test("no index key exceeds the limit, and a shortened unique key reaches it", arguments: [64, 100, 511])
+    func limitsKeyLength(limit: Int) {
         var key = StorageKey()
         for count in 0...600 {
             let values = [UInt8](repeating: 7, count: count)
@@ -156,16 +156,16 @@ struct IndexKeyEncodingTests {
         }
     }
 
-    @Test("places and keys order as numbers")
-    func places() {
+    @Test("places in keys sort as numbers")
+    func sortsPlaces() {
         expectOrder(
-            [Int64.min, -256, -1, 0, 1, 255, 256, .max],
-            { place in
+            of: [Int64.min, -256, -1, 0, 1, 255, 256, .max],
+            encode: { place in
                 var key = StorageKey()
                 key.append(place: place)
                 // An object's key always follows, and what has no place begins with it.
                 key.append(key: 1)
                 return key.bytes
-            }, <)
+            }, precedes: <)
     }
 }

@@ -59,8 +59,8 @@ import RoostCore
 
         private static let expectedCodes: Set<StoreError.Code> = [.corrupted, .notAStore, .unsupportedVersion]
 
-        @Test("a file cut anywhere is refused or whole, never a signal")
-        func truncation() throws {
+        @Test("an LMDB file truncated anywhere is read whole or refused")
+        func survivesTruncation() throws {
             let good = try sample()
             let directory = try directory.get()
             let expected = try contents().get()
@@ -80,9 +80,9 @@ import RoostCore
         }
 
         @Test(
-            "flipped bytes give an error or leave keys and structure whole, never a signal",
+            "a flipped byte in an LMDB file gives an error or leaves its keys whole",
             arguments: [UInt8(0x01), 0x80, 0xFF])
-        func flips(mask: UInt8) throws {
+        func survivesFlippedBytes(mask: UInt8) throws {
             let good = try sample()
             let directory = try directory.get()
             let expectedCount = try contents().get().count
@@ -106,8 +106,8 @@ import RoostCore
             #expect(refused > 100)
         }
 
-        @Test("pages overwritten with zeros, noise or each other never cause a signal")
-        func pages() throws {
+        @Test("an LMDB file with overwritten pages is read or refused, never a crash")
+        func survivesOverwrittenPages() throws {
             let good = try sample()
             let directory = try directory.get()
             let expectedCount = try contents().get().count
@@ -136,9 +136,9 @@ import RoostCore
         }
 
         @Test(
-            "a leaf whose keys or nodes do not follow each other is refused",
+            "an LMDB leaf with misordered keys or overlapping nodes is refused",
             arguments: ["its keys are out of order", "its nodes overlap or leave a gap", "a value of 5000 bytes"])
-        func leaves(reason: String) throws {
+        func refusesDamagedLeaf(reason: String) throws {
             let good = try sample()
             let directory = try directory.get()
             var refused = 0
@@ -170,8 +170,8 @@ import RoostCore
             #expect(refused > 3)
         }
 
-        @Test("an examination finds damage that came after opening")
-        func findings() throws {
+        @Test("findings about an LMDB file damaged while open have severity damage")
+        func reportsDamageOnly() throws {
             let good = try sample()
             let directory = try directory.get()
             let storage = try directory.open()
@@ -189,8 +189,8 @@ import RoostCore
             try storage.close()
         }
 
-        @Test("foreign, empty and strange files have codes of their own and stay as they are")
-        func foreign() throws {
+        @Test("foreign, empty and incompatible LMDB files are refused by code and unchanged")
+        func refusesForeignFile() throws {
             let directory = try directory.get()
             var newer = try sample()
             newer[20] = 2
@@ -210,8 +210,8 @@ import RoostCore
             }
         }
 
-        @Test("what is not a file is refused and never waited for")
-        func notFiles() throws {
+        @Test("a missing file, a pipe and a directory are refused as LMDB stores")
+        func refusesOtherKinds() throws {
             let directory = try directory.get()
             #expect(errorCode { _ = try directory.open() } == .notFound)
             #expect(mkfifo(directory.store, 0o600) == 0)
@@ -226,8 +226,8 @@ import RoostCore
                 errorCode { _ = try LMDBStorage.create(path: missing, options: StoreOptions()) } == .missingDirectory)
         }
 
-        @Test("a symbolic link planted instead of LMDB's lock file is not followed")
-        func plantedLink() throws {
+        @Test("a symbolic link instead of LMDB's lock file is refused and not followed")
+        func refusesPlantedLink() throws {
             let directory = try directory.get()
             try directory.create().close()
             try directory.write(Data("victim".utf8), "victim")
@@ -236,8 +236,8 @@ import RoostCore
             #expect(try Data(contentsOf: URL(fileURLWithPath: directory.file("victim"))) == Data("victim".utf8))
         }
 
-        @Test("a replaced, removed or cut file is noticed at the next transaction")
-        func replaced() throws {
+        @Test("an LMDB file replaced, removed or truncated is noticed by the next transaction")
+        func noticesReplacement() throws {
             let directory = try directory.get()
             let storage = try directory.create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("a", "1") }
@@ -255,8 +255,8 @@ import RoostCore
             #expect(errorCode { try storage.write(timeoutSeconds: 0) { _ in } } == .corrupted)
         }
 
-        @Test("a store being created, replaced or examined elsewhere is busy")
-        func locked() throws {
+        @Test("an exclusive store lock and an open LMDB store exclude each other")
+        func excludesOpenStore() throws {
             let directory = try directory.get()
             try directory.create().close()
             let lock = try StoreLock.acquire(forStoreAt: directory.store, mode: .exclusive, timeoutSeconds: 0)

@@ -11,10 +11,10 @@ import RoostCore
         import Darwin
     #endif
 
-    @Suite("LMDB errors")
+    @Suite("Errors of LMDB")
     struct LMDBErrorMappingTests {
         @Test(
-            "every code of the library has one of ours",
+            "each LMDB or system error maps to its store error code",
             arguments: [
                 (MDB_KEYEXIST, StoreError.Code.invalidRequest), (MDB_NOTFOUND, .notAStore),
                 (MDB_PAGE_NOTFOUND, .corrupted),
@@ -28,7 +28,7 @@ import RoostCore
                 (ENOSPC, .noSpace), (EACCES, .permissionDenied), (ENOMEM, .outOfResources), (EIO, .ioFailure),
                 (EROFS, .readOnly),
             ])
-        func mapping(code: Int32, expected: StoreError.Code) {
+        func mapsError(code: Int32, expected: StoreError.Code) {
             let error = StoreError.lmdb(code, what: "cannot be opened", path: "/store")
             #expect(error.code == expected)
             #expect(error.message.hasPrefix("'/store' cannot be opened: "))
@@ -36,8 +36,8 @@ import RoostCore
             if code < 0 { #expect((error.underlying as? LMDBError)?.code == code) }
         }
 
-        @Test("no code of the library is left out")
-        func complete() {
+        @Test("each error code of LMDB has a name")
+        func namesEachCode() {
             for code in MDB_KEYEXIST...MDB_LAST_ERRCODE {
                 #expect((StoreError.lmdb(code, what: "x", path: "/store").underlying as? LMDBError)?.name != "unknown")
             }

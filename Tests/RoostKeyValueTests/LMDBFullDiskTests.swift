@@ -62,8 +62,8 @@ import RoostCore
                 path: disk.store, options: StoreOptions(isReadOnly: isReadOnly, timeoutSeconds: 0))
         }
 
-        @Test("an LMDB commit on a full disk reports the error, loses nothing, and succeeds once there is space")
-        func commits() throws {
+        @Test("an LMDB commit on a full disk loses nothing and succeeds once there is space")
+        func commitsOnFullDisk() throws {
             let disk = try SmallDisk(byteCount: 2 << 20)
             let storage = try LMDBStorage.create(path: disk.store, options: StoreOptions(timeoutSeconds: 0))
             try put(storage, 0)
@@ -95,8 +95,8 @@ import RoostCore
             #expect(try openStorage(disk).read().entries().count == number + 1 - 9)
         }
 
-        @Test("a store can be opened on a disk without a free byte, or the error is typed")
-        func opening() throws {
+        @Test("an LMDB store on a full disk opens for reading only")
+        func opensOnFullDisk() throws {
             let disk = try SmallDisk(byteCount: 2 << 20)
             let storage = try LMDBStorage.create(path: disk.store, options: StoreOptions(timeoutSeconds: 0))
             try put(storage, 0)

@@ -12,8 +12,8 @@ import RoostSystem
     struct LMDBStorageTests {
         let directory = Result { try LMDBDirectory() }
 
-        @Test("keys come in byte order, a shorter one first, and each space is apart")
-        func order() throws {
+        @Test("LMDB keys sort by bytes, separately in each key space")
+        func sortsKeys() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for key in ["b", "a", "ab", "ÿ", "B"] { try writer.put(key, "1") }
@@ -27,8 +27,8 @@ import RoostSystem
             try storage.close()
         }
 
-        @Test("a cursor seeks to the first key at or after the given one, continues, and stays at the end")
-        func cursors() throws {
+        @Test("an LMDB cursor seeks to the next key, visits entries and stays at the end")
+        func seeksAndVisits() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for key in ["b", "d", "f"] { try writer.put(key, key + key) }
@@ -70,8 +70,8 @@ import RoostSystem
             #expect(errorCode { _ = try reader.text("b") } == .closed)
         }
 
-        @Test("a snapshot does not change while others write, and is not waited for")
-        func isolation() throws {
+        @Test("an LMDB snapshot neither changes nor blocks while others write")
+        func isolatesSnapshots() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("key", "old") }
             let before = try storage.read()
@@ -93,8 +93,8 @@ import RoostSystem
             #expect(try storage.integrityFindings().isEmpty)
         }
 
-        @Test("a writer reads what it wrote; what it throws leaves no trace")
-        func rollback() throws {
+        @Test("an LMDB writer reads its own writes, which an error rolls back")
+        func rollsBack() throws {
             let storage = try directory.get().create()
             let code = errorCode {
                 try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
@@ -117,8 +117,8 @@ import RoostSystem
             #expect(result == 42)
         }
 
-        @Test("deleting says whether the key was there")
-        func deleting() throws {
+        @Test("an LMDB deletion reports whether the key existed")
+        func reportsDeletion() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 try writer.put("a", "1")
@@ -127,8 +127,8 @@ import RoostSystem
             }
         }
 
-        @Test("a cursor in a write transaction continues after its current key was deleted")
-        func deletingUnderCursor() throws {
+        @Test("an LMDB cursor continues after its current key is deleted")
+        func deletesUnderCursor() throws {
             let storage = try directory.get().create()
             let seen = try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for index in 100..<600 { try writer.append("\(index)", String(repeating: "v", count: 60)) }
@@ -148,8 +148,8 @@ import RoostSystem
             #expect(try storage.integrityFindings().isEmpty)
         }
 
-        @Test("appending takes ascending keys only")
-        func appending() throws {
+        @Test("appending a descending key to an LMDB storage is refused")
+        func refusesDescendingAppend() throws {
             let storage = try directory.get().create()
             let code = errorCode {
                 try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
@@ -164,8 +164,8 @@ import RoostSystem
             reader.close()
         }
 
-        @Test("keys of 511 bytes and values of megabytes fit, longer keys and empty ones are refused")
-        func sizes() throws {
+        @Test("LMDB keys have 1 to 511 bytes, and values can have megabytes")
+        func limitsKeySizes() throws {
             let storage = try directory.get().create()
             let key = String(repeating: "k", count: storage.maximumKeyByteCount)
             let value = String(repeating: "v", count: 3_000_001)
@@ -183,15 +183,16 @@ import RoostSystem
                         try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put(bad, "v") }
                     } == .limitExceeded)
             }
-            // A shorter value that replaces a longer one keeps its pages, and the examination accepts that.
+            // A shorter value that replaces a longer one keeps its pages, and the examination
+            // accepts that.
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 try writer.put(key, String(value.prefix(9000)))
             }
             #expect(try storage.integrityFindings().isEmpty)
         }
 
-        @Test("a storage that is closed while a transaction writes keeps its file open until that is done")
-        func closedWhileWriting() throws {
+        @Test("an LMDB storage closed during a write keeps its file open until the commit")
+        func closesDuringWrite() throws {
             let storage = try directory.get().create()
             let (started, closed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             Thread {
@@ -210,8 +211,8 @@ import RoostSystem
             reader.close()
         }
 
-        @Test("a long write becomes visible at its commit and leaves nothing when it is abandoned")
-        func longWrite() throws {
+        @Test("a long LMDB write shows at its commit and leaves nothing if abandoned")
+        func writesInParts() throws {
             let storage = try directory.get().create()
             let write = try storage.beginLongWrite(timeoutSeconds: 0)
             for part in 0..<10 {
@@ -250,8 +251,8 @@ import RoostSystem
             reader.close()
         }
 
-        @Test("a small map grows without the caller noticing")
-        func growth() throws {
+        @Test("a small LMDB map grows during a write")
+        func growsMap() throws {
             let storage = try directory.get().create(initialMap: 1 << 17)
             let runs = Mutex(0)
             try storage.write(timeoutSeconds: 5) { (writer) throws(StoreError) in
@@ -267,8 +268,8 @@ import RoostSystem
             #expect(try storage.integrityFindings().isEmpty)
         }
 
-        @Test("growth waits for snapshots of the process and gives up in time, without harm")
-        func growthUnderReaders() throws {
+        @Test("an LMDB map that cannot grow beside a snapshot is busy, without harm")
+        func waitsForReadersToGrow() throws {
             let storage = try directory.get().create(initialMap: 1 << 17)
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("a", "1") }
             let reader = try storage.read()
@@ -286,8 +287,8 @@ import RoostSystem
             after.close()
         }
 
-        @Test("a long write gets all the map it can use")
-        func longWriteGrowth() throws {
+        @Test("a long LMDB write gets a map that is large enough")
+        func growsMapForLongWrite() throws {
             let storage = try directory.get().create(initialMap: 1 << 17)
             let write = try storage.beginLongWrite(timeoutSeconds: 0)
             for part in 10..<20 {
@@ -303,8 +304,8 @@ import RoostSystem
             reader.close()
         }
 
-        @Test("the map's limit is an error of its own, and nothing is lost")
-        func mapLimit() throws {
+        @Test("a write beyond the maximum LMDB map throws limitExceeded and loses nothing")
+        func limitsMap() throws {
             let storage = try directory.get().create(initialMap: 1 << 17, maximumMap: 1 << 20)
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("a", "1") }
             #expect(
@@ -319,8 +320,8 @@ import RoostSystem
             reader.close()
         }
 
-        @Test("two openings in one process share the file; it closes with the last")
-        func sharing() throws {
+        @Test("two LMDB openings in one process share a file that closes with the last")
+        func sharesFile() throws {
             let directory = try directory.get()
             let first = try directory.create()
             let second = try directory.open()
@@ -342,8 +343,8 @@ import RoostSystem
             try third.close()
         }
 
-        @Test("a read-only opening does not write, beside a writer or alone, and changes no byte")
-        func readOnly() throws {
+        @Test("a read-only LMDB opening changes no byte, alone or beside a writer")
+        func changesNothingWhenReadOnly() throws {
             let directory = try directory.get()
             let storage = try directory.create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("a", "1") }
@@ -370,8 +371,8 @@ import RoostSystem
             try alone.close()
         }
 
-        @Test("many threads read and write at once, each commit whole")
-        func threads() async throws {
+        @Test("LMDB readers beside writers on many threads see only whole commits")
+        func readsWholeCommits() async throws {
             let storage = try directory.get().create(timeout: 60)
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for key in ["a", "b"] { try writer.put(key, "0") }
@@ -407,8 +408,8 @@ import RoostSystem
             reader.close()
         }
 
-        @Test("more snapshots than the file has places are busy, and fit again when some are closed")
-        func readersFull() throws {
+        @Test("LMDB snapshots beyond maxReaders are busy until others close")
+        func limitsReaders() throws {
             let directory = try directory.get()
             try directory.create().close()
             let storage = try LMDBStorage.open(
@@ -422,8 +423,8 @@ import RoostSystem
             for reader in readers { reader.close() }
         }
 
-        @Test("another process's writer is waited for and then busy")
-        func otherWriter() throws {
+        @Test("an LMDB write waits for another process's writer and then is busy")
+        func waitsForOtherWriter() throws {
             let storage = try directory.get().create()
             // Locks belong to open files, so this is what another process looks like.
             let other = try WriterLock(forStoreAt: directory.get().store)
@@ -434,9 +435,9 @@ import RoostSystem
         }
 
         @Test(
-            "while the old file of a name is open in this process, the new one is busy: they would share LMDB's lock file"
+            "a replaced LMDB file is busy while the old one is open in the process"
         )
-        func replacedWhileOpen() throws {
+        func busyAfterReplacement() throws {
             let directory = try directory.get()
             let storage = try directory.create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("a", "1") }
@@ -451,8 +452,8 @@ import RoostSystem
             #expect(try directory.open().read().entries() == ["a=1"])
         }
 
-        @Test("a hard link planted instead of LMDB's lock file is refused, and its file stays unchanged")
-        func plantedHardLink() throws {
+        @Test("a hard link instead of LMDB's lock file is refused and unchanged")
+        func refusesPlantedHardLink() throws {
             let directory = try directory.get()
             try directory.create().close()
             let victim = Data("precious".utf8)
@@ -466,8 +467,8 @@ import RoostSystem
             _ = try directory.open()
         }
 
-        @Test("an unpublished storage is flushed by sync")
-        func unpublished() throws {
+        @Test("an unpublished LMDB storage is flushed by sync")
+        func flushesUnpublished() throws {
             let directory = try directory.get()
             let storage = try directory.create(isUnpublished: true)
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("a", "1") }

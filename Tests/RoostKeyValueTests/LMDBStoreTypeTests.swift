@@ -49,8 +49,8 @@ import RoostCore
             return try snapshot.count(FetchRequest("Note"))
         }
 
-        @Test("a created store is opened, keeps what is committed, and is one file when closed")
-        func creation() throws {
+        @Test("a created LMDB store keeps its commits and is one file when closed")
+        func createsAndReopens() throws {
             let (directory, location) = (try directory.get(), try location())
             let store = try type.create(location, model: try model(), options: options())
             #expect(type.recognizes(fileAt: location.path))
@@ -73,8 +73,8 @@ import RoostCore
             #expect(try directory.names == ["store", "store.lock"])
         }
 
-        @Test("creation refuses what exists and leaves it alone")
-        func existing() throws {
+        @Test("an LMDB store is not created over a file, without a directory or read-only")
+        func refusesToCreate() throws {
             let (directory, location) = (try directory.get(), try location())
             try directory.write(Data("mine".utf8))
             #expect(
@@ -91,8 +91,8 @@ import RoostCore
             #expect(try directory.names == ["store"])
         }
 
-        @Test("a store of another model is refused")
-        func otherModel() throws {
+        @Test("an LMDB store of another model is refused")
+        func refusesOtherModel() throws {
             let location = try location()
             try type.create(location, model: try model(), options: options()).close()
             let other = try ManagedObjectModel(entities: [EntityDescription("Other")])
@@ -102,9 +102,9 @@ import RoostCore
         }
 
         @Test(
-            "a store of another version of the format is refused, whatever is in it, and stays as it is",
+            "an LMDB store of another format version is refused and unchanged",
             arguments: [1, 4])
-        func otherFormat(version: Int) throws {
+        func refusesOtherFormat(version: Int) throws {
             let type = LMDBStoreType()
             try type.create(location(), model: try model(), options: options()).close()
             let storage = try directory.get().open()
@@ -127,8 +127,8 @@ import RoostCore
             #expect(try directory.get().bytes() == before)
         }
 
-        @Test("destroying removes everything, needs the store closed, and spares other files")
-        func destruction() throws {
+        @Test("destroying an LMDB store removes its files, unless it is open or foreign")
+        func destroysStore() throws {
             let (directory, location) = (try directory.get(), try location())
             let store = try type.create(location, model: try model(), options: options())
             #expect(errorCode { try type.destroy(location) } == .busy)
@@ -144,8 +144,8 @@ import RoostCore
             #expect(try directory.names == ["store"])
         }
 
-        @Test("replacing puts a finished store at the location of another")
-        func replacing() throws {
+        @Test("replacing an LMDB store gives a closed store another location")
+        func replacesStore() throws {
             let (directory, location, new) = (try directory.get(), try location(), try location("new"))
             let old = try type.create(location, model: try model(), options: options())
             try insert(1, "old", into: old)
@@ -174,8 +174,8 @@ import RoostCore
             #expect(errorCode { try type.replace(new, with: location, overwriting: true) } == .notFound)
         }
 
-        @Test("a handle on a store that was replaced on disk throws storeReplaced")
-        func replacedWhileOpen() throws {
+        @Test("an open LMDB store throws storeReplaced after its file was replaced")
+        func noticesReplacement() throws {
             let (directory, location, new) = (try directory.get(), try location(), try location("new"))
             let store = try type.create(location, model: try model(), options: options())
             try type.create(new, model: try model(), options: options()).close()
@@ -185,8 +185,8 @@ import RoostCore
             try store.close()
         }
 
-        @Test("opening waits while the file that had the name before is open in this process")
-        func openedAfterReplacement() throws {
+        @Test("opening an LMDB store waits while the file that it replaced is open")
+        func waitsForReplacedFile() throws {
             let (location, new) = (try location(), try self.location("new"))
             let old = try type.create(location, model: try model(), options: options())
             let created = try type.create(new, model: try model(), options: options())
@@ -214,8 +214,8 @@ import RoostCore
             #expect(try result.withLock { $0 }?.get() == 1)
         }
 
-        @Test("a bulk load into an unpublished store, in parts, is complete and sound")
-        func bulkLoad() throws {
+        @Test("a bulk load into an unpublished LMDB store is complete and sound")
+        func loadsUnpublishedStore() throws {
             let location = try location()
             var unpublished = options()
             unpublished.isUnpublished = true
@@ -239,8 +239,8 @@ import RoostCore
             try again.close()
         }
 
-        @Test("temporary files of a crashed creation are swept when the store is opened")
-        func sweeping() throws {
+        @Test("opening an LMDB store removes temporary files of a crashed creation")
+        func sweepsTemporaryFiles() throws {
             let (directory, location) = (try directory.get(), try location())
             try type.create(location, model: try model(), options: options()).close()
             let abandoned = StoreFile.temporarySibling(of: location.path)
@@ -251,12 +251,12 @@ import RoostCore
         }
 
         @Test(
-            "options are checked and a mistyped one is named",
+            "an unknown or invalid option of an LMDB store is refused with a hint",
             arguments: [
                 (["mapsize": "1"], "mapSize"), (["mapSize": "many"], "1048576"), (["maxReaders": "0"], "2"),
                 (["synchronous": "off"], "maxReaders"),
             ])
-        func typeOptions(options: [String: String], hint: String) throws {
+        func refusesInvalidOption(options: [String: String], hint: String) throws {
             let location = try location()
             do {
                 _ = try type.create(
@@ -270,8 +270,8 @@ import RoostCore
         }
 
         #if canImport(Glibc)
-            @Test("a store in a directory that may not be written is read without locks", .enabled(if: geteuid() == 0))
-            func readOnlyDirectory() throws {
+            @Test("an LMDB store in a read-only directory is read without locks", .enabled(if: geteuid() == 0))
+            func readsInReadOnlyDirectory() throws {
                 let (directory, location) = (try directory.get(), try location())
                 let store = try type.create(location, model: try model(), options: options())
                 try insert(1, "one", into: store)
@@ -279,7 +279,8 @@ import RoostCore
                 #expect(unlink(directory.file("store.lock")) == 0)
                 #expect(chmod(directory.store, 0o644) == 0)
                 let bytes = try directory.bytes()
-                // Files of the thread are those of a user without rights; no library thread opens any here.
+                // Files of the thread are those of a user without rights; no library thread opens
+                // any here.
                 let user = setfsuid(65534)
                 defer { _ = setfsuid(UInt32(bitPattern: user)) }
                 #expect(errorCode { _ = try type.open(location, options: options()) } == .permissionDenied)
@@ -298,8 +299,8 @@ import RoostCore
                 try reading.close()
             }
 
-            @Test("LMDB's lock file of another user does not prevent reading", .enabled(if: geteuid() == 0))
-            func lockFileOfAnother() throws {
+            @Test("an LMDB lock file of another user does not prevent reading", .enabled(if: geteuid() == 0))
+            func readsBesideForeignLockFile() throws {
                 let (directory, location) = (try directory.get(), try location())
                 let store = try type.create(location, model: try model(), options: options())
                 try insert(1, "one", into: store)
@@ -316,8 +317,8 @@ import RoostCore
             }
         #endif
 
-        @Test("a store whose lock file is removed while it is open throws storeReplaced")
-        func removedLockFile() throws {
+        @Test("an open LMDB store throws storeReplaced after its lock file was removed")
+        func noticesRemovedLockFile() throws {
             let (directory, location) = (try directory.get(), try location())
             let store = try type.create(location, model: try model(), options: options())
             try insert(1, "one", into: store)

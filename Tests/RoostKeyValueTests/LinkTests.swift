@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Links and references of the key-value engine")
 struct LinkTests {
-    @Test("a many-to-many relationship walks from both ends")
-    func bothEnds() throws {
+    @Test("a many-to-many relationship is read from both ends")
+    func readsBothEnds() throws {
         let test = try TestStore()
         try test.fill()
         let snapshot = try test.snapshot()
@@ -22,8 +22,8 @@ struct LinkTests {
                 == [Link(1, 2), Link(2, 1)])
     }
 
-    @Test("places order the links of each end, and adding again replaces them")
-    func ordered() throws {
+    @Test("places sort the links of each end, and adding a link again moves it")
+    func sortsByPlace() throws {
         let test = try TestStore()
         try test.fill()
         let chart = RelationshipName("Genre", name: "chart")
@@ -42,8 +42,8 @@ struct LinkTests {
         _ = try test.digest()
     }
 
-    @Test("a relationship that is its own inverse is stored once and leads both ways")
-    func reflexive() throws {
+    @Test("links of a relationship that is its own inverse are stored once")
+    func storesReflexiveLinksOnce() throws {
         let test = try TestStore()
         try test.fill()
         let friends = RelationshipName("Artist", name: "friends")
@@ -62,7 +62,7 @@ struct LinkTests {
     }
 
     @Test("an ordered relationship that is its own inverse keeps a place for each end")
-    func orderedReflexive() throws {
+    func keepsPlaceForEachEnd() throws {
         let test = try TestStore()
         try test.fill()
         let partners = RelationshipName("Artist", name: "partners")
@@ -77,8 +77,8 @@ struct LinkTests {
                 == Link(3, 2, order: 1, inverseOrder: 0))
     }
 
-    @Test("a derived to-many relationship follows the references and their order")
-    func derived() throws {
+    @Test("a derived to-many relationship follows the references and their places")
+    func followsReferences() throws {
         let test = try TestStore()
         try test.fill()
         let albums = RelationshipName("Artist", name: "albums")
@@ -105,8 +105,8 @@ struct LinkTests {
         #expect(try test.findings() == [])
     }
 
-    @Test("deleting an object removes its links at both ends, and references to it stay")
-    func deleting() throws {
+    @Test("deleting an object removes its links and keeps references to it")
+    func removesLinksOfDeletedObject() throws {
         let test = try TestStore()
         try test.fill()
         try test.commit { changes in
@@ -123,8 +123,8 @@ struct LinkTests {
         #expect(try test.findings() == [])
     }
 
-    @Test("a link to an object that does not exist after the change is refused")
-    func ends() throws {
+    @Test("a link to an object that does not exist after the commit is refused")
+    func refusesMissingEnd() throws {
         let test = try TestStore()
         try test.fill()
         let genres = RelationshipName("Album", name: "genres")

@@ -3,8 +3,8 @@ import Testing
 
 @Suite("Pinned bytes")
 struct PinnedBytesTests {
-    @Test("show what was set last, at one place, whatever its length")
-    func setting() {
+    @Test("pinned bytes of any length show the last value at a stable address")
+    func showsLastValue() {
         let pinned = PinnedBytes()
         #expect(pinned.bytes.isEmpty)
         for count in [3, 0, 64, 65, 1000, 1] {

@@ -9,13 +9,13 @@ import Testing
 /// Fetches through indexes, compared with the same fetches by reading everything.
 @Suite("Planned fetches")
 struct PlannedFetchTests {
-    @Test("an index never changes an answer", arguments: 0..<24)
-    func answers(seed: Int) throws {
+    @Test("random fetches through indexes find the same objects as a scan", arguments: 0..<24)
+    func equalsScan(seed: Int) throws {
         var generator = SeededGenerator(UInt64(seed) + 1)
-        let sample = try PlanSample(count: 150, &generator)
+        let sample = try PlanSample(count: 150, using: &generator)
         var used: Set<String> = []
         for _ in 0..<150 {
-            let request = sample.request(&generator)
+            let request = sample.request(using: &generator)
             let expected = try sample.scanned(request)
             let plan = try sample.snapshot.explain(request, executing: true)
             let found = try sample.snapshot.keys(request)
@@ -27,10 +27,10 @@ struct PlannedFetchTests {
         #expect(used.count > 20)
     }
 
-    @Test("the order of an index is that of a request, whatever its direction and however long its values")
-    func order() throws {
+    @Test("a sorted fetch takes its order from an index, in both directions")
+    func takesOrderFromIndex() throws {
         var generator = SeededGenerator(77)
-        let sample = try PlanSample(count: 400, &generator)
+        let sample = try PlanSample(count: 400, using: &generator)
         var orders = 0
         for key in ["text", "number", "real", "price", "date", "small", "link"] {
             for isAscending in [true, false] {
@@ -48,10 +48,10 @@ struct PlannedFetchTests {
 }
 
 extension PlannedFetchTests {
-    @Test("an index does not give the order of folded text or of other objects")
-    func otherOrders() throws {
+    @Test("an order by folded text or through a relationship uses no index")
+    func sortsOtherOrders() throws {
         var generator = SeededGenerator(78)
-        let sample = try PlanSample(count: 100, &generator)
+        let sample = try PlanSample(count: 100, using: &generator)
         for descriptor: FetchRequest.SortDescriptor in [
             .init("text", options: .caseInsensitive), .init("text", options: .localized), .init("owner.text"),
         ] {
@@ -63,10 +63,10 @@ extension PlannedFetchTests {
 }
 
 extension PlannedFetchTests {
-    @Test("lists of values of a compound index meet in an order without giving an object twice")
-    func lists() throws {
+    @Test("lists of values in a compound index give each object once, in order")
+    func mergesLists() throws {
         var generator = SeededGenerator(79)
-        let sample = try PlanSample(count: 300, &generator)
+        let sample = try PlanSample(count: 300, using: &generator)
         let flags = FetchRequest.Predicate.isIn("flag", values: [.bool(true), .bool(false)])
         let cursor = try sample.snapshot.fetch(FetchRequest("Item", where: .isNotNull("plain")))
         var (batch, numbers) = (RecordBatch(model: sample.snapshot.model), Set<Int64>())
@@ -112,7 +112,7 @@ struct FetchVisitTests {
     }
 
     @Test(
-        "equality, a prefix, a range and a list visit what matches",
+        "a fetch through an index visits only what matches",
         arguments: [
             ("equality", FetchRequest.Predicate.equal("number", to: .int(77))),
             ("unique", .equal("code", to: "c500")),
@@ -138,7 +138,7 @@ struct FetchVisitTests {
             ("wide range", .greaterOrEqual("number", to: .int(500))),
             ("to-one", .equal("group", to: .objectID(ObjectID("Group", key: 7)))),
         ])
-    func matching(_ name: String, _ predicate: FetchRequest.Predicate) throws {
+    func visitsOnlyMatches(_ name: String, _ predicate: FetchRequest.Predicate) throws {
         let (found, visited, plan) = try visits(FetchRequest("Thing", where: predicate))
         #expect(found > 0)
         #expect(visited <= found + 8, "\(name): \(plan)")
@@ -147,7 +147,7 @@ struct FetchVisitTests {
     }
 
     @Test(
-        "an order by index visits no more than offset and limit reach",
+        "a fetch in index order visits no more than its offset and limit",
         arguments: [
             FetchRequest("Thing", sortedBy: [.init("number")], limit: 10, offset: 20),
             FetchRequest("Thing", sortedBy: [.init("number", ascending: false)], limit: 10, offset: 20),
@@ -161,7 +161,7 @@ struct FetchVisitTests {
                 "Thing", where: .equal("kind", to: .int(2)), sortedBy: [.init("number", ascending: false)], limit: 5),
             FetchRequest("Thing", where: .equal("group", to: .objectID(ObjectID("Group", key: 7))), limit: 3),
         ])
-    func ordered(_ request: FetchRequest) throws {
+    func visitsOnlyWindow(_ request: FetchRequest) throws {
         let (found, visited, plan) = try visits(request)
         #expect(found == request.fetchLimit)
         #expect(plan.order == .asFound)
@@ -169,8 +169,8 @@ struct FetchVisitTests {
         #expect(visited <= reach + 100, "\(plan)")
     }
 
-    @Test("a condition without an index visits everything")
-    func scan() throws {
+    @Test("a condition without an index visits every object")
+    func visitsAllWithoutIndex() throws {
         let (_, visited, plan) = try visits(FetchRequest("Thing", where: .notEqual("number", to: .int(1))))
         #expect(visited == Self.count)
         #expect(plan.access == [.scan])
@@ -178,7 +178,7 @@ struct FetchVisitTests {
     }
 
     @Test("alternative conditions across one relationship read its destinations once")
-    func eitherBehind() throws {
+    func readsDestinationsOnce() throws {
         let either =
             FetchRequest.Predicate.compare("group.name", using: .contains, with: "77")
             || .compare("group.name", using: .endsWith, with: "5")
@@ -192,8 +192,8 @@ struct FetchVisitTests {
         #expect(mixed.access == [.index("byNumber"), .relationship("Thing.group")])
     }
 
-    @Test("a condition that nothing meets visits nothing")
-    func nothing() throws {
+    @Test("a condition that no object can meet visits nothing")
+    func visitsNothing() throws {
         let (found, visited, plan) = try visits(
             FetchRequest("Thing", where: .less("number", than: .int(3)) && .greater("number", than: .double(4.5))))
         #expect((found, visited) == (0, 0))
@@ -280,8 +280,9 @@ private struct PlanSample {
     static let numbers: [Int64] = [0, 1, -1, 2, 3, 5, 100, .max, .min, 9007199254740993, 9007199254740992]
     static let decimals = ["0", "1", "-1", "1.5", "-1.5", "NaN", "0.001", "1000000000000000000000", "2"]
 
-    init(count: Int, _ generator: inout SeededGenerator) throws {
-        model = try ManagedObjectModel(entities: [
+    /// Items and special items with an index of every kind.
+    private static func makeModel() throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
             EntityDescription(
                 "Item",
                 attributes: [
@@ -322,6 +323,10 @@ private struct PlanSample {
                 relationships: [.toMany("likers", to: "Item", inverse: "likes")]
             ).with { $0.fetchIndexes = [FetchIndexDescription("extra", on: "extra", "text")] },
         ])
+    }
+
+    init(count: Int, using generator: inout SeededGenerator) throws {
+        model = try Self.makeModel()
         let store = try KeyValueStore(
             creating: MemoryStorage(), type: MemoryStoreType(), location: StoreLocation(type: "memory", path: ""),
             model: model,
@@ -333,7 +338,7 @@ private struct PlanSample {
             var values: [String: Value] = [:]
             for field in try model.requireEntity(isSpecial ? "Special" : "Item").layout.fields
             where field.name != "code" && Int.random(in: 0..<8, using: &generator) > 0 {
-                values[field.name] = Self.value(field.name, &generator)
+                values[field.name] = Self.value(field.name, using: &generator)
             }
             if Int.random(in: 0..<4, using: &generator) > 0 { values["code"] = .string("\(key / 3)") }
             if values["code"] != nil { values["part"] = .int(key % 3) }
@@ -361,7 +366,7 @@ private struct PlanSample {
         return (0..<batch.count).map { batch.key(at: $0) }
     }
 
-    static func value(_ name: String, _ generator: inout SeededGenerator) -> Value? {
+    static func value(_ name: String, using generator: inout SeededGenerator) -> Value? {
         func one<Element>(_ list: [Element]) -> Element? { list.randomElement(using: &generator) }
         switch name {
         case "number": return one(numbers).map { .int($0) }
@@ -381,12 +386,14 @@ private struct PlanSample {
     }
 
     /// A value that a property is compared with, perhaps of another type of number.
-    static func constant(_ name: String, _ generator: inout SeededGenerator) -> Value {
+    static func constant(_ name: String, using generator: inout SeededGenerator) -> Value {
         if Int.random(in: 0..<12, using: &generator) == 0 { return .null }
         let isNumber = ["number", "small", "part", "plain", "extra", "real", "single", "price", "flag"].contains(name)
-        guard isNumber, Int.random(in: 0..<3, using: &generator) == 0 else { return value(name, &generator) ?? .null }
+        guard isNumber, Int.random(in: 0..<3, using: &generator) == 0 else {
+            return value(name, using: &generator) ?? .null
+        }
         let other = ["number", "real", "price", "flag", "small"].randomElement(using: &generator) ?? "real"
-        return value(other, &generator) ?? .null
+        return value(other, using: &generator) ?? .null
     }
 
     static let names = [
@@ -394,12 +401,12 @@ private struct PlanSample {
         "plain", "owner",
     ]
 
-    func predicate(_ depth: Int, _ generator: inout SeededGenerator) -> FetchRequest.Predicate {
+    func predicate(_ depth: Int, using generator: inout SeededGenerator) -> FetchRequest.Predicate {
         switch Int.random(in: 0..<(depth > 0 ? 10 : 6), using: &generator) {
         case 6, 7:
-            return .and((0..<3).map { _ in predicate(depth - 1, &generator) })
-        case 8: return .or((0..<2).map { _ in predicate(depth - 1, &generator) })
-        case 9: return .not(predicate(depth - 1, &generator))
+            return .and((0..<3).map { _ in predicate(depth - 1, using: &generator) })
+        case 8: return .or((0..<2).map { _ in predicate(depth - 1, using: &generator) })
+        case 9: return .not(predicate(depth - 1, using: &generator))
         default: break
         }
         let name = Self.names.randomElement(using: &generator) ?? "number"
@@ -412,34 +419,34 @@ private struct PlanSample {
                             .constant(.objectID(ObjectID("Special", key: Int64.random(in: 1...200, using: &generator))))
                         })))
         }
-        if Int.random(in: 0..<3, using: &generator) == 0 { return related(name, depth, &generator) }
+        if Int.random(in: 0..<3, using: &generator) == 0 { return related(name, using: &generator) }
         let isText = name == "text" || name == "other"
         switch Int.random(in: 0..<9, using: &generator) {
-        case 0, 1: return .equal(name, to: Self.constant(name, &generator))
-        case 2: return .isIn(name, values: (0..<3).map { _ in Self.constant(name, &generator) })
+        case 0, 1: return .equal(name, to: Self.constant(name, using: &generator))
+        case 2: return .isIn(name, values: (0..<3).map { _ in Self.constant(name, using: &generator) })
         case 3 where isText, 4 where isText:
             let text = Self.texts.randomElement(using: &generator) ?? ""
             return .beginsWith(name, prefix: String(text.prefix(Int.random(in: 0...500, using: &generator))))
-        case 3 where name != "owner": return .less(name, than: Self.constant(name, &generator))
-        case 4 where name != "owner": return .lessOrEqual(name, to: Self.constant(name, &generator))
-        case 5 where name != "owner": return .greater(name, than: Self.constant(name, &generator))
-        case 6 where name != "owner": return .greaterOrEqual(name, to: Self.constant(name, &generator))
+        case 3 where name != "owner": return .less(name, than: Self.constant(name, using: &generator))
+        case 4 where name != "owner": return .lessOrEqual(name, to: Self.constant(name, using: &generator))
+        case 5 where name != "owner": return .greater(name, than: Self.constant(name, using: &generator))
+        case 6 where name != "owner": return .greaterOrEqual(name, to: Self.constant(name, using: &generator))
         case 7 where name != "owner" && Bool.random(using: &generator):
             return .comparison(
                 .init(
                     left: .keyPath([name]), operator: .between,
-                    right: .aggregate((0..<2).map { _ in .constant(Self.constant(name, &generator)) })))
-        case 7: return .notEqual(name, to: Self.constant(name, &generator))
-        default: return .equal(name, to: Self.constant(name, &generator))
+                    right: .aggregate((0..<2).map { _ in .constant(Self.constant(name, using: &generator)) })))
+        case 7: return .notEqual(name, to: Self.constant(name, using: &generator))
+        default: return .equal(name, to: Self.constant(name, using: &generator))
         }
     }
 
     /// Returns a condition on the destinations of relationships.
     private func related(
-        _ name: String, _ depth: Int, _ generator: inout SeededGenerator
+        _ name: String, using generator: inout SeededGenerator
     ) -> FetchRequest.Predicate {
         func number(_ most: Int) -> Int { Int.random(in: 0...most, using: &generator) }
-        let constant = Self.constant(name, &generator)
+        let constant = Self.constant(name, using: &generator)
         let comparisons: [FetchRequest.Comparison.Operator] =
             name == "owner"
             ? [.equal, .notEqual] : [.equal, .notEqual, .less, .greaterOrEqual, .greater, .lessOrEqual]
@@ -481,13 +488,13 @@ private struct PlanSample {
         }
     }
 
-    func request(_ generator: inout SeededGenerator) -> FetchRequest {
+    func request(using generator: inout SeededGenerator) -> FetchRequest {
         let isSpecial = Int.random(in: 0..<5, using: &generator) == 0
         let names = Self.names.filter { $0 != "owner" } + (isSpecial ? ["extra"] : [])
         let isAscending = Bool.random(using: &generator)
         return FetchRequest(
             isSpecial ? "Special" : "Item",
-            where: Int.random(in: 0..<6, using: &generator) == 0 ? nil : predicate(2, &generator),
+            where: Int.random(in: 0..<6, using: &generator) == 0 ? nil : predicate(2, using: &generator),
             sortedBy: (0..<Int.random(in: 0...2, using: &generator)).map { _ in
                 .init(
                     names.randomElement(using: &generator) ?? "number",

@@ -8,8 +8,8 @@ import Testing
 
 @Suite("Snapshots, keys and checks of the key-value engine")
 struct SnapshotTests {
-    @Test("a snapshot keeps showing its commit, a later one shows the next")
-    func consistency() throws {
+    @Test("a key-value snapshot does not show later commits")
+    func keepsState() throws {
         let test = try TestStore()
         try test.fill()
         let old = try test.snapshot()
@@ -25,8 +25,8 @@ struct SnapshotTests {
         #expect(code { _ = try old.ids(of: "Artist") } == .closed)
     }
 
-    @Test("records page after an ID, and are read by ID in the order asked for")
-    func paging() throws {
+    @Test("records are read after an ID, or by IDs in the requested order")
+    func readsAfterIDs() throws {
         let test = try TestStore()
         try test.fill()
         let snapshot = try test.snapshot()
@@ -39,8 +39,8 @@ struct SnapshotTests {
         #expect(try snapshot.ids(of: "Chart") == [])
     }
 
-    @Test("fetches answer alike by index and by scan")
-    func fetching() throws {
+    @Test("fetches by index and by scan find the expected objects")
+    func fetchesByIndexAndScan() throws {
         let test = try TestStore()
         try test.fill()
         try test.commit { changes in
@@ -84,8 +84,8 @@ struct SnapshotTests {
             code { _ = try snapshot.fetch(FetchRequest("Artist", where: .equal("name", to: 1))) } == .invalidRequest)
     }
 
-    @Test("reserved keys never come twice, block by block, and what is left is given back")
-    func reserving() throws {
+    @Test("reserved keys never repeat, and unused ones are returned on close")
+    func reservesKeysOnce() throws {
         let test = try TestStore()
         #expect(try test.snapshot().lastKey(of: "Artist") == 0)
         #expect(try test.store.reserveKeys(3, for: "Band") == 1..<4)
@@ -112,8 +112,8 @@ struct SnapshotTests {
         #expect(try MetaSpace.readLastKey(root: genre, reader: after) == 1)
     }
 
-    @Test("reservations of many threads and two openings do not overlap")
-    func reservingTogether() async throws {
+    @Test("key reservations of many threads and two openings do not overlap")
+    func reservesKeysOnThreads() async throws {
         let type = MemoryStoreType()
         let location = StoreLocation(type: "memory", path: "reserving-\(UUID())")
         let first = try type.create(location, model: try musicModel(), options: StoreOptions())
@@ -142,28 +142,28 @@ struct SnapshotTests {
     }
 
     /// The first key of a space that starts with a number.
-    private static func firstKey(_ space: KeySpace, _ reader: any KeyValueReader) throws(StoreError) -> StorageKey {
+    private static func firstKey(of space: KeySpace, in reader: any KeyValueReader) throws(StoreError) -> StorageKey {
         let cursor = try reader.cursor(in: space)
         guard try cursor.next() else { throw StoreError(.notFound, "the space is empty") }
         return StorageKey(cursor.key)
     }
 
-    @Test("an entry that is missing is found in every space", arguments: KeySpace.allCases.filter { $0 != .meta })
-    func missing(space: KeySpace) throws {
+    @Test("a check finds a missing entry in each key space", arguments: KeySpace.allCases.filter { $0 != .meta })
+    func findsMissingEntry(space: KeySpace) throws {
         let test = try TestStore()
         try test.fill()
         try tamper(test) { (writer) throws(StoreError) in
-            try writer.delete(try Self.firstKey(space, writer), in: space)
+            try writer.delete(try Self.firstKey(of: space, in: writer), in: space)
         }
         #expect(try !test.findings().isEmpty)
     }
 
-    @Test("an entry too many is found in every space", arguments: KeySpace.allCases.filter { $0 != .meta })
-    func surplus(space: KeySpace) throws {
+    @Test("a check finds a surplus entry in each key space", arguments: KeySpace.allCases.filter { $0 != .meta })
+    func findsSurplusEntry(space: KeySpace) throws {
         let test = try TestStore()
         try test.fill()
         try tamper(test) { (writer) throws(StoreError) in
-            var key = try Self.firstKey(space, writer)
+            var key = try Self.firstKey(of: space, in: writer)
             let value = try writer.value(of: key, in: space) ?? []
             // Another object's entry of the same form.
             key.truncate(to: key.count - 1)
@@ -177,9 +177,9 @@ struct SnapshotTests {
     ///
     /// Damage that only the checksum shows is found only if the storage is not trusted.
     @Test(
-        "a damaged record costs only itself, is named, and is a finding",
+        "a damaged record is named, and the records after it are read",
         arguments: [(-1, false), (14, false), (14, true)])
-    func damaged(place: Int, isTrusted: Bool) throws {
+    func continuesAfterDamage(place: Int, isTrusted: Bool) throws {
         let test = try TestStore(isTrusted: isTrusted)
         try test.fill()
         let root = try test.model.requireEntity("Artist").number
@@ -213,8 +213,10 @@ struct SnapshotTests {
         #expect(code { try test.commit { try $0.update(test.artist(2), version: 1, values: [:]) } } == .corrupted)
     }
 
-    @Test("damaged metadata are refused", arguments: ["format", "uuid", "type", "model", "user", "tally"])
-    func damagedMetadata(name: String) throws {
+    @Test(
+        "a key-value store with damaged metadata is refused",
+        arguments: ["format", "uuid", "type", "model", "user", "tally"])
+    func refusesDamagedMetadata(name: String) throws {
         let test = try TestStore()
         try test.fill()
         let location = StoreLocation(type: "memory", path: "")
@@ -233,8 +235,15 @@ struct SnapshotTests {
                 == .corrupted)
     }
 
-    @Test("foreign, newer and other-model stores are told apart")
-    func opening() throws {
+    /// Opens a copy of a store's contents.
+    private func openCopy(of test: TestStore, options: StoreOptions = StoreOptions()) throws -> KeyValueStore {
+        try KeyValueStore(
+            opening: MemoryStorage(contents: test.storage.contents), type: MemoryStoreType(),
+            location: StoreLocation(type: "memory", path: ""), options: options)
+    }
+
+    @Test("an empty storage and a key-value store of another model are refused")
+    func refusesOtherStores() throws {
         let location = StoreLocation(type: "memory", path: "")
         let type = MemoryStoreType()
         #expect(
@@ -244,13 +253,9 @@ struct SnapshotTests {
                 == .notAStore)
         let test = try TestStore()
         let other = try ManagedObjectModel(entities: [EntityDescription("Other")])
-        func open(_ options: StoreOptions) throws -> KeyValueStore {
-            try KeyValueStore(
-                opening: MemoryStorage(contents: test.storage.contents), type: type, location: location,
-                options: options)
-        }
-        #expect(code { _ = try open(StoreOptions(model: other)) } == .modelMismatch)
-        #expect(try open(StoreOptions(model: test.model)).metadata() == (try test.store.metadata()))
+        #expect(code { _ = try openCopy(of: test, options: StoreOptions(model: other)) } == .modelMismatch)
+        let copy = try openCopy(of: test, options: StoreOptions(model: test.model))
+        #expect(try copy.metadata() == (try test.store.metadata()))
         #expect(
             code {
                 _ = try KeyValueStore(
@@ -259,22 +264,30 @@ struct SnapshotTests {
                     options: StoreOptions())
             } == .alreadyExists)
         #expect(code { _ = try test.store.commit(ChangeSet(model: other)) } == .modelMismatch)
-        for version in [UInt64(1), 4] {
-            try tamper(test) { (writer) throws(StoreError) in
-                try MetaSpace.write((version | 511 << 32).littleEndianBytes, key: MetaSpace.format, writer: writer)
-            }
-            #expect(code { _ = try open(StoreOptions()) } == .unsupportedVersion)
+    }
+
+    @Test("a key-value store of another format version is refused", arguments: [1, 4] as [UInt64])
+    func refusesOtherFormat(version: UInt64) throws {
+        let test = try TestStore()
+        try tamper(test) { (writer) throws(StoreError) in
+            try MetaSpace.write((version | 511 << 32).littleEndianBytes, key: MetaSpace.format, writer: writer)
         }
+        #expect(code { _ = try openCopy(of: test) } == .unsupportedVersion)
+    }
+
+    @Test("a key-value store with an unknown required feature is refused by its name")
+    func refusesUnknownFeature() throws {
+        let test = try TestStore()
         try tamper(test) { (writer) throws(StoreError) in
             try MetaSpace.writeFormat(keyLimit: 511, features: ["history", "telepathy"], writer: writer)
         }
-        let unknown = #expect(throws: StoreError.self) { _ = try open(StoreOptions()) }
+        let unknown = #expect(throws: StoreError.self) { _ = try openCopy(of: test) }
         #expect(unknown?.code == .unsupportedVersion)
         #expect(unknown?.message.contains("'telepathy'") == true)
     }
 
-    @Test("named stores are shared and survive closing; unnamed ones are new each time")
-    func names() throws {
+    @Test("a named memory store survives closing; an unnamed one is private")
+    func sharesNamedStores() throws {
         let type = MemoryStoreType()
         let model = try musicModel()
         let (a, b) = (

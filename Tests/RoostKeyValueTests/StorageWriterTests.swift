@@ -6,7 +6,7 @@ import Testing
 #if LMDB
     import RoostLMDB
 
-    @Suite("Writing to storages")
+    @Suite("Writes to key-value storages")
     struct StorageWriterTests {
         private let directory = Result { try LMDBDirectory() }
 
@@ -17,7 +17,7 @@ import Testing
         /// Puts, inserts, appends, deletes and reads in any order, beside a dictionary; then the
         /// whole, walked through by a cursor.
         private static func change(
-            _ storage: any OrderedKeyValueStorage, _ space: KeySpace, seed: UInt64
+            _ space: KeySpace, of storage: any OrderedKeyValueStorage, seed: UInt64
         ) throws {
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 var generator = SeededGenerator(seed)
@@ -63,18 +63,20 @@ import Testing
             }
         }
 
-        @Test("changes in any order agree with a dictionary", arguments: 1...6 as ClosedRange<UInt64>)
-        func random(seed: UInt64) throws {
+        @Test(
+            "random writes to LMDB and memory storages agree with a dictionary", arguments: 1...6 as ClosedRange<UInt64>
+        )
+        func agreesWithDictionary(seed: UInt64) throws {
             let (file, memory) = (try directory.get().create(), MemoryStorage())
             for storage in [file, memory] as [any OrderedKeyValueStorage] {
-                try Self.change(storage, .references, seed: seed)
-                try Self.change(storage, .records, seed: seed)
+                try Self.change(.references, of: storage, seed: seed)
+                try Self.change(.records, of: storage, seed: seed)
                 #expect(try storage.integrityFindings().isEmpty)
             }
         }
 
-        @Test("what was deleted to the last key can be written again in the same transaction")
-        func emptied() throws {
+        @Test("keys deleted in an LMDB transaction can be written again in it")
+        func writesDeletedKeysAgain() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for round in 0..<3 {
@@ -92,7 +94,7 @@ import Testing
         }
 
         /// Appends keys of six digits to a space in a long write of several parts, in steps of 10.
-        private static func load(_ storage: LMDBStorage, _ space: KeySpace) throws {
+        private static func load(_ space: KeySpace, of storage: LMDBStorage) throws {
             let write = try storage.beginLongWrite(timeoutSeconds: 0)
             for part in 0..<10 {
                 try write.perform { (writer) throws(StoreError) in
@@ -102,13 +104,13 @@ import Testing
             try write.commit()
         }
 
-        @Test("a load in order leaves room in the pages of an index, and nothing else")
-        func room() throws {
+        @Test("a sorted LMDB load leaves room in the pages of indexes only")
+        func leavesRoomInIndexes() throws {
             let directory = try directory.get()
             let storage = try directory.create()
             var growth: [KeySpace: Int] = [:]
             for space in [KeySpace.records, .references] {
-                try Self.load(storage, space)
+                try Self.load(space, of: storage)
                 let reader = try storage.read()
                 #expect(try reader.entries(space) == (0..<20_000).map { "\(100_000 + 10 * $0)=" })
                 reader.close()
@@ -123,8 +125,8 @@ import Testing
             #expect(roomy * 3 < full * 2, "\(roomy) and \(full)")
         }
 
-        @Test("new records with ascending keys fill the pages, commit after commit")
-        func ascending() throws {
+        @Test("new records with ascending keys fill LMDB pages over several commits")
+        func fillsPages() throws {
             let directory = try directory.get()
             let storage = try directory.create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("000000", "") }
@@ -143,13 +145,14 @@ import Testing
                     }
                 }
             }
-            // Eight bytes of header, two of place and six of key each, plus half for what commits leave.
+            // Eight bytes of header, two of place and six of key each, plus half for what commits
+            // leave.
             #expect(try storage.byteCount() - before < 20_000 * 16 * 3 / 2)
             #expect(try storage.integrityFindings().isEmpty)
         }
 
-        @Test("placeholders are never seen by the transaction that loads")
-        func unseen() throws {
+        @Test("placeholders of a sorted LMDB load are invisible to its transaction")
+        func hidesPlaceholders() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for index in 0..<5000 {

@@ -62,10 +62,10 @@ extension KeyValueReader {
     }
 }
 
-@Suite("The B+tree in memory")
+@Suite("B+trees in memory")
 struct TreeTests {
-    @Test("random changes agree with a sorted array, and old snapshots stay as they were", arguments: 1...6)
-    func random(seed: UInt64) throws {
+    @Test("random changes to a B+tree and its snapshots agree with a sorted array", arguments: 1...6)
+    func agreesWithSortedArray(seed: UInt64) throws {
         var generator = SeededGenerator(seed)
         let storage = MemoryStorage()
         var model = SortedArray()
@@ -114,6 +114,13 @@ struct TreeTests {
         #expect(try reader.entries(.records) == model)
         for count in [1, 7, .max] { #expect(try reader.visitedEntries(.records, atOnce: count) == model) }
         for (reader, model) in snapshots { #expect(try reader.entries(.records) == model) }
+        try expectSeeks(in: reader, likeIn: model, using: &generator)
+    }
+
+    /// Expects that reads and seeks of random keys find what the sorted array has.
+    private func expectSeeks(
+        in reader: any KeyValueReader, likeIn model: SortedArray, using generator: inout SeededGenerator
+    ) throws {
         for _ in 0..<200 {
             let key = (0..<3).map { _ in UInt8.random(in: 0...9, using: &generator) }
             let (index, isThere) = model.position(key)
@@ -131,13 +138,14 @@ struct TreeTests {
         }
     }
 
-    @Test("keys that come before all others, one after the other, are found again", arguments: [1, 8, 600])
-    func descending(byteCount: Int) throws {
+    @Test("keys inserted in descending order into a B+tree are found and deleted", arguments: [1, 8, 600])
+    func insertsInDescendingOrder(byteCount: Int) throws {
         let storage = MemoryStorage()
         var expected = SortedArray()
         try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
             for number in (10_000..<14_000).reversed() {
-                // Every other key follows the one before, so the pages are not filled in order alone.
+                // Every other key follows the one before, so the pages are not filled in order
+                // alone.
                 let key = Array("\(number ^ 1)".utf8)
                 try writer.put(StorageKey(key), [UInt8](repeating: 1, count: byteCount), in: .links)
                 guard try writer.contains(StorageKey(key), in: .links) else {
@@ -164,8 +172,8 @@ struct TreeTests {
         #expect(try storage.read().entries(.links) == SortedArray())
     }
 
-    @Test("appending in order fills pages, and refuses a key that is not last")
-    func appending() throws {
+    @Test("appending in order fills B+tree pages and refuses other keys")
+    func fillsPages() throws {
         let storage = MemoryStorage()
         try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
             for key in Int64(1)...20_000 {
@@ -187,8 +195,8 @@ struct TreeTests {
         #expect(failure == .invalidRequest)
     }
 
-    @Test("a cursor of a write transaction continues after its key when entries change")
-    func cursorAcrossWrites() throws {
+    @Test("a B+tree cursor continues after its key when entries change")
+    func cursorContinuesAcrossWrites() throws {
         let storage = MemoryStorage()
         let left = try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
             for key in Int64(1)...3000 { try writer.put(StorageKey(record: key, root: 0), [1], in: .records) }
@@ -212,8 +220,8 @@ struct TreeTests {
         #expect(try storage.integrityFindings() == [])
     }
 
-    @Test("writers queue, and one that waits too long gets busy; readers do not wait")
-    func queueing() throws {
+    @Test("a second B+tree writer waits and is busy; readers do not wait")
+    func writersWaitInTurn() throws {
         let storage = MemoryStorage()
         let long = try storage.beginLongWrite(timeoutSeconds: 0)
         try long.perform { (writer) throws(StoreError) in try writer.put(StorageKey([1]), [1], in: .meta) }
@@ -228,8 +236,8 @@ struct TreeTests {
         #expect(wasThere)
     }
 
-    @Test("a long write that is released without a commit leaves nothing and admits the next writer")
-    func letGo() throws {
+    @Test("a long B+tree write released without commit leaves nothing")
+    func releasesWithoutCommit() throws {
         let storage = MemoryStorage()
         do {
             let long = try storage.beginLongWrite(timeoutSeconds: 0)
@@ -241,8 +249,8 @@ struct TreeTests {
         #expect(!found)
     }
 
-    @Test("a thousand writers on many threads lose nothing, and readers see whole commits")
-    func threads() async throws {
+    @Test("a thousand B+tree writes on threads are kept, and readers see whole commits")
+    func keepsWritesOfThreads() async throws {
         let storage = MemoryStorage()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in 0..<4 {

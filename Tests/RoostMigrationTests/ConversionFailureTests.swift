@@ -4,7 +4,7 @@ import RoostFiles
 import RoostMigration
 import Testing
 
-@Suite("A conversion that fails")
+@Suite("Failing conversions")
 struct ConversionFailureTests {
     /// Ways to fail, with the code that the error must have.
     enum Failure: String, CaseIterable {
@@ -41,16 +41,18 @@ struct ConversionFailureTests {
         var isInSource: Bool { self == .firstRead || self == .middleRead }
     }
 
-    @Test("leaves no trace and the source as it was", arguments: Sample.writingTypes, Failure.allCases)
+    @Test(
+        "a failing conversion leaves no destination and does not change its source", arguments: Sample.writingTypes,
+        Failure.allCases)
     func leavesNoTrace(type: String, failure: Failure) throws {
         let directory = try TemporaryDirectory()
         let (source, destination) = (directory.file("a"), directory.file("b"))
         try Sample.store(type, source).close()
-        let before = try contents(type, source)
+        let before = try contents(type, at: source)
         let error = try #require(throws: StoreError.self) { try convert(type, source, destination, failure) }
         #expect(error.code == failure.code, "\(error)")
-        #expect(try contents(type, source) == before)
-        #expect(try leftovers(directory, type, destination) == [])
+        #expect(try contents(type, at: source) == before)
+        #expect(try leftovers(directory, type: type, destination: destination) == [])
 
         // The same conversion works when nothing goes wrong.
         let report = try MigrationManager(registry: .standard).convert(
@@ -59,15 +61,17 @@ struct ConversionFailureTests {
         #expect(report.verified)
     }
 
-    @Test("leaves the store that was to be replaced as it was", arguments: Sample.writingTypes, Failure.allCases)
+    @Test(
+        "a failing conversion does not change the store that it should replace", arguments: Sample.writingTypes,
+        Failure.allCases)
     func keepsOldDestination(type: String, failure: Failure) throws {
         let directory = try TemporaryDirectory()
         let (source, destination) = (directory.file("a"), directory.file("b"))
         try Sample.store(type, source).close()
         try Sample.store(type, destination, people: 7).close()
-        let before = try contents(type, destination)
+        let before = try contents(type, at: destination)
         #expect(throws: StoreError.self) { try convert(type, source, destination, failure, overwrites: true) }
-        #expect(try contents(type, destination) == before)
+        #expect(try contents(type, at: destination) == before)
         #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
 
         let report = try MigrationManager(registry: .standard).convert(
@@ -92,7 +96,7 @@ struct ConversionFailureTests {
     }
 
     /// Returns the content of a store: the bytes of a file, the digest and UUID of anything else.
-    private func contents(_ type: String, _ path: String) throws -> String {
+    private func contents(_ type: String, at path: String) throws -> String {
         if Sample.fileTypes.contains(type) {
             return try Data(contentsOf: URL(fileURLWithPath: path)).base64EncodedString()
         }
@@ -103,7 +107,7 @@ struct ConversionFailureTests {
     }
 
     /// Returns what is left of a destination: files beside the source's, or a store of that name.
-    private func leftovers(_ directory: TemporaryDirectory, _ type: String, _ destination: String) throws -> [String] {
+    private func leftovers(_ directory: TemporaryDirectory, type: String, destination: String) throws -> [String] {
         guard !Sample.fileTypes.contains(type) else {
             return try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { !$0.hasPrefix("a") }
         }
@@ -116,7 +120,7 @@ struct ConversionFailureTests {
         }
     }
 
-    @Test("without verification does not notice what a faulty loader lost, with it does")
+    @Test("only a conversion that verifies reports the records that a faulty loader loses")
     func verificationIsWhatNotices() throws {
         let directory = try TemporaryDirectory()
         try Sample.store("memory", directory.file("a")).close()
@@ -175,7 +179,7 @@ struct ConversionFailureTests {
         try copy.close()
     }
 
-    @Test("when cancelled before it starts does nothing")
+    @Test("a conversion that is cancelled before it starts throws cancelled")
     func cancelledBefore() throws {
         let directory = try TemporaryDirectory()
         try Sample.store("memory", directory.file("a"), people: 3).close()

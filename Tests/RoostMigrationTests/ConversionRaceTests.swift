@@ -13,7 +13,7 @@ struct ConversionRaceTests {
         let wasCalled = Mutex(false)
     }
 
-    private func registry(_ type: String, _ faults: Faults) throws -> StoreRegistry {
+    private func registry(_ type: String, faults: Faults) throws -> StoreRegistry {
         let registry = StoreRegistry()
         for type in StoreRegistry.standard.all { registry.register(type) }
         registry.register(FaultyStoreType(base: try StoreRegistry.standard.type(named: type), faults: faults))
@@ -24,22 +24,20 @@ struct ConversionRaceTests {
     private func convert(
         _ type: String, _ directory: TemporaryDirectory, _ faults: Faults, overwrites: Bool = false
     ) throws -> ConversionReport {
-        try MigrationManager(registry: try registry(type, faults)).convert(
+        try MigrationManager(registry: try registry(type, faults: faults)).convert(
             from: .location(StoreLocation(type: type, path: directory.file("a"))),
             to: .location(StoreLocation(type: "faulty", path: directory.file("b"))),
             options: ConversionOptions(overwrites: overwrites, timeoutSeconds: 0))
     }
 
-    @Test("the second is refused while the first is under way", arguments: Sample.fileTypes, [false, true])
-    func second(type: String, overwrites: Bool) throws {
-        let directory = try TemporaryDirectory()
-        try Sample.store(type, directory.file("a")).close()
-        if overwrites { try Sample.store(type, directory.file("b"), people: 2).close() }
+    /// Returns a conversion of `a` into `b` without faults, whose error goes to `outcome`.
+    private func intruder(
+        _ type: String, in directory: TemporaryDirectory, overwrites: Bool, outcome: Outcome
+    ) -> @Sendable () -> Void {
         let (a, b) = (
             StoreLocation(type: type, path: directory.file("a")), StoreLocation(type: type, path: directory.file("b"))
         )
-        let outcome = Outcome()
-        let intrude: @Sendable () -> Void = {
+        return {
             do throws(StoreError) {
                 _ = try MigrationManager(registry: .standard).convert(
                     from: .location(a), to: .location(b),
@@ -48,20 +46,40 @@ struct ConversionRaceTests {
                 outcome.error.withLock { $0 = error }
             }
         }
+    }
+
+    @Test(
+        "a second conversion into a destination is refused while the first one copies",
+        arguments: Sample.fileTypes, [false, true])
+    func second(type: String, overwrites: Bool) throws {
+        let directory = try TemporaryDirectory()
+        try Sample.store(type, directory.file("a")).close()
+        if overwrites { try Sample.store(type, directory.file("b"), people: 2).close() }
+        let outcome = Outcome()
+        let intrude = intruder(type, in: directory, overwrites: overwrites, outcome: outcome)
         let report = try convert(
             type, directory, Faults(onAppend: { if $0 == 2 { intrude() } }), overwrites: overwrites)
         #expect(outcome.error.withLock { $0 }?.code == .busy)
         #expect(report.verified)
         #expect(try directory.names() == ["a", "b"])
-        // Between the last close of the new store and its renaming it is as safe.
-        outcome.error.withLock { $0 = nil }
+    }
+
+    @Test(
+        "a second conversion is refused between the first one's last close and its renaming",
+        arguments: Sample.fileTypes, [false, true])
+    func secondBeforeRenaming(type: String, overwrites: Bool) throws {
+        let directory = try TemporaryDirectory()
+        try Sample.store(type, directory.file("a")).close()
+        try Sample.store(type, directory.file("b"), people: 2).close()
+        let outcome = Outcome()
+        let intrude = intruder(type, in: directory, overwrites: overwrites, outcome: outcome)
         _ = try convert(type, directory, Faults(onReplace: intrude), overwrites: true)
-        let error = outcome.error.withLock { $0 }
-        #expect(error?.code == (overwrites ? .busy : .alreadyExists))
+        #expect(outcome.error.withLock { $0 }?.code == (overwrites ? .busy : .alreadyExists))
         #expect(try directory.names() == ["a", "b"])
     }
 
-    @Test("a sweep does not remove the new store before it has its name", arguments: Sample.fileTypes)
+    @Test(
+        "a sweep of temporary files does not remove a converted store before its renaming", arguments: Sample.fileTypes)
     func sweeping(type: String) throws {
         let directory = try TemporaryDirectory()
         try Sample.store(type, directory.file("a")).close()
@@ -71,7 +89,7 @@ struct ConversionRaceTests {
         #expect(try directory.names() == ["a", "b"])
     }
 
-    @Test("a store in use that is to be replaced is noticed before the copy", arguments: Sample.fileTypes)
+    @Test("a conversion that replaces an open store throws busy before it copies anything", arguments: Sample.fileTypes)
     func destinationInUse(type: String) throws {
         let directory = try TemporaryDirectory()
         try Sample.store(type, directory.file("a")).close()
@@ -90,7 +108,7 @@ struct ConversionRaceTests {
         #expect(try convert(type, directory, Faults(), overwrites: true).verified)
     }
 
-    @Test("a conversion that is refused or fails leaves no lock file", arguments: Sample.fileTypes)
+    @Test("a failing conversion leaves no lock file beside its destination", arguments: Sample.fileTypes)
     func lockFile(type: String) throws {
         let directory = try TemporaryDirectory()
         try Sample.store(type, directory.file("a")).close()

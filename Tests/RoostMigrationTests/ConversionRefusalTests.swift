@@ -4,7 +4,7 @@ import RoostFiles
 import RoostMigration
 import Testing
 
-@Suite("A conversion is refused")
+@Suite("Refused conversions")
 struct ConversionRefusalTests {
     private let manager = MigrationManager(registry: .standard)
 
@@ -16,7 +16,7 @@ struct ConversionRefusalTests {
         }
     }
 
-    @Test("when the destination exists and is not to be replaced", arguments: Sample.writingTypes)
+    @Test("a conversion refuses an existing destination unless it may replace it", arguments: Sample.writingTypes)
     func existingDestination(type: String) throws {
         let directory = try TemporaryDirectory()
         let (a, b) = (
@@ -30,8 +30,10 @@ struct ConversionRefusalTests {
         #expect(plan.objects == 20)
     }
 
-    @Test("when the destination is the source, by any name", arguments: Sample.fileTypes)
-    func sameStore(type: String) throws {
+    @Test(
+        "a conversion into its own source is refused under every path of the source",
+        arguments: Sample.fileTypes, [false, true])
+    func sameStore(type: String, overwrites: Bool) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: type, path: directory.file("a"))
         try Sample.store(type, a.path, people: 5).close()
@@ -40,53 +42,62 @@ struct ConversionRefusalTests {
         try FileManager.default.linkItem(atPath: a.path, toPath: directory.file("hard"))
         let names = ["a", "./a", "../\(try #require(directory.path.split(separator: "/").last))/a", "symbolic", "hard"]
         for name in names {
-            for overwrites in [false, true] {
-                let error = try refusal(
-                    from: a, to: StoreLocation(type: type, path: directory.file(name)),
-                    options: ConversionOptions(overwrites: overwrites))
-                #expect(error.code == .invalidRequest, "\(name): \(error)")
-            }
+            let error = try refusal(
+                from: a, to: StoreLocation(type: type, path: directory.file(name)),
+                options: ConversionOptions(overwrites: overwrites))
+            #expect(error.code == .invalidRequest, "\(name): \(error)")
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: a.path)) == before)
     }
 
-    @Test("a conversion does not replace a file that is not a store", arguments: Sample.fileTypes)
-    func foreignFile(type: String) throws {
+    @Test(
+        "a conversion does not replace a text, an empty file or a folder",
+        arguments: Sample.fileTypes, ["text", "empty", "folder"])
+    func foreignFile(type: String, name: String) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: type, path: directory.file("a"))
         try Sample.store(type, a.path, people: 5).close()
-        let options = ConversionOptions(overwrites: true)
-        try Data("precious text".utf8).write(to: URL(fileURLWithPath: directory.file("text")))
-        try Data().write(to: URL(fileURLWithPath: directory.file("empty")))
-        try FileManager.default.createDirectory(atPath: directory.file("folder"), withIntermediateDirectories: false)
-        for name in ["text", "empty", "folder"] {
-            let error = try refusal(
-                from: a, to: StoreLocation(type: type, path: directory.file(name)), options: options)
-            #expect(error.code == .notAStore, "\(name): \(error)")
+        let path = directory.file(name)
+        if name == "folder" {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        } else {
+            try Data((name == "text" ? "precious text" : "").utf8).write(to: URL(fileURLWithPath: path))
         }
-        #expect(try Data(contentsOf: URL(fileURLWithPath: directory.file("text"))) == Data("precious text".utf8))
-        try FileManager.default.createSymbolicLink(
-            atPath: directory.file("dangling"), withDestinationPath: directory.file("nothing"))
-        #expect(
-            try refusal(from: a, to: StoreLocation(type: type, path: directory.file("dangling"))).code == .alreadyExists
-        )
+        let error = try refusal(
+            from: a, to: StoreLocation(type: type, path: path), options: ConversionOptions(overwrites: true))
+        #expect(error.code == .notAStore, "\(error)")
+        if name == "text" {
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("precious text".utf8))
+        }
         #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
     }
 
-    @Test("when there is not enough space", arguments: Sample.fileTypes)
-    func noSpace(type: String) throws {
+    @Test("a conversion refuses a dangling symbolic link as its destination", arguments: Sample.fileTypes)
+    func danglingLink(type: String) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: type, path: directory.file("a"))
         try Sample.store(type, a.path, people: 5).close()
-        let b = StoreLocation(type: type, path: directory.file("b"))
-        for reserved in [1 << 60, Int.max] {
-            let error = try refusal(from: a, to: b, options: ConversionOptions().with { $0.reservedBytes = reserved })
-            #expect(error.code == .noSpace)
-        }
+        let link = directory.file("dangling")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: directory.file("nothing"))
+        #expect(try refusal(from: a, to: StoreLocation(type: type, path: link)).code == .alreadyExists)
+        #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
+    }
+
+    @Test(
+        "a conversion is refused when the disk has not enough space",
+        arguments: Sample.fileTypes, [1 << 60, Int.max])
+    func noSpace(type: String, reservedBytes: Int) throws {
+        let directory = try TemporaryDirectory()
+        let a = StoreLocation(type: type, path: directory.file("a"))
+        try Sample.store(type, a.path, people: 5).close()
+        let error = try refusal(
+            from: a, to: StoreLocation(type: type, path: directory.file("b")),
+            options: ConversionOptions().with { $0.reservedBytes = reservedBytes })
+        #expect(error.code == .noSpace)
         #expect(try directory.names() == ["a"])
     }
 
-    @Test("when the destination's directory is missing", arguments: Sample.fileTypes)
+    @Test("a conversion is refused when the directory of its destination is missing", arguments: Sample.fileTypes)
     func missingDirectory(type: String) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: type, path: directory.file("a"))
@@ -95,7 +106,7 @@ struct ConversionRefusalTests {
         #expect(error.code == .missingDirectory)
     }
 
-    @Test("when a type is not registered, at either end")
+    @Test("a conversion names a store type that is not registered, at either end")
     func unknownType() throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: "memory", path: directory.file("a"))
@@ -106,7 +117,7 @@ struct ConversionRefusalTests {
         #expect(error.message.contains("'memory'"))
     }
 
-    @Test("when the source does not exist", arguments: Sample.writingTypes)
+    @Test("a conversion of a missing source throws notFound and creates nothing", arguments: Sample.writingTypes)
     func missingSource(type: String) throws {
         let directory = try TemporaryDirectory()
         let error = try refusal(
@@ -116,23 +127,35 @@ struct ConversionRefusalTests {
         #expect(try directory.names() == [])
     }
 
-    @Test("when an open destination is the source, is not empty, or has another model")
-    func openDestination() throws {
+    @Test("a conversion refuses its own source as the open destination")
+    func openSource() throws {
         let directory = try TemporaryDirectory()
         let source = try Sample.store("memory", directory.file("a"), people: 5)
-        var error = #expect(throws: StoreError.self) { try manager.convert(from: .store(source), to: .store(source)) }
+        let error = #expect(throws: StoreError.self) { try manager.convert(from: .store(source), to: .store(source)) }
         #expect(error?.code == .invalidRequest)
+    }
+
+    @Test("a conversion refuses an open destination that is not empty")
+    func fullDestination() throws {
+        let directory = try TemporaryDirectory()
+        let source = try Sample.store("memory", directory.file("a"), people: 5)
         let full = try Sample.store("memory", directory.file("b"), people: 2)
-        error = #expect(throws: StoreError.self) { try manager.convert(from: .store(source), to: .store(full)) }
+        let error = #expect(throws: StoreError.self) { try manager.convert(from: .store(source), to: .store(full)) }
         #expect(error?.code == .invalidRequest)
+    }
+
+    @Test("a conversion refuses an open destination with another model")
+    func otherModel() throws {
+        let directory = try TemporaryDirectory()
+        let source = try Sample.store("memory", directory.file("a"), people: 5)
         let other = try StoreRegistry.standard.create(
             StoreLocation(type: "memory", path: ""),
             model: try ManagedObjectModel(entities: [EntityDescription("Person")]))
-        error = #expect(throws: StoreError.self) { try manager.convert(from: .store(source), to: .store(other)) }
+        let error = #expect(throws: StoreError.self) { try manager.convert(from: .store(source), to: .store(other)) }
         #expect(error?.code == .modelMismatch)
     }
 
-    @Test("a plan counts, estimates and writes nothing", arguments: Sample.writingTypes)
+    @Test("a plan of a conversion counts objects, estimates bytes and writes nothing", arguments: Sample.writingTypes)
     func plans(type: String) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: type, path: directory.file("a"))

@@ -8,7 +8,9 @@ import Testing
 
 @Suite("Conversion")
 struct ConversionTests {
-    @Test("everything comes over between any two types", arguments: Sample.writingTypes, Sample.writingTypes)
+    @Test(
+        "a conversion between any two store types keeps content, keys, versions and metadata",
+        arguments: Sample.writingTypes, Sample.writingTypes)
     func convertsAnything(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let uuid = StoreUUID()
@@ -51,7 +53,8 @@ struct ConversionTests {
         #expect(try checkStore(copy) == [])
     }
 
-    @Test("an open source that changes meanwhile is copied as it was at the beginning", arguments: Sample.writingTypes)
+    @Test(
+        "a conversion copies its source as it was at the start, despite later commits", arguments: Sample.writingTypes)
     func copiesOneSnapshot(type: String) throws {
         let directory = try TemporaryDirectory()
         let original = try Sample.store(type, directory.file("a"))
@@ -73,7 +76,7 @@ struct ConversionTests {
         #expect(report.digest == before.description)
     }
 
-    @Test("progress names entities, counts up to the total and passes every phase")
+    @Test("progress of a conversion names entities, counts to the total and passes every phase")
     func reportsProgress() throws {
         let directory = try TemporaryDirectory()
         let original = try Sample.store("memory", directory.file("a"))
@@ -95,7 +98,7 @@ struct ConversionTests {
         #expect(steps.contains { $0.current == "Person.friends" })
     }
 
-    @Test("the report reads back from its JSON and has the documented fields")
+    @Test("a conversion report reads back from its JSON and has the documented fields")
     func encodesReport() throws {
         let directory = try TemporaryDirectory()
         let original = try Sample.store("memory", directory.file("a"), people: 10)
@@ -114,7 +117,7 @@ struct ConversionTests {
         #endif
     }
 
-    @Test("an empty store converts", arguments: Sample.writingTypes)
+    @Test("a conversion of an empty store succeeds and reports no objects", arguments: Sample.writingTypes)
     func convertsNothing(type: String) throws {
         let directory = try TemporaryDirectory()
         let original = try StoreRegistry.standard.create(

@@ -10,14 +10,16 @@ import RoostMigration
     ///
     /// What other tools counted in them is in the corpus's `_derived/stores.json`.
     @Suite(
-        "Stores of the corpus convert", .enabled(if: CorpusStore.isPresent, "the corpus is absent; set ROOST_CORPUS"))
+        "Conversions of the corpus", .enabled(if: CorpusStore.isPresent, "the corpus is absent; set ROOST_CORPUS"))
     struct CorpusConversionTests {
         private let manager = MigrationManager(registry: .standard)
 
-        @Test("all of the corpus is here")
+        @Test("the corpus has all of its 22 stores")
         func count() { #expect(CorpusStore.all.count == 22) }
 
-        @Test("into each type and on to SQLite, with equal digests and the known counts", arguments: CorpusStore.all)
+        @Test(
+            "a store of the corpus converts through each type with equal digests and known counts",
+            arguments: CorpusStore.all)
         func convert(store: CorpusStore) throws {
             let directory = try TemporaryDirectory()
             let before = try store.fileContents()

@@ -10,7 +10,7 @@ import RoostMigration
     /// Real stores of Apple's through the versions of their models, and real mapping models on
     /// generated data.
     @Suite(
-        "Stores and mapping models of the corpus migrate",
+        "Migrations of the corpus",
         .enabled(if: CorpusStore.isPresent, "the corpus is absent; set ROOST_CORPUS"))
     struct CorpusMigrationTests {
         private let manager = MigrationManager(registry: .standard)
@@ -23,7 +23,7 @@ import RoostMigration
         private static let constrained = "CoreDataMigration_Example 4"
 
         @Test(
-            "a store goes to each later version of its model, and loses only what a version drops",
+            "a store of the corpus migrates to each later version and loses only dropped objects",
             arguments: VersionedStore.all, Sample.writingTypes)
         func stores(store: VersionedStore, type: String) throws {
             let source = StoreLocation(type: "coredata", path: store.fullPath)
@@ -63,7 +63,7 @@ import RoostMigration
         }
 
         @Test(
-            "a store without a model is at the version of its bundle that it fits",
+            "a store of the corpus without a model is matched with its version of the bundle",
             arguments: VersionedStore.all.filter { !$0.typeOptions.isEmpty })
         func versionsOfStoresWithoutModel(store: VersionedStore) throws {
             let location = StoreLocation(type: "coredata", path: store.fullPath)
@@ -80,7 +80,9 @@ import RoostMigration
             }
         }
 
-        @Test("mapping models without code run", arguments: CorpusMapping.withoutCode, Sample.writingTypes)
+        @Test(
+            "a mapping model of the corpus without policies migrates generated objects",
+            arguments: CorpusMapping.withoutCode, Sample.writingTypes)
         func mappings(_ mapping: CorpusMapping, type: String) throws {
             let (old, new) = (try mapping.model(mapping.source), try mapping.model(mapping.destination))
             let read = try MappingFile.read(mapping.fullPath, source: old, destination: new)

@@ -6,7 +6,7 @@ import RoostMigration
 import RoostSystem
 import Testing
 
-@Suite("A dump that is not right")
+@Suite("Damaged and edited dumps")
 struct DumpFailureTests {
     private let directory: TemporaryDirectory
     private let dump: DumpText
@@ -55,10 +55,10 @@ struct DumpFailureTests {
         return nil
     }
 
-    @Test("the sample dump itself is right", arguments: Sample.writingTypes)
+    @Test("the unchanged sample dump loads into every store type", arguments: Sample.writingTypes)
     func sampleIsRight(type: String) throws { _ = try dump.load(into: .location(location(type)), chunk: 1) }
 
-    @Test("cut off at any byte it is refused, and nothing is left", arguments: ["sqlite", "memory"])
+    @Test("a dump that is cut off at any byte is refused and leaves no store", arguments: ["sqlite", "memory"])
     func cutAnywhere(type: String) throws {
         // Without the line break at its end it is still whole.
         for count in 0..<dump.bytes.count - 1 {
@@ -70,17 +70,17 @@ struct DumpFailureTests {
         }
     }
 
-    @Test("with any byte changed it is refused")
+    @Test("a dump with any one byte changed is refused")
     func flippedAnywhere() throws {
         for index in dump.bytes.indices {
             var flipped = dump
             flipped.bytes[index] ^= 0x04
-            #expect(try failure(flipped, "memory") != nil, "byte \(index) was changed and nobody noticed")
+            #expect(try failure(flipped, "memory") != nil, "the load accepted a change of byte \(index)")
         }
     }
 
     @Test(
-        "an edit that breaks it is refused with its place",
+        "an invalid edit of a dump is refused with its line and column",
         arguments: [
             (2, #""Leaf""#, #""Base""#, "corrupted", "line 2, column 12: entity 'Base' is abstract"),
             (
@@ -108,13 +108,13 @@ struct DumpFailureTests {
                 6, #""objects": 3"#, #""objects": 4"#, "corrupted",
                 "line 6, column 21: the dump should hold 4 objects and holds 3"
             ),
-            (6, #""objects": 3, "#, "", "corrupted", "the text is not the one that was dumped"),
+            (6, #""objects": 3, "#, "", "corrupted", "the text does not match the checksum"),
             (6, #""objects""#, #""things""#, "corrupted", "line 6, column 10: the last line has a key"),
-            (6, #"-3-2""#, #"-3-3""#, "corrupted", "the objects and links are not those that were dumped"),
+            (6, #"-3-2""#, #"-3-3""#, "corrupted", "the objects and links do not match the digest"),
             (1, #""roost-dump""#, #""roast-dump""#, "notAStore", "not a dump"),
             (1, #""formatVersion":1"#, #""formatVersion":2"#, "unsupportedVersion", "line 1"),
             (1, #""roost-dump","formatVersion":1"#, #""roost-dump""#, "corrupted", "the first line of a dump needs"),
-            (1, #""lastKeys":{"#, #""lastKeys":{"Leaf":7,"#, "corrupted", "no root of the model"),
+            (1, #""lastKeys":{"#, #""lastKeys":{"Leaf":7,"#, "corrupted", "not a root entity of the model"),
             (1, #""storeUUID":""#, #""storeUUID":"x"#, "corrupted", "a UUID is expected"),
             (1, #""metadata":{}"#, #""metadata":[]"#, "corrupted", "the metadata cannot be used"),
             (1, #","metadata":{}"#, "", "corrupted", "the first line of a dump needs"),
@@ -131,19 +131,18 @@ struct DumpFailureTests {
         #expect(error.message.contains(message), "\(error)")
     }
 
-    @Test("lines in the wrong order, twice or missing are refused")
-    func wrongLines() throws {
-        let lines = dump.lines
-        for wrong in [
+    @Test(
+        "a dump whose lines are out of order, repeated or missing is refused",
+        arguments: [
             [0, 4, 1, 2, 3, 5], [0, 1, 2, 3, 4, 5, 5], [0, 1, 2, 3, 4], [1, 2, 3, 4, 5], [0, 1, 1, 2, 3, 4, 5],
-            [0, 1, 2, 4, 5], [0, 1, 2, 3, 5],
-            [0, 0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5, 1], [5], [0],
-        ] {
-            #expect(try failure(DumpText(lines: wrong.map { lines[$0] })) != nil, "\(wrong)")
-        }
+            [0, 1, 2, 4, 5], [0, 1, 2, 3, 5], [0, 0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5, 1], [5], [0],
+        ])
+    func wrongLines(numbers: [Int]) throws {
+        let lines = dump.lines
+        #expect(try failure(DumpText(lines: numbers.map { lines[$0] })) != nil)
     }
 
-    @Test("an object that comes twice is refused by the destination", arguments: Sample.writingTypes)
+    @Test("a dump with the same object twice throws duplicateObject", arguments: Sample.writingTypes)
     func objectTwice(type: String) throws {
         var lines = dump.lines
         lines.insert(lines[1], at: 2)
@@ -151,15 +150,15 @@ struct DumpFailureTests {
         #expect(try failure(DumpText(lines: lines), type)?.code == .duplicateObject)
     }
 
-    @Test("numbers of objects and links must be there, whatever else is left out")
-    func missingCounts() throws {
-        for trailer in [#"{"end": {}}"#, #"{"end": {"objects": 3}}"#, #"{"end": {"links": 2}}"#] {
-            let error = try #require(try failure(DumpText(lines: dump.lines.dropLast() + [trailer])))
-            #expect(error.code == .corrupted && error.message.contains("does not say how many"), "\(error)")
-        }
+    @Test(
+        "a dump whose last line omits a count is refused",
+        arguments: [#"{"end": {}}"#, #"{"end": {"objects": 3}}"#, #"{"end": {"links": 2}}"#])
+    func missingCounts(trailer: String) throws {
+        let error = try #require(try failure(DumpText(lines: dump.lines.dropLast() + [trailer])))
+        #expect(error.code == .corrupted && error.message.contains("does not say how many"), "\(error)")
     }
 
-    @Test("who edits a dump leaves the checksum and the digest out, and is told so")
+    @Test("an edited dump without checksum and digest loads with a warning for each")
     func editedByHand() throws {
         var lines = dump.lines
         lines[1] = #"{"entity": "Leaf", "name": "edited", "id": 1}"#
@@ -170,31 +169,45 @@ struct DumpFailureTests {
     }
 
     @Test(
-        "text in another form is not accepted as a dump",
+        "a text in another format is refused as not a dump",
         arguments: ["", "\n", "x", "SQLite format 3\u{0}", "[]", "{}", "{\"a\": 1}", "[1]\n[2]", "\u{FEFF}{}"])
     func somethingElse(text: String) throws {
         let error = try #require(try failure(DumpText(text)))
         #expect(error.code == .notAStore && error.message.contains("dump"), "\(error)")
     }
 
-    @Test("an existing store is refused before the text is read, or replaced once the new one is complete")
+    @Test("a load refuses an existing store before it reads the text")
     func existingDestination() throws {
         _ = try dump.load(into: .location(location("sqlite")))
-        let before = try Data(contentsOf: URL(fileURLWithPath: directory.file("b")))
         #expect(try failure(dump)?.code == .alreadyExists)
+    }
+
+    @Test("a load that replaces a store keeps it until the new store is complete")
+    func replacedDestination() throws {
+        _ = try dump.load(into: .location(location("sqlite")))
+        let before = try Data(contentsOf: URL(fileURLWithPath: directory.file("b")))
         let overwriting = ConversionOptions(overwrites: true)
         #expect(try failure(DumpText(lines: Array(dump.lines.dropLast())), options: overwriting)?.code == .corrupted)
         #expect(try Data(contentsOf: URL(fileURLWithPath: directory.file("b"))) == before)
         _ = try dump.load(into: .location(location("sqlite")), options: overwriting)
-        #expect(try failure(dump, "coredata")?.code == .unsupported)
-        #expect(try failure(dump, "nothing")?.code == .unknownStoreType)
     }
 
-    @Test("a cancelled load, one whose source fails and one whose destination fails leave nothing")
-    func interrupted() throws {
+    @Test(
+        "a load refuses a store type that is unknown or cannot be written",
+        arguments: [("coredata", StoreError.Code.unsupported), ("nothing", .unknownStoreType)])
+    func wrongDestination(type: String, code: StoreError.Code) throws {
+        #expect(try failure(dump, type)?.code == code)
+    }
+
+    @Test("a cancelled load leaves no files")
+    func cancelled() throws {
         let cancellation = ConversionCancellation()
         cancellation.cancel()
         #expect(try failure(dump, options: ConversionOptions(cancellation: cancellation))?.code == .cancelled)
+    }
+
+    @Test("a load whose text cannot be read to the end leaves no files")
+    func failingText() throws {
         let text = Mutex(dump.bytes.prefix(dump.bytes.count - 40))
         let error = #expect(throws: StoreError.self) {
             try MigrationManager(registry: .standard).load(into: .location(location("sqlite")), from: "text") {
@@ -210,6 +223,11 @@ struct DumpFailureTests {
             }
         }
         #expect(error?.code == .ioFailure)
+        #expect(try directory.names() == [])
+    }
+
+    @Test("a load whose destination fails leaves no files")
+    func failingDestination() throws {
         let base = try StoreRegistry.standard.type(named: "sqlite")
         for faults in [
             Faults(failsAtAppend: 1), Faults(failsAtFinish: true), Faults(dropsRecordsAt: 1),

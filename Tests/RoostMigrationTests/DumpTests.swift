@@ -47,7 +47,8 @@ struct DumpText {
 
 @Suite("Dump and load")
 struct DumpTests {
-    @Test("what is dumped and loaded is what is converted", arguments: Sample.writingTypes, Sample.writingTypes)
+    @Test(
+        "a dump and its load give the same store as a conversion", arguments: Sample.writingTypes, Sample.writingTypes)
     func equalsConversion(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let uuid = StoreUUID()
@@ -75,7 +76,7 @@ struct DumpTests {
         for store in [original, loaded, copy] { try store.close() }
     }
 
-    @Test("every value of the conformance suite's library comes over", arguments: Sample.writingTypes)
+    @Test("a dump keeps every value of the conformance suite's sample graph", arguments: Sample.writingTypes)
     func everyValue(type: String) throws {
         let directory = try TemporaryDirectory()
         let graph = try SampleGraph(seed: 7, objectCount: 3000)
@@ -98,7 +99,7 @@ struct DumpTests {
         try copy.close()
     }
 
-    @Test("an empty store comes over", arguments: Sample.writingTypes)
+    @Test("a dump of an empty store has two lines and loads with its model", arguments: Sample.writingTypes)
     func emptyStore(type: String) throws {
         let directory = try TemporaryDirectory()
         let original = try StoreRegistry.standard.create(
@@ -113,7 +114,7 @@ struct DumpTests {
         try original.close()
     }
 
-    @Test("a dump is taken of one moment, whatever is written meanwhile")
+    @Test("a dump contains one snapshot, whatever is committed meanwhile")
     func oneSnapshot() throws {
         let directory = try TemporaryDirectory()
         let store = try Sample.store("memory", directory.file("a"))
@@ -135,7 +136,7 @@ struct DumpTests {
         try store.close()
     }
 
-    @Test("what the sink throws comes out of the dump")
+    @Test("a dump throws the error of its output")
     func failingSink() throws {
         let directory = try TemporaryDirectory()
         let store = try Sample.store("memory", directory.file("a"))
@@ -145,18 +146,25 @@ struct DumpTests {
             }
         }
         #expect(error?.code == .noSpace)
+        try store.close()
+    }
+
+    @Test("a dump that is cancelled throws cancelled")
+    func cancelled() throws {
+        let directory = try TemporaryDirectory()
+        let store = try Sample.store("memory", directory.file("a"))
         let cancellation = ConversionCancellation()
         cancellation.cancel()
-        let cancelled = #expect(throws: StoreError.self) {
+        let error = #expect(throws: StoreError.self) {
             try MigrationManager(registry: .standard).dump(store, cancellation: cancellation) { _ in }
         }
-        #expect(cancelled?.code == .cancelled)
+        #expect(error?.code == .cancelled)
         try store.close()
     }
 
     // MARK: Dumps of some entities
 
-    @Test("a dump of some entities has their objects and the links at them")
+    @Test("a dump of some entities has their objects and the links at their ends")
     func someEntities() throws {
         let directory = try TemporaryDirectory()
         let store = try Sample.store("memory", directory.file("a"))
@@ -168,7 +176,7 @@ struct DumpTests {
         let editors = try DumpText(store, entities: ["Editor"])
         #expect(editors.lines.count { $0.hasPrefix("{\"entity\": \"Editor\"") } == 500)
         #expect(editors.lines.count { $0.hasPrefix("{\"entity\"") } == 500)
-        // Every friendship of the sample is between neighbours, so two of three have an editor at an end.
+        // Every friendship of the sample is between neighbors, so two of three have an editor at an end.
         let pairs = editors.lines.filter { $0.hasPrefix("{\"links\": \"Person.friends\"") }
             .reduce(0) { $0 + $1.split(separator: "], [").count }
         #expect(pairs == 999 || pairs == 1000)
@@ -179,7 +187,8 @@ struct DumpTests {
     }
 
     @Test(
-        "what leads out of a dump is refused with its number, or left out and reported", arguments: Sample.writingTypes)
+        "references out of a partial dump are refused with a count, or cleared and reported",
+        arguments: Sample.writingTypes)
     func danglingReferences(type: String) throws {
         let directory = try TemporaryDirectory()
         let store = try Sample.store("memory", directory.file("a"))
@@ -232,7 +241,7 @@ struct DumpTests {
         return result
     }
 
-    @Test("a dump of some entities that are complete among themselves loads without a word")
+    @Test("a partial dump without references to other entities loads without dangling references")
     func completeParts() throws {
         let directory = try TemporaryDirectory()
         let model = try ManagedObjectModel(entities: [

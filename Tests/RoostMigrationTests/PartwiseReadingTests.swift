@@ -7,7 +7,7 @@ import Testing
 @Suite("Reading a finished destination in parts")
 struct PartwiseReadingTests {
     /// Creates a store with gaps between its keys, so that parts end between, on and after keys.
-    private func store(_ type: String, _ directory: TemporaryDirectory) throws -> any PersistentStore {
+    private func store(_ type: String, in directory: TemporaryDirectory) throws -> any PersistentStore {
         let store = try Sample.store(type, directory.file("a"), people: 40)
         var changes = ChangeSet(model: store.model)
         changes.deletes = [10, 25, 26, 80].map { .init(ObjectID("Book", key: $0), version: 1) }
@@ -23,10 +23,12 @@ struct PartwiseReadingTests {
         return tally
     }
 
-    @Test("finds each record and each link once, on one thread and on three", arguments: Sample.writingTypes)
+    @Test(
+        "partwise verification reads each record and link once, with one thread and with three",
+        arguments: Sample.writingTypes)
     func findsAll(type: String) throws {
         let directory = try TemporaryDirectory()
-        let store = try store(type, directory)
+        let store = try store(type, in: directory)
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         var expected = try snapshot.computeTally()
@@ -63,7 +65,7 @@ struct PartwiseReadingTests {
         #expect(parts.count == model.roots.count + model.linkRelationships.count)
     }
 
-    @Test("a finished JSON document is read in whole lists, however much it holds")
+    @Test("a finished JSON document is verified in whole lists, whatever its size")
     func readsDocumentsWhole() throws {
         let directory = try TemporaryDirectory()
         let source = try Sample.store("memory", directory.file("a"))
@@ -87,7 +89,7 @@ struct PartwiseReadingTests {
         #expect(parts.count == 1 + store.model.roots.count + store.model.linkRelationships.count)
     }
 
-    @Test("the first error ends it, whichever thread met it")
+    @Test("partwise verification throws the first error of a read")
     func endsWithFirstError() throws {
         let directory = try TemporaryDirectory()
         let base = try Sample.store("memory", directory.file("a"))

@@ -29,7 +29,7 @@ import Testing
             }
         }
 
-        @Test("its program prints the same when it runs again")
+        @Test("the README's program prints the same on its second run")
         func program() throws {
             let directory = try TemporaryDirectory()
             var printed: [Value] = []
@@ -37,7 +37,7 @@ import Testing
             #expect(printed == ["Blue", "Blue"])
         }
 
-        @Test("its program has at most fifteen lines")
+        @Test("the README's program has at most fifteen lines")
         func length() throws {
             let readme = try Self.readme()
             let program = try #require(readme.components(separatedBy: "```swift\n").dropFirst().first)
@@ -46,7 +46,7 @@ import Testing
                     <= 16)
         }
 
-        @Test("its migration brings a store to the current version of a bundle, and keeps the old one")
+        @Test("the README's migration opens a store with the bundle's current version and keeps a backup")
         func migration() throws {
             let directory = try TemporaryDirectory()
             let path = directory.file("notes.sqlite")
@@ -84,7 +84,7 @@ import Testing
             #expect(try directory.names().filter { $0.hasPrefix("notes.sqlite.backup-") }.count == 1)
         }
 
-        @Test("the programs of the README are the ones tested here")
+        @Test("the README's programs are the programs that these tests run")
         func text() throws {
             let readme = try Self.readme()
             let tested = Self.squeezed(try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8))

@@ -7,7 +7,7 @@ import RoostSystem
 import Testing
 
 /// Sources whose content is not what the last commit recorded.
-@Suite("Content that was not recorded")
+@Suite("Content that differs from its record")
 struct RecordedContentTests {
     private let manager = MigrationManager(registry: .standard)
 
@@ -16,7 +16,7 @@ struct RecordedContentTests {
         return nil
     }
 
-    @Test("a dump of records that are out of order has no last line")
+    @Test("a dump of records out of order fails and has no last line")
     func order() throws {
         let type = RoostConformance.FaultyStoreType(
             try StoreRegistry.standard.type(named: "memory"), fault: .reversesBatches)
@@ -38,7 +38,7 @@ struct RecordedContentTests {
     }
 
     @Test(
-        "what is missing apart from the damaged objects that are left out is a warning",
+        "a conversion that skips damaged objects warns about other missing objects",
         .enabled(if: SQLiteShell.path != nil))
     func missingBesidesDamaged() throws {
         let directory = try TemporaryDirectory()
@@ -58,7 +58,9 @@ struct RecordedContentTests {
         #expect(strict?.damagedObject == ObjectID("Editor", key: 3))
     }
 
-    @Test("changes by another program are accepted if the caller wants them", .enabled(if: SQLiteShell.path != nil))
+    @Test(
+        "changes by another program are accepted on request, never read-only, and not in LMDB",
+        .enabled(if: SQLiteShell.path != nil))
     func acceptance() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("a"))

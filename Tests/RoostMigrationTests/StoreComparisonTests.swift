@@ -15,7 +15,9 @@ struct StoreComparisonTests {
         )
     }
 
-    @Test("stores with the same content are equal", arguments: Sample.writingTypes, Sample.writingTypes)
+    @Test(
+        "a comparison of two stores with equal content finds no differences", arguments: Sample.writingTypes,
+        Sample.writingTypes)
     func equalStores(a: String, b: String) throws {
         let directory = try TemporaryDirectory()
         let (left, right) = try pair((a, b), directory)
@@ -25,7 +27,7 @@ struct StoreComparisonTests {
         try right.close()
     }
 
-    @Test("versions do not count", arguments: Sample.writingTypes)
+    @Test("a comparison ignores versions of records", arguments: Sample.writingTypes)
     func versionsDoNotCount(type: String) throws {
         let directory = try TemporaryDirectory()
         let (left, right) = try pair(("memory", type), directory)
@@ -40,7 +42,7 @@ struct StoreComparisonTests {
         try right.close()
     }
 
-    @Test("the first differing objects, properties and links are named", arguments: Sample.writingTypes)
+    @Test("a comparison lists differing objects, properties and links up to its limit", arguments: Sample.writingTypes)
     func differences(type: String) throws {
         let directory = try TemporaryDirectory()
         let (left, right) = try pair(("memory", type), directory)
@@ -66,7 +68,7 @@ struct StoreComparisonTests {
         try right.close()
     }
 
-    @Test("stores of different models differ in their models")
+    @Test("a comparison of stores with different models names the differing entities")
     func differentModels() throws {
         let directory = try TemporaryDirectory()
         let left = try Sample.store("memory", directory.file("a"), people: 2)
@@ -78,7 +80,7 @@ struct StoreComparisonTests {
         #expect(differences.first?.properties == ["Book", "Editor", "Person", "Shelf"])
     }
 
-    @Test("a sound store has no findings", arguments: Sample.writingTypes)
+    @Test("a check of a sound store has no findings", arguments: Sample.writingTypes)
     func soundStore(type: String) throws {
         let directory = try TemporaryDirectory()
         let store = try Sample.store(type, directory.file("a"), people: 2000)
@@ -86,7 +88,7 @@ struct StoreComparisonTests {
         try store.close()
     }
 
-    @Test("dangling references and links are violations, listed up to the limit", arguments: Sample.writingTypes)
+    @Test("a check lists dangling references as violations, up to its limit", arguments: Sample.writingTypes)
     func danglingReferences(type: String) throws {
         let directory = try TemporaryDirectory()
         let store = try Sample.store(type, directory.file("a"), people: 300)
@@ -105,7 +107,7 @@ struct StoreComparisonTests {
         try store.close()
     }
 
-    @Test("a damaged record is a finding, and the check continues after it")
+    @Test("a check reports damaged records and continues after them")
     func damagedRecord() throws {
         let directory = try TemporaryDirectory()
         let base = try Sample.store("memory", directory.file("a"), people: 300)

@@ -53,7 +53,7 @@ struct StoreMaintenanceTests {
         ]
     }
 
-    @Test("a backup has everything of the store, and its identity", arguments: fileTypes)
+    @Test("a backup has the content, metadata and UUID of its store", arguments: fileTypes)
     func backup(type: String) throws {
         let directory = try TemporaryDirectory()
         let (location, copy) = (
@@ -69,7 +69,7 @@ struct StoreMaintenanceTests {
         #expect(try directory.names() == ["a", "b"])
     }
 
-    @Test("backups that make no sense are refused", arguments: fileTypes)
+    @Test("an invalid backup or compaction is refused and changes nothing", arguments: fileTypes)
     func backupRefusals(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("a"))
@@ -102,7 +102,7 @@ struct StoreMaintenanceTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: location.path)) == before)
     }
 
-    @Test("compacting makes a store as small as a copy of it, and keeps everything else", arguments: fileTypes)
+    @Test("compacting shrinks a store to the size of a copy and keeps its content", arguments: fileTypes)
     func compact(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("a"))
@@ -127,7 +127,7 @@ struct StoreMaintenanceTests {
         #expect(try directory.names() == ["a", "b"])
     }
 
-    @Test("an open SQLite store is compacted in place, to the extent that its readers allow")
+    @Test("an open SQLite store is compacted in place when no reader needs its old pages")
     func inPlace() throws {
         guard Self.fileTypes.contains("sqlite") else { return }
         let directory = try TemporaryDirectory()
@@ -157,7 +157,7 @@ struct StoreMaintenanceTests {
         #expect(try directory.names() == ["a"])
     }
 
-    @Test("an SQLite store that is open stays as it is when compacting it is cancelled")
+    @Test("a cancelled compaction of an open SQLite store changes nothing")
     func cancelledInPlace() throws {
         guard Self.fileTypes.contains("sqlite") else { return }
         let directory = try TemporaryDirectory()
@@ -176,7 +176,7 @@ struct StoreMaintenanceTests {
         #expect(try facts(location) == before)
     }
 
-    @Test("an LMDB store that is open is refused and stays as it is")
+    @Test("compacting an open LMDB store throws busy and changes nothing")
     func busy() throws {
         guard Self.fileTypes.contains("lmdb") else { return }
         let directory = try TemporaryDirectory()
@@ -198,7 +198,7 @@ struct StoreMaintenanceTests {
         #expect(try !maintenance.compact(location).inPlace)
     }
 
-    @Test("a store changed by another program is not compacted, because that would hide it", arguments: [false, true])
+    @Test("compacting refuses a store that another program changed", arguments: [false, true])
     func changed(isOpen: Bool) throws {
         guard Self.fileTypes.contains("sqlite") else { return }
         let directory = try TemporaryDirectory()

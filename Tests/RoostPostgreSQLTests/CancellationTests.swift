@@ -20,7 +20,7 @@
             }
         }
 
-        @Test("end after the time for connecting if the server does not answer the request to end them")
+        @Test("a cancelled statement ends after the connection timeout if the server is silent")
         func silentServer() throws {
             let proxy = try Proxy(host: try #require(PostgreSQLServer.host))
             defer { proxy.stop() }
@@ -29,7 +29,7 @@
             let connection = try PostgreSQLConnection(place, settings: try PostgreSQLSettings(options))
             defer { connection.close() }
             proxy.set(.silent)
-            // It would wait for ever without a limit of its own.
+            // The wait has its own limit, because a failure would wait without end.
             let isDone = DispatchSemaphore(value: 0)
             nonisolated(unsafe) let unsafe = connection
             Thread.detachNewThread {
@@ -37,11 +37,11 @@
                 isDone.signal()
             }
             try #require(isDone.wait(timeout: .now() + 120) == .success)
-            // What the server did is not known.
+            // The state of the server is unknown.
             #expect(!connection.isSound)
         }
 
-        @Test("leave a connection of use if the server ends them")
+        @Test("a connection is usable after the server has ended a cancelled statement")
         func endedByServer() throws {
             let place = try PostgreSQLLocation("\(PostgreSQLServer.parameters ?? "") schema=any")
             let connection = try PostgreSQLConnection(place, settings: try PostgreSQLSettings(StoreOptions()))

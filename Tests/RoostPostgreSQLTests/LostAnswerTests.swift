@@ -20,7 +20,7 @@
             ])
         }
 
-        /// A store that is reached through a proxy.
+        /// Runs `body` with a store that is opened through a proxy.
         private func withStore(
             _ profile: PostgreSQLProfile = .postgresql, timeoutSeconds: Double = 60,
             _ body: (any PersistentStore, Proxy, StoreLocation) throws -> Void
@@ -48,12 +48,12 @@
             try body(store, proxy, location)
         }
 
-        /// Commits so often that the connection has prepared its statements.
+        /// Commits until the connection has prepared its statements.
         private func warmUp(_ store: any PersistentStore) throws {
             for _ in 0..<3 { try increment(Int64(Self.counters) + 1, in: store) }
         }
 
-        /// Adds one to a counter, from the value that is read.
+        /// Adds one to a counter.
         private func increment(_ key: Int64, in store: any PersistentStore) throws(StoreError) {
             let id = ObjectID("Counter", key: key)
             let snapshot = try store.snapshot()
@@ -84,7 +84,8 @@
         }
 
         @Test(
-            "took place once, and say so, where the server committed", arguments: PostgreSQLProfile.allCases)
+            "a commit that the server made succeeds once although its answer is lost",
+            arguments: PostgreSQLProfile.allCases)
         func committed(profile: PostgreSQLProfile) throws {
             try withStore(profile) { store, proxy, location in
                 for round in 1...Int64(20) {
@@ -97,7 +98,7 @@
         }
 
         @Test(
-            "did not take place, and say so, where the server never heard of them",
+            "a commit that never reached the server fails with `ioFailure` and writes nothing",
             arguments: PostgreSQLProfile.allCases)
         func lost(profile: PostgreSQLProfile) throws {
             try withStore(profile) { store, proxy, location in
@@ -117,7 +118,7 @@
         }
 
         @Test(
-            "do not count as committed because the question after them was lost too",
+            "a commit's outcome is found although the first answer about it is lost too",
             arguments: PostgreSQLProfile.allCases)
         func lostTwice(profile: PostgreSQLProfile) throws {
             try withStore(profile) { store, proxy, location in
@@ -141,11 +142,12 @@
         }
 
         @Test(
-            "are found again after the connection was ended by the server, at any moment",
+            "no acknowledged commit is lost or doubled if connections end at any moment",
             arguments: PostgreSQLProfile.allCases)
         func terminated(profile: PostgreSQLProfile) throws {
             try withStore(profile) { store, proxy, location in
-                // Some commits have as many messages as fit in, and some questions after them do not.
+                // With these intervals some commits finish, and some questions about their outcome
+                // fail.
                 proxy.cut(every: 1...60)
                 var (acknowledged, unknown) = (Int64(0), Int64(0))
                 for _ in 0..<200 {
@@ -164,7 +166,7 @@
             }
         }
 
-        @Test("are reported as unknown where the server stays away, after the timeout")
+        @Test("a commit fails with `outcomeUnknown` if the server stays away past the timeout")
         func unknown() throws {
             try withStore(timeoutSeconds: 1) { store, proxy, location in
                 try increment(2, in: store)
@@ -181,7 +183,7 @@
         }
 
         @Test(
-            "end with an error if the server sends garbage",
+            "a commit fails if the server answers with garbage, and a retry succeeds",
             arguments: [
                 [UInt8](repeating: 0xFF, count: 64), Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8),
                 [UInt8(ascii: "T"), 0, 0, 0, 4],
@@ -201,7 +203,7 @@
             }
         }
 
-        @Test("ends with an error where the server says nothing any more")
+        @Test("opening a store fails with `timedOut` if the server does not answer")
         func silence() throws {
             let proxy = try Proxy(host: try #require(PostgreSQLServer.host))
             defer { proxy.stop() }
@@ -215,7 +217,7 @@
         }
 
         @Test(
-            "Writers in many stores at once lose no increment and make none twice",
+            "eight writers that increment counters at once lose and repeat no increment",
             arguments: PostgreSQLProfile.allCases)
         func manyWriters(profile: PostgreSQLProfile) throws {
             try withStore(profile) { _, _, location in

@@ -10,15 +10,14 @@
 
     /// Random commits of many sessions on the same few objects.
     ///
-    /// Each commit is made from a snapshot that others overtake. So commits meet at the same
-    /// object, the same unique value, the same link, a link to an object that is deleted, the end
-    /// of a list.
+    /// Each commit is based on a snapshot that others overtake. So commits conflict on objects,
+    /// unique values, links, links to deleted objects, and the ends of lists.
     @Suite(
         "Writers that meet on a server", .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
     struct MeetingWritersTests {
         private static let nodeCount: Int64 = 12
 
-        /// One random change from what a snapshot shows.
+        /// Returns a random change that is based on a snapshot.
         private func change(
             of store: any PersistentStore, _ random: inout some RandomNumberGenerator
         ) throws(StoreError) -> ChangeSet {
@@ -42,7 +41,7 @@
             let number = Int64.random(in: 0..<6, using: &random)
             let friends = RelationshipName("Node", name: "friends")
             guard let known = try version(first) else {
-                // Another session may insert it meanwhile, or another node with the name.
+                // Another session may insert this node, or another one with the name.
                 try changes.insert(node(first), values: ["value": 0, "name": .string("name \(number)")])
                 return changes
             }
@@ -64,7 +63,7 @@
             case 4, 5: try changes.add(Link(first, second), to: friends)
             case 6: try changes.remove(Link(first, second), from: friends)
             case 7:
-                // At the end of the list, on the condition that it still is the end.
+                // Appends to the list, on condition that its end is unchanged.
                 let list = RelationshipName("Node", name: "list")
                 let places = try links("list", from: first)
                 let last = places.map(\.order).max()
@@ -79,7 +78,7 @@
         }
 
         @Test(
-            "Random commits leave what they recorded, no end of a link without an object, no list with two last ones",
+            "a store is sound after random concurrent commits to the same few objects",
             arguments: PostgreSQLProfile.allCases)
         func random(profile: PostgreSQLProfile) throws {
             let meeting = try Meeting(nodeCount: Self.nodeCount, profile: profile)
@@ -102,7 +101,7 @@
                             .conflict, .duplicateObject, .constraintViolation, .objectNotFound, .deleteDenied,
                         ]
                         if !expected.contains(error.code) { throw error }
-                        // The database's own message names no object.
+                        // The error is Roost's own, because the database's message names no object.
                         #expect(error.underlying == nil, "\(error)")
                     }
                     outcomes.withLock { $0[outcome, default: 0] += 1 }

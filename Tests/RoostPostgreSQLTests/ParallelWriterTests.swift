@@ -8,14 +8,14 @@
 
     @testable import RoostPostgreSQL
 
-    /// A store of few objects with links, references, unique names and lists, for several writers.
+    /// A store of few objects with links, references, unique names and lists for several writers.
     struct Meeting {
         let model: ManagedObjectModel
         let location = PostgreSQLServer.location()
         let store: any PersistentStore
         private let type = PostgreSQLStoreType()
 
-        /// Creates it with nodes that have keys from 1.
+        /// Creates the store with nodes that have keys from 1.
         init(nodeCount: Int64, tracksHistory: Bool = false, profile: PostgreSQLProfile = .postgresql) throws {
             model = try ManagedObjectModel(entities: [
                 EntityDescription(
@@ -54,7 +54,8 @@
             try? type.destroy(location)
         }
 
-        /// A session of the server in a transaction, in the schema of the store.
+        /// Returns a session of the server in a transaction, after a statement in the store's
+        /// schema.
         func session(running sql: String) throws -> PostgreSQLConnection {
             let place = try PostgreSQLLocation(location.path)
             let connection = try PostgreSQLConnection(place, settings: try PostgreSQLSettings(StoreOptions()))
@@ -62,7 +63,7 @@
             return connection
         }
 
-        /// Compares what the store recorded with what it holds.
+        /// Requires that the store has no findings, and that its recorded tally is correct.
         func requireSound() throws {
             let store = try open()
             defer { try? store.close() }
@@ -93,16 +94,16 @@
     struct ParallelWriterTests {
         private func node(_ key: Int64) -> ObjectID { ObjectID("Node", key: key) }
 
-        /// The version and the value of a node; nil if it does not exist.
+        /// Returns the version and the values of a node, or nil if it does not exist.
         private func read(
-            _ key: Int64, _ snapshot: any StoreSnapshot
+            _ key: Int64, in snapshot: any StoreSnapshot
         ) throws(StoreError) -> (version: UInt32, values: [String: Value])? {
             var batch = RecordBatch(model: snapshot.model)
             guard try snapshot.record(with: node(key), into: &batch) else { return nil }
             return (batch.record(at: 0).version, batch.record(at: 0).values())
         }
 
-        /// Adds one to the value of a node, after as many conflicts as there are.
+        /// Adds one to the value of a node, and retries after conflicts.
         private func increment(_ key: Int64, in store: any PersistentStore) throws {
             var isDone = false
             while !isDone { isDone = try incrementOnce(key, in: store) }
@@ -119,7 +120,7 @@
         private func incrementOnce(_ key: Int64, in store: any PersistentStore) throws -> Bool {
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
-            let (version, values) = try #require(try read(key, snapshot))
+            let (version, values) = try #require(try read(key, in: snapshot))
             guard case .int(let value)? = values["value"] else { throw StoreError(.corrupted, "no value") }
             var changes = ChangeSet(model: store.model)
             try changes.update(node(key), version: version, values: ["value": .int(value + 1)])
@@ -130,12 +131,13 @@
             }
         }
 
-        @Test("A commit does not wait for another one on other objects")
+        @Test("a commit does not wait for an unfinished commit to other objects")
         func doesNotWait() throws {
             let meeting = try Meeting(nodeCount: 3)
             defer { meeting.destroy() }
             let store = meeting.store
-            // What a commit has that is not finished: a place, a node, and the existence of another one.
+            // The locks of an unfinished commit: a place, a node, and the existence of another
+            // node.
             let other = try meeting.session(
                 running:
                     "SELECT 1 FROM _roost_tallies WHERE kind = 'generation' AND place = 0 FOR UPDATE; SELECT 1 FROM \"Node\" WHERE _id = 1 FOR NO KEY UPDATE; SELECT 1 FROM \"Node\" WHERE _id = 2 FOR KEY SHARE"
@@ -149,13 +151,13 @@
             } throws: {
                 ($0 as? StoreError)?.code == .busy
             }
-            // A link to an object that another one changes needs only that it exists.
+            // A link to an object requires only that it exists, so a change of it does not block.
             var changes = ChangeSet(model: store.model)
             try changes.add(Link(3, 1), to: RelationshipName("Node", name: "friends"))
             _ = try hasty.commit(changes)
         }
 
-        /// A change in a transaction that is not finished, and a commit that relies on the same.
+        /// A change in an unfinished transaction, and a commit that depends on the same data.
         enum Meet: String, CaseIterable {
             case linkToDeleted = "DELETE FROM \"Node\" WHERE _id = 1"
             case referenceToDeleted = "DELETE FROM \"Node\" WHERE _id = 1 AND TRUE"
@@ -168,7 +170,7 @@
             case keysThatWereNotReserved = "SELECT 1 FROM _roost_keys FOR UPDATE"
         }
 
-        private func change(_ meet: Meet, _ model: ManagedObjectModel) throws -> ChangeSet {
+        private func change(_ meet: Meet, of model: ManagedObjectModel) throws -> ChangeSet {
             var changes = ChangeSet(model: model)
             let (friends, list) = (RelationshipName("Node", name: "friends"), RelationshipName("Node", name: "list"))
             switch meet {
@@ -191,7 +193,7 @@
             return changes
         }
 
-        @Test("A commit waits for another one that has what it relies on, and then is made", arguments: Meet.allCases)
+        @Test("a commit waits for an unfinished one that it depends on, and then succeeds", arguments: Meet.allCases)
         func waitsForShared(meet: Meet) throws {
             let meeting = try Meeting(nodeCount: 3)
             defer { meeting.destroy() }
@@ -202,7 +204,7 @@
             defer { other.close() }
             let hasty = try meeting.open(timeoutSeconds: 0.2)
             defer { try? hasty.close() }
-            let changes = try change(meet, meeting.model)
+            let changes = try change(meet, of: meeting.model)
             #expect {
                 _ = try hasty.commit(changes)
             } throws: {
@@ -214,7 +216,7 @@
             try meeting.requireSound()
         }
 
-        @Test("A load waits for every commit, and every commit for the load")
+        @Test("a bulk load and a commit wait for each other")
         func waits() throws {
             let meeting = try Meeting(nodeCount: 3)
             defer { meeting.destroy() }
@@ -239,7 +241,7 @@
             try increment(1, in: hasty)
         }
 
-        @Test("More writers than places take turns", arguments: PostgreSQLProfile.allCases)
+        @Test("more writers than commit places take turns and lose no commit", arguments: PostgreSQLProfile.allCases)
         func places(profile: PostgreSQLProfile) throws {
             let meeting = try Meeting(nodeCount: 40, profile: profile)
             defer { meeting.destroy() }
@@ -251,18 +253,18 @@
             for store in stores { try store.close() }
             let snapshot = try store.snapshot()
             for key: Int64 in 1...40 {
-                let value = try read(key, snapshot)?.values["value"]
+                let value = try read(key, in: snapshot)?.values["value"]
                 #expect(value == .int(3))
             }
             snapshot.close()
             try meeting.requireSound()
         }
 
-        /// `ROOST_POSTGRES_INCREMENTS` sets the number for each thread.
+        /// `ROOST_POSTGRES_INCREMENTS` sets the number of increments of each thread.
         ///
-        /// There are then four threads in each opening, and 1 000 counters.
+        /// The run then has four threads in each opening, and 1 000 counters.
         @Test(
-            "Increments and inserts from eight openings are there once", arguments: [false, true],
+            "increments and inserts from eight openings take effect once each", arguments: [false, true],
             PostgreSQLProfile.allCases)
         func increments(tracksHistory: Bool, profile: PostgreSQLProfile) throws {
             let isLong = ProcessInfo.processInfo.environment["ROOST_POSTGRES_INCREMENTS"] != nil
@@ -284,14 +286,14 @@
                 }
             }
             for store in stores { try store.close() }
-            // Each commit has a generation of its own.
+            // Each commit has its own generation.
             let generations = seen.withLock { $0 }
             #expect(Set(generations).count == generations.count)
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
             var sum: Int64 = 0
             for key in 1...counters {
-                if case .int(let value)? = try read(key, snapshot)?.values["value"] { sum += value }
+                if case .int(let value)? = try read(key, in: snapshot)?.values["value"] { sum += value }
             }
             #expect(sum == Int64(openings * threads * rounds))
             let recorded = try snapshot.recordedTally()
@@ -304,7 +306,7 @@
             try meeting.requireSound()
         }
 
-        @Test("A receipt says which commits it knew of")
+        @Test("a receipt names the generation of the commit before it")
         func receipts() throws {
             let meeting = try Meeting(nodeCount: 0)
             defer { meeting.destroy() }
@@ -319,7 +321,9 @@
             snapshot.close()
         }
 
-        @Test("No entry of the metadata is lost if many commits set one", arguments: PostgreSQLProfile.allCases)
+        @Test(
+            "no entry of the metadata is lost if many commits set entries at once",
+            arguments: PostgreSQLProfile.allCases)
         func metadata(profile: PostgreSQLProfile) throws {
             let meeting = try Meeting(nodeCount: 0, profile: profile)
             defer { meeting.destroy() }

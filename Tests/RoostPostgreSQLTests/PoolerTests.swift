@@ -11,7 +11,7 @@
             FileManager.default.isExecutableFile(atPath: $0)
         }
 
-        /// The parameters of connections through it.
+        /// The parameters of connections through the pooler.
         let parameters: String
         private let directory = "/tmp/roost-pooler-\(UInt32.random(in: .min ... .max))"
         private let process = Process()
@@ -33,7 +33,7 @@
             try settings.write(toFile: "\(directory)/settings", atomically: false, encoding: .utf8)
             parameters = "host=\(directory) port=6432 dbname=roost user=roost"
             let program = try #require(Self.path)
-            // It refuses to run as root.
+            // PgBouncer refuses to run as root.
             let isRoot = geteuid() == 0
             process.executableURL = URL(fileURLWithPath: isRoot ? "/usr/sbin/runuser" : program)
             process.arguments =
@@ -66,7 +66,7 @@
             ])
         }
 
-        @Test("work in session mode")
+        @Test("a store works through PgBouncer in session mode")
         func session() throws {
             let pooler = try Pooler(mode: "session")
             let schema = try #require(PostgreSQLServer.location().path.split(separator: "=").last)
@@ -80,7 +80,7 @@
             try type.destroy(location)
         }
 
-        @Test("are refused in transaction mode, by name")
+        @Test("a connection through PgBouncer in transaction mode is refused by name")
         func transaction() throws {
             let direct = PostgreSQLServer.location()
             try type.create(direct, model: try model(), options: StoreOptions()).close()

@@ -36,16 +36,18 @@
             _ = try store.commit(changes)
         }
 
-        @Test("do what the contract says, with no statement that the profile forbids", arguments: ConformanceCheck.all)
+        @Test(
+            "a store with the portable profile passes every check without a forbidden statement",
+            arguments: ConformanceCheck.all)
         func check(_ check: ConformanceCheck) throws {
             let log = StatementLog()
             try check.run(on: PostgreSQLServer.portable(log))
             try log?.requireNoViolation()
         }
 
-        /// In long runs: contexts see of a profile only what the checks of stores see.
+        /// Only in long runs, because contexts use a profile only through the store contract.
         @Test(
-            "do what the behaviors of contexts say, with no such statement",
+            "contexts on the portable profile pass every graph check without a forbidden statement",
             .enabled(if: ProcessInfo.processInfo.environment["ROOST_POSTGRES_CONTEXTS"] != nil, "make faults runs it"),
             arguments: GraphCheck.all)
         func graphCheck(_ check: GraphCheck) async throws {
@@ -54,9 +56,8 @@
             try log?.requireNoViolation()
         }
 
-        /// The lease ends, because its row is removed, while the server is at the end of the
-        /// commit.
-        @Test("report a commit as what it was if the lease ends before the answer comes")
+        /// The lease ends while the server finishes the commit, because its row is removed.
+        @Test("a commit whose lease ends before the answer is reported as it really ended")
         func leaseEndsDuringCommit() throws {
             let location = PostgreSQLServer.location()
             let store = try type.create(
@@ -80,7 +81,7 @@
             #expect(count == (isRefused ? "0" : "1"))
         }
 
-        @Test("are found out by their tables, and not opened with another profile")
+        @Test("a store's profile is recognized by its tables, and another profile is refused")
         func profiles() throws {
             let location = PostgreSQLServer.location()
             try type.create(location, model: try model(), options: options).close()
@@ -97,24 +98,24 @@
             }
         }
 
-        @Test("are in use as long as a program renews its lease, and 20 seconds after it was killed")
+        @Test("a store with the portable profile is in use until its leases end")
         func leases() throws {
             let location = PostgreSQLServer.location()
             let store = try type.create(location, model: try model(), options: options)
             defer { try? type.destroy(location) }
             try store.close()
-            // A program that was killed just now, as its row says.
+            // The row of a program that was just killed.
             let row = "INSERT INTO _roost_openings VALUES (gen_random_uuid(), clock_timestamp() + interval"
             try run("\(row) '10 seconds', FALSE)", in: location)
             #expect { try type.destroy(location) } throws: { ($0 as? StoreError)?.code == .busy }
-            // Other programs can open it.
+            // Other programs can open the store.
             try type.open(location, options: options).close()
             try run("UPDATE _roost_openings SET until = clock_timestamp() - interval '1 second'", in: location)
             try type.destroy(location)
             #expect { try type.open(location, options: options) } throws: { ($0 as? StoreError)?.code == .notFound }
         }
 
-        @Test("are not opened while another program removes or replaces them")
+        @Test("a store fails to open with `busy` while another program removes or replaces it")
         func alone() throws {
             let location = PostgreSQLServer.location()
             try type.create(location, model: try model(), options: options).close()
@@ -127,7 +128,7 @@
             try type.open(location, options: options).close()
         }
 
-        @Test("never write into a store that got their name after their lease ended")
+        @Test("a store whose lease ended never writes into the store that took its name")
         func replaced() throws {
             let location = PostgreSQLServer.location()
             let store = try type.create(location, model: try model(), options: options)
@@ -142,7 +143,7 @@
             #expect { try type.replace(location, with: other, overwriting: true) } throws: { error in
                 (error as? StoreError)?.code == .busy
             }
-            // The program was stopped for longer than its lease lasts.
+            // Simulates a program that was stopped for longer than its lease.
             try run("DELETE FROM _roost_openings", in: location)
             try type.replace(location, with: other, overwriting: true)
             #expect { try insert(2, into: store) } throws: { ($0 as? StoreError)?.code == .storeReplaced }
@@ -155,7 +156,7 @@
             try new.close()
         }
 
-        @Test("do not get what a transaction wrote that was begun on another store of the name", arguments: [0, 2])
+        @Test("a transaction is not committed if another store takes the name meanwhile", arguments: [0, 2])
         func renamedMeanwhile(earlierTransactions: Int) throws {
             let location = PostgreSQLServer.location()
             let made = try type.create(location, model: try model(), options: options)
@@ -172,7 +173,7 @@
                     uuid: uuid, tableNumber: try #require(Int64(number)), formatVersion: 3))
             for _ in 0..<earlierTransactions { database.rollBackWriting(try database.beginWriting()) }
             let connection = try database.beginWritingBesideOthers().connection
-            // As if another program had found the lease too old.
+            // Simulates another program that found the lease too old.
             let old = "\(place.schema).old"
             try run(
                 "ALTER SCHEMA \"\(place.schema)\" RENAME TO \"\(old)\"; ALTER SCHEMA \"\(new.schema)\" RENAME TO \"\(place.schema)\"",
@@ -186,7 +187,7 @@
             try type.destroy(StoreLocation(type: type.name, path: place.path(schema: old)))
         }
 
-        @Test("send nothing after another program found their lease too old")
+        @Test("a lease throws `busy` when it is too old, and `storeReplaced` after its end")
         func endedLease() throws {
             let clock = PostgreSQLLeaseClock(ContinuousClock.now)
             try clock.requireCounting("store")
@@ -199,7 +200,7 @@
             #expect { try clock.requireCounting("store") } throws: { ($0 as? StoreError)?.code == .storeReplaced }
         }
 
-        @Test("are removed with a table of the history that a crash has left")
+        @Test("a store is removed together with a history table that a crash left")
         func leftHistory() throws {
             let location = PostgreSQLServer.location()
             try type.create(location, model: try model(), options: options).close()
@@ -208,7 +209,9 @@
             #expect { try type.open(location, options: options) } throws: { ($0 as? StoreError)?.code == .notFound }
         }
 
-        @Test("replace stores with the other profile, and are replaced by them", arguments: PostgreSQLProfile.allCases)
+        @Test(
+            "a store replaces a store with the other profile, but not while that is open",
+            arguments: PostgreSQLProfile.allCases)
         func mixed(new: PostgreSQLProfile) throws {
             let old: PostgreSQLProfile = new == .portable ? .postgresql : .portable
             let (first, second) = (PostgreSQLServer.location(), PostgreSQLServer.location())
@@ -223,7 +226,7 @@
             try type.open(first, options: PostgreSQLServer.options(new)).close()
         }
 
-        @Test("turn their history on and off, past what a crash has left")
+        @Test("a store's history turns on and off despite a table that a crash left")
         func history() throws {
             let location = PostgreSQLServer.location()
             let store = try type.create(location, model: try model(), options: options)
@@ -246,12 +249,12 @@
             #expect(table == "t")
         }
 
-        @Test("leave no other schema where their name is taken")
+        @Test("creating a store whose name is taken leaves no other schema")
         func taken() throws {
             let location = PostgreSQLServer.location()
             let schema = try PostgreSQLLocation(location.path).schema
             try run("CREATE SCHEMA \(schema)", in: location)
-            // An empty schema is used.
+            // An empty schema is used for the new store.
             try type.create(location, model: try model(), options: options).close()
             defer { try? type.destroy(location) }
             #expect { try type.create(location, model: try model(), options: options) } throws: { error in
@@ -262,9 +265,9 @@
             #expect(left == "1")
         }
 
-        /// Without the log, the checks above do not look at statements.
+        /// Without the log, the checks above do not examine statements.
         @Test(
-            "Statements that the profile forbids are found in the log of the server",
+            "the server's log shows the statements that the portable profile forbids",
             .enabled(
                 if: StatementLog() != nil || ProcessInfo.processInfo.environment["ROOST_POSTGRES_REQUIRED"] != nil,
                 "the server was not started by Scripts/postgres, so no statement is looked at"))

@@ -6,10 +6,10 @@
     @Suite(
         "Stores in PostgreSQL", .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
     struct PostgreSQLConformanceTests {
-        @Test("do what the contract says", arguments: ConformanceCheck.all)
+        @Test("a PostgreSQL store passes every conformance check", arguments: ConformanceCheck.all)
         func check(_ check: ConformanceCheck) throws { try check.run(on: PostgreSQLServer.fixture) }
 
-        @Test("do what the behaviors of contexts say", arguments: GraphCheck.all)
+        @Test("contexts on a PostgreSQL store pass every graph check", arguments: GraphCheck.all)
         func graphCheck(_ check: GraphCheck) async throws {
             if case .failed(let failure) = await check.outcome(on: PostgreSQLServer.fixture) { throw failure }
         }

@@ -14,7 +14,7 @@
     struct PostgreSQLHostileTests {
         private let type = PostgreSQLStoreType()
 
-        /// Texts that break out of literals, identifiers, arrays, or statements of careless
+        /// Texts that break out of literals, identifiers, arrays or statements in careless
         /// programs.
         static let texts: [String] = {
             let heads = [
@@ -28,7 +28,7 @@
             return heads.flatMap { head in tails.map { head + $0 } }
         }()
 
-        private func model(_ entity: String = "Track", _ attribute: String = "title") throws -> ManagedObjectModel {
+        private func model(_ entity: String = "Track", attribute: String = "title") throws -> ManagedObjectModel {
             var description = EntityDescription(
                 entity,
                 attributes: [
@@ -39,7 +39,7 @@
         }
 
         private func condition(
-            _ comparison: FetchRequest.Comparison.Operator, _ right: FetchRequest.Expression
+            _ comparison: FetchRequest.Comparison.Operator, to right: FetchRequest.Expression
         ) -> FetchRequest.Predicate {
             .comparison(
                 FetchRequest.Comparison(
@@ -47,7 +47,7 @@
         }
 
         private func withStore(
-            _ model: ManagedObjectModel, _ location: StoreLocation = PostgreSQLServer.location(),
+            _ model: ManagedObjectModel, at location: StoreLocation = PostgreSQLServer.location(),
             _ body: (Store) throws -> Void
         ) throws {
             let store = try open(try type.create(location, model: model, options: StoreOptions()))
@@ -69,7 +69,7 @@
             try Store(store, registry: StoreRegistry([type]))
         }
 
-        @Test("Texts come back as they are, and conditions find exactly them")
+        @Test("hostile texts come back as they are, and conditions find exactly them")
         func values() throws {
             #expect(Self.texts.count >= 300)
             let distinct = Array(Set(Self.texts.map { Array($0.utf8) }))
@@ -78,15 +78,15 @@
                     "Track", rows: distinct.map { ["title": .string(String(decoding: $0, as: UTF8.self))] })
                 for bytes in distinct {
                     let text = String(decoding: bytes, as: UTF8.self)
-                    let found = try store.fetch("Track", where: condition(.equal, .constant(.string(text))))
+                    let found = try store.fetch("Track", where: condition(.equal, to: .constant(.string(text))))
                     #expect(found.count == 1 && found.first?["title"] == .string(text), "\(text.debugDescription)")
                 }
                 #expect(try store.count("Track") == distinct.count)
-                // All of them in one array.
+                // All texts in one array.
                 let members = (0..<2).flatMap { _ in
                     distinct.map { FetchRequest.Expression.constant(.string(String(decoding: $0, as: UTF8.self))) }
                 }
-                #expect(try store.count("Track", where: condition(.isIn, .aggregate(members))) == distinct.count)
+                #expect(try store.count("Track", where: condition(.isIn, to: .aggregate(members))) == distinct.count)
                 let sorted = try store.fetch("Track", sortedBy: ["title"])
                 #expect(sorted.count == distinct.count)
                 let expected = distinct.sorted { $0.lexicographicallyPrecedes($1) }
@@ -97,7 +97,7 @@
         }
 
         @Test(
-            "Names of entities, attributes and schemas are names, whatever they are",
+            "hostile names of entities, attributes and schemas are only names",
             arguments: [
                 "a\"; DROP SCHEMA public; --", "o'clock", "back\\slash", "ctid", "xmin", "pg_class", "Track_pkey",
                 "user",
@@ -111,7 +111,7 @@
             )
             try? type.destroy(location)
             let names = name.unicodeScalars.allSatisfy { $0.properties.isAlphabetic || $0 == "_" } ? name : "Plain"
-            try withStore(try model(names, names == "Plain" ? "title" : name), location) { store in
+            try withStore(try model(names, attribute: names == "Plain" ? "title" : name), at: location) { store in
                 let attribute = names == "Plain" ? "title" : name
                 try store.insert(EntityName(names), rows: [[attribute: "x"]])
                 #expect(try store.fetch(EntityName(names)).map { $0[attribute] } == ["x"])
@@ -120,7 +120,7 @@
         }
 
         @Test(
-            "A password in a location is refused and shown nowhere",
+            "a password in a location is refused and not shown in the error",
             arguments: [
                 "//user:hunter2@localhost/db?schema=a", "host=localhost password=hunter2 schema=a",
                 "//localhost/db?password=hunter2",
@@ -135,7 +135,7 @@
             }
         }
 
-        @Test("A schema that is not Roost's is refused and stays")
+        @Test("a schema that is not a store is refused and keeps its tables")
         func foreign() throws {
             let location = PostgreSQLServer.location()
             let schema = try #require(location.path.split(separator: "=").last)
@@ -154,7 +154,7 @@
             #expect(try psql("SELECT text FROM \(schema).notes") == "mine")
         }
 
-        @Test("Tables and views that others have added keep a store from being removed")
+        @Test("foreign tables and views prevent the removal of a store, but not its use")
         func additions() throws {
             let location = PostgreSQLServer.location()
             let schema = try #require(location.path.split(separator: "=").last)
@@ -162,7 +162,7 @@
             try store.close()
             defer { _ = try? psql("DROP SCHEMA \(schema) CASCADE") }
             _ = try psql("CREATE TABLE \(schema).notes (text TEXT)")
-            // It can be used all the same.
+            // The store can still be used.
             try type.open(location, options: StoreOptions()).close()
             #expect { try type.destroy(location) } throws: { ($0 as? StoreError)?.code == .notAStore }
             try type.open(location, options: StoreOptions()).close()
@@ -176,7 +176,7 @@
         }
 
         @Test(
-            "Damage is found",
+            "damage done by SQL is found by opening or by checking the store",
             arguments: [
                 "UPDATE S.\"Track\" SET title = 'other'", "DELETE FROM S.\"Track\"", "DROP TABLE S._roost_keys",
                 "ALTER TABLE S.\"Track\" ALTER COLUMN title TYPE VARCHAR(10)", "DROP INDEX S.\"Track_title_index\"",
@@ -203,7 +203,7 @@
             }
         }
 
-        @Test("An open store never writes into a store that got its name")
+        @Test("an open store never writes into a PostgreSQL store that took its name")
         func replaced() throws {
             let location = PostgreSQLServer.location()
             let schema = try #require(location.path.split(separator: "=").last)
@@ -212,7 +212,7 @@
             defer { try? type.destroy(location) }
             let uuid = try made.persistentStore.metadata().storeUUID
             let snapshot = try made.persistentStore.snapshot()
-            // The lock of the open store is lost, as when the server is started again.
+            // The open store loses its lock, as after a restart of the server.
             _ = try psql(
                 "SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory' AND l.objid = (hashtextextended('roost \(schema)', 0) & 4294967295)::oid"
             )
@@ -239,7 +239,7 @@
             try new.close()
         }
 
-        @Test("What is not a store is never removed, whatever it is called")
+        @Test("a schema that resembles a store is never removed")
         func lookalikes() throws {
             let location = PostgreSQLServer.location()
             let schema = try #require(location.path.split(separator: "=").last)
@@ -249,7 +249,10 @@
             defer { _ = try? psql("DROP SCHEMA \(schema) CASCADE") }
             #expect(throws: StoreError.self) { try type.destroy(location) }
             #expect(try psql("SELECT count(*) FROM \(schema).customers") == "10")
-            // A damaged store with a foreign table.
+        }
+
+        @Test("a damaged store is removed only after foreign tables in it")
+        func damagedStoreWithForeignTable() throws {
             let damaged = PostgreSQLServer.location("damaged")
             let name = try #require(damaged.path.split(separator: "=").last)
             try type.create(damaged, model: try model(), options: StoreOptions()).close()
@@ -261,17 +264,22 @@
             #expect(try psql("SELECT count(*) FROM \(name).precious") == "0")
             _ = try psql("DROP TABLE \(name).precious")
             try type.destroy(damaged)
-            // Names that temporary stores have, and the schema that every database has.
-            for reserved in ["a~roost~archive", "public"] {
-                let path = location.path.replacing(schema, with: reserved)
-                #expect(throws: StoreError.self) {
-                    try type.create(
-                        StoreLocation(type: type.name, path: path), model: try model(), options: StoreOptions())
-                }
+        }
+
+        @Test(
+            "a store cannot have a name of temporary stores, or be in 'public'",
+            arguments: ["a~roost~archive", "public"])
+        func reservedNames(reserved: String) throws {
+            let location = PostgreSQLServer.location()
+            let schema = try #require(location.path.split(separator: "=").last)
+            let path = location.path.replacing(schema, with: reserved)
+            #expect(throws: StoreError.self) {
+                try type.create(
+                    StoreLocation(type: type.name, path: path), model: try model(), options: StoreOptions())
             }
         }
 
-        @Test("A user without rights gets a clear error and changes nothing")
+        @Test("a user without rights gets `permissionDenied` and changes nothing")
         func rights() throws {
             let location = PostgreSQLServer.location()
             let schema = try #require(location.path.split(separator: "=").last)
@@ -295,7 +303,7 @@
             try type.open(location, options: StoreOptions()).close()
         }
 
-        @Test("Identifiers are quoted as libpq quotes them")
+        @Test("identifiers are quoted as libpq quotes them")
         func quoting() throws {
             let connection = try PostgreSQLConnection(
                 PostgreSQLLocation(PostgreSQLServer.location().path), settings: PostgreSQLSettings(StoreOptions()))

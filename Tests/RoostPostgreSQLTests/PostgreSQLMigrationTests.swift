@@ -20,8 +20,8 @@
             ])
         }
 
-        /// Makes a store with three objects.
-        private func makeStore(at location: StoreLocation, _ profile: PostgreSQLProfile) throws {
+        /// Creates a store with three objects.
+        private func makeStore(at location: StoreLocation, profile: PostgreSQLProfile) throws {
             let store = try type.create(
                 location, model: try model("name"), options: PostgreSQLServer.options(profile))
             var changes = ChangeSet(model: store.model)
@@ -32,33 +32,34 @@
             try store.close()
         }
 
-        /// Opens a store with the profile that it must have.
+        /// Requires that a store has a profile.
         private func requireProfile(_ profile: PostgreSQLProfile, of location: StoreLocation) throws {
             try type.open(location, options: PostgreSQLServer.options(profile)).close()
         }
 
-        private func names(_ location: StoreLocation, _ attribute: String = "name") throws -> [Value?] {
+        private func names(_ location: StoreLocation, attribute: String = "name") throws -> [Value?] {
             let store = try Store(try type.open(location, options: StoreOptions()), registry: manager.registry)
             defer { try? store.close() }
             return try store.fetch("Item").map { $0[attribute] }
         }
 
         @Test(
-            "A migration in place gives the store its new model", arguments: [false, true], PostgreSQLProfile.allCases)
+            "a migration in place gives a PostgreSQL store its new model and keeps its objects",
+            arguments: [false, true], PostgreSQLProfile.allCases)
         func inPlace(keepsBackup: Bool, profile: PostgreSQLProfile) throws {
             let location = PostgreSQLServer.location()
-            try makeStore(at: location, profile)
+            try makeStore(at: location, profile: profile)
             defer { try? type.destroy(location) }
             let options = MigrationOptions().with { $0.keepsBackup = keepsBackup }
             let report = try manager.migrateInPlace(location, model: try model("name", "note"), options: options)
             #expect(report.objects == 3 && report.verified)
             #expect(try names(location) == ["1", "2", "3"])
-            #expect(try names(location, "note").count == 3)
+            #expect(try names(location, attribute: "note").count == 3)
             #expect((report.backup != nil) == keepsBackup)
             if let backup = report.backup {
                 let old = try StoreLocation.url(backup)
                 #expect(try names(old) == ["1", "2", "3"])
-                // A backup is not a leftover, so it stays.
+                // Creating a store removes leftovers, but not a backup.
                 let other = try type.temporaryLocation(beside: location)
                 let unpublished = StoreOptions().with { $0.isUnpublished = true }
                 try type.create(other, model: try model("name"), options: unpublished).close()
@@ -67,16 +68,16 @@
                 try type.destroy(old)
             }
             try requireProfile(profile, of: location)
-            // Nothing is left to do.
+            // A second migration has nothing to do.
             #expect(try manager.migrateInPlace(location, model: try model("name", "note")).path == .nothing)
         }
 
         @Test(
-            "A migration in place replaces nothing if another program commits meanwhile",
+            "a migration in place fails with `busy` if another program commits meanwhile",
             arguments: PostgreSQLProfile.allCases)
         func changedMeanwhile(profile: PostgreSQLProfile) throws {
             let location = PostgreSQLServer.location()
-            try makeStore(at: location, profile)
+            try makeStore(at: location, profile: profile)
             defer { try? type.destroy(location) }
             var options = MigrationOptions()
             let (type, old) = (type, try model("name"))
@@ -97,11 +98,12 @@
         }
 
         @Test(
-            "A conversion replaces a store in one step, and not while it is open", arguments: PostgreSQLProfile.allCases
+            "a conversion replaces a PostgreSQL store only with `overwrites` and while it is closed",
+            arguments: PostgreSQLProfile.allCases
         )
         func conversion(profile: PostgreSQLProfile) throws {
             let location = PostgreSQLServer.location()
-            try makeStore(at: location, profile)
+            try makeStore(at: location, profile: profile)
             defer { try? type.destroy(location) }
             let source = PostgreSQLServer.location("source")
             let store = try type.create(source, model: try model("name", "other"), options: StoreOptions())
@@ -119,7 +121,7 @@
             try open.close()
             #expect(try names(location).count == 3)
             _ = try manager.convert(from: .location(source), to: .location(location), options: options)
-            #expect(try names(location, "other").isEmpty)
+            #expect(try names(location, attribute: "other").isEmpty)
             try requireProfile(profile, of: location)
         }
     }

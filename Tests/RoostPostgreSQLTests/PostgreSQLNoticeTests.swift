@@ -9,7 +9,7 @@
     @Suite(
         "Notices from a server", .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
     struct PostgreSQLNoticeTests {
-        @Test("A commit of another session wakes a listener")
+        @Test("a commit wakes a listener on the PostgreSQL store's signal")
         func notification() throws {
             let type = PostgreSQLStoreType()
             let location = PostgreSQLServer.location()
@@ -29,7 +29,7 @@
                     count += 1
                     return count
                 }
-                // It is called once when it begins to listen.
+                // The first call reports the start of listening.
                 if number == 1 { begun.signal() } else { heard.signal() }
             }
             #expect(observation != nil)
@@ -41,7 +41,7 @@
             withExtendedLifetime(observation) {}
         }
 
-        @Test("Commits side by side are reported one after the other, each by its objects")
+        @Test("concurrent commits are reported one after the other, each with its objects")
         func sideBySide() throws {
             let meeting = try Meeting(nodeCount: 1)
             defer { meeting.destroy() }

@@ -14,9 +14,10 @@
     struct PostgreSQLRandomTests {
         private static let memory = StoreFixture(MemoryStoreType(), keepsClosedStores: true)
 
-        /// A failure names the seed; `ROOST_LOCKSTEP_SEED` repeats a run,
-        /// `ROOST_LOCKSTEP_OPERATIONS` makes it longer.
-        @Test("leaves what a plain model has after random change sets")
+        /// A failure names the seed.
+        ///
+        /// `ROOST_LOCKSTEP_SEED` repeats a run, and `ROOST_LOCKSTEP_OPERATIONS` makes it longer.
+        @Test("PostgreSQL stores match a plain model after random operations")
         func lockStep() throws {
             try LockStep.run(
                 on: [PostgreSQLServer.fixture, PostgreSQLServer.portable()],
@@ -24,9 +25,11 @@
                 operationCount: Self.number("ROOST_LOCKSTEP_OPERATIONS") ?? 1000)
         }
 
-        /// A failure names the seed; `ROOST_QUERY_SEED` repeats a run, `ROOST_QUERY_CASES` makes it
-        /// longer and takes another seed.
-        @Test("gives the plain answer to random requests")
+        /// A failure names the seed.
+        ///
+        /// `ROOST_QUERY_SEED` repeats a run. `ROOST_QUERY_CASES` makes it longer, with a random
+        /// seed.
+        @Test("PostgreSQL stores answer random requests as the reference does")
         func queries() throws {
             let longRun: Int? = Self.number("ROOST_QUERY_CASES")
             let usual = longRun == nil ? 22 : UInt64.random(in: 1...999_999)
@@ -36,14 +39,16 @@
             #expect(summary.caseCount == longRun ?? 1_500)
         }
 
-        /// The number in an environment variable.
+        /// Returns the number in an environment variable.
         private static func number<Number: LosslessStringConvertible>(_ variable: String) -> Number? {
             ProcessInfo.processInfo.environment[variable].flatMap { Number($0) }
         }
 
         /// The range is counted before it is read, by a statement without the parameter of the
         /// other condition.
-        @Test("find a range of an index beside another condition", arguments: PostgreSQLProfile.allCases)
+        @Test(
+            "a PostgreSQL fetch combines a range of an index with another condition",
+            arguments: PostgreSQLProfile.allCases)
         func rangeBesideCondition(profile: PostgreSQLProfile) throws {
             var song = EntityDescription("Song", attributes: [.integer64("year"), .double("gain")])
             song.fetchIndexes = [FetchIndexDescription("byYear", on: "year")]
@@ -69,12 +74,15 @@
             try store.close()
         }
 
-        @Test("copies records to and from another store")
-        func copying() throws {
-            try CrossStoreChecks.copy(from: Self.memory, to: PostgreSQLServer.fixture, seed: 2_026)
-            try CrossStoreChecks.copy(from: PostgreSQLServer.fixture, to: Self.memory, seed: 2_026)
-            try CrossStoreChecks.copy(from: PostgreSQLServer.fixture, to: PostgreSQLServer.portable(), seed: 2_026)
-            try CrossStoreChecks.copy(from: PostgreSQLServer.portable(), to: PostgreSQLServer.fixture, seed: 2_026)
+        private static let pairs: [(StoreFixture, StoreFixture)] = [
+            (memory, PostgreSQLServer.fixture), (PostgreSQLServer.fixture, memory),
+            (PostgreSQLServer.fixture, PostgreSQLServer.portable()),
+            (PostgreSQLServer.portable(), PostgreSQLServer.fixture),
+        ]
+
+        @Test("records copy between PostgreSQL stores of both profiles and another store", arguments: pairs)
+        func copying(from source: StoreFixture, to target: StoreFixture) throws {
+            try CrossStoreChecks.copy(from: source, to: target, seed: 2_026)
         }
     }
 #endif

@@ -2,20 +2,20 @@
     import Foundation
     import RoostSystem
 
-    /// A server between a store and the real server.
+    /// A proxy between a store and the real server.
     ///
-    /// It passes messages on until it is told to do wrong.
-    ///
-    /// It listens on a Unix socket in a directory of its own.
+    /// It forwards messages until a test sets another mode. It listens on a Unix socket in its own
+    /// directory.
     final class Proxy: @unchecked Sendable {
-        // Proof of Sendable: `mode`, `later`, `sockets`, `cuts` and `messagesLeft` are touched only while `lock` is held; the rest never changes.
+        // Proof of Sendable: `mode`, `later`, `sockets`, `cuts` and `messagesLeft` are used only
+        // while `lock` is held; the rest never changes.
 
         enum Mode: Sendable {
             case passing
-            /// Passes a message with these bytes to the server, waits for the answer, and ends the
-            /// connection without passing the answer on; once.
+            /// Forwards a message with these bytes, waits for the answer, and ends the connection
+            /// without forwarding the answer; once.
             case swallowingAnswer(to: String)
-            /// The same, and refuses all connections from then on.
+            /// Swallows an answer, and then refuses all connections.
             case swallowingAnswerForGood(to: String)
             /// Refuses all connections.
             case refusing
@@ -23,7 +23,7 @@
             case swallowing(String)
             /// Sends these bytes instead of the next answer, then ends the connection.
             case answering([UInt8])
-            /// Takes connections and says nothing.
+            /// Accepts connections and never answers.
             case silent
         }
 
@@ -34,12 +34,12 @@
         private var mode = Mode.passing
         private var later: [Mode] = []
         private var sockets: [Int32] = []
-        /// After how many messages all connections end, again and again; nil for never.
+        /// The numbers of messages after which all connections end, repeatedly; nil for never.
         private var cuts: ClosedRange<Int>?
         private var messagesLeft = 0
         private let listener: Int32
 
-        /// Begins to listen.
+        /// Starts to listen.
         ///
         /// - Parameter host: The directory of the real server's socket.
         /// - Throws: An error of the system.
@@ -58,7 +58,7 @@
             }
         }
 
-        /// Sets the mode, and the modes that follow when it has done its work.
+        /// Sets the mode, and the modes that follow it.
         func set(_ mode: Mode, then later: Mode...) { lock.withLock { (self.mode, self.later) = (mode, later) } }
 
         /// Goes to the next mode.
@@ -74,7 +74,7 @@
         /// Ends all connections.
         func cut() { lock.withLock { for socket in sockets { shutdown(socket, Int32(SHUT_RDWR)) } } }
 
-        /// Ends all connections each time a random number of messages has passed; nil for never.
+        /// Ends all connections repeatedly, after random numbers of messages; nil for never.
         func cut(every range: ClosedRange<Int>?) {
             lock.withLock { (cuts, messagesLeft) = (range, range.map { Int.random(in: $0) } ?? 0) }
         }
@@ -92,7 +92,7 @@
 
         private struct Failure: Error { let code: Int32 }
 
-        /// Makes a socket, and binds or connects it.
+        /// Creates a socket, and binds or connects it.
         private static func make(_ path: String, isServer: Bool = true, _ done: (Int32, Bool) -> Bool) throws -> Int32 {
             let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
             guard descriptor >= 0 else { throw Failure(code: errno) }
@@ -156,7 +156,7 @@
                 if entries[1].revents != 0 {
                     let bytes = Self.read(server)
                     if case .silent = lock.withLock({ mode }) {
-                        // The server ends a connection that says nothing; the client does not hear of it.
+                        // The server may end an idle connection, which the client does not notice.
                         _ = poll(&entries, 1, -1)
                         continue
                     }

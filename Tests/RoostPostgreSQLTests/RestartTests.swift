@@ -6,7 +6,7 @@
 
     @testable import RoostPostgreSQL
 
-    /// A server of its own for one test, which can be killed.
+    /// The server of one test, which can be killed.
     final class OwnServer: Sendable {
         let parameters: String
         private let directory = "/tmp/roost-restart-\(UInt32.random(in: .min ... .max))"
@@ -52,19 +52,25 @@
     }
 
     /// The answers to the commits of writers.
-    private struct Outcomes {
+    private struct Outcomes: Sendable, CustomStringConvertible {
         var acknowledged: [Int64] = []
         var refused: [Int64] = []
         var unknown: [Int64] = []
+
+        var description: String {
+            "\(acknowledged.count) commits acknowledged, \(refused.count) refused, \(unknown.count) unknown"
+        }
     }
 
     @Suite(
         "A server that is killed", .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
     struct RestartTests {
-        /// Four writers commit until it was done so often; `ROOST_POSTGRES_KILLS` sets another
-        /// number.
+        /// Four writers commit until enough kills took place.
+        ///
+        /// `ROOST_POSTGRES_KILLS` sets the number of kills.
         @Test(
-            "keeps each acknowledged commit once, and the open store continues", arguments: [true, false],
+            "a killed server keeps each acknowledged commit once, and the open store continues",
+            arguments: [true, false],
             PostgreSQLProfile.allCases)
         func killed(isWholeServer: Bool, profile: PostgreSQLProfile) throws {
             let server = try OwnServer()
@@ -77,6 +83,25 @@
                 location, model: model, options: PostgreSQLServer.options(profile, timeoutSeconds: 120))
             let wanted =
                 Int(ProcessInfo.processInfo.environment["ROOST_POSTGRES_KILLS"] ?? "") ?? (isWholeServer ? 4 : 20)
+            let outcomes = commitThroughKills(into: store, killing: wanted) {
+                if isWholeServer {
+                    try server.kill()
+                    try server.start()
+                } else {
+                    try server.terminateSessions()
+                }
+            }
+            try store.close()
+            print("\(wanted) kills of \(isWholeServer ? "the server" : "all sessions"): \(outcomes)")
+            let again = try type.open(location, options: StoreOptions())
+            defer { try? again.close() }
+            try expectContent(of: again, after: outcomes)
+        }
+
+        /// Commits on four threads until the server was killed often enough; returns the outcomes.
+        private func commitThroughKills(
+            into store: any PersistentStore, killing wanted: Int, by kill: @escaping @Sendable () throws -> Void
+        ) -> Outcomes {
             let kills = Mutex(0)
             let outcomes = Mutex(Outcomes())
             let writerCount = 4
@@ -91,17 +116,12 @@
                 }
                 do {
                     for _ in 0..<wanted {
-                        // Not before some commits took place since the last time, however slow the machine is.
+                        // Waits for some commits since the last kill, however slow the machine is.
                         let enough = outcomes.withLock { $0.acknowledged.count } + .random(in: 5...60)
                         while outcomes.withLock({ $0.acknowledged.count }) < enough, !isOver.withLock({ $0 }) {
                             usleep(200)
                         }
-                        if isWholeServer {
-                            try server.kill()
-                            try server.start()
-                        } else {
-                            try server.terminateSessions()
-                        }
+                        try kill()
                         kills.withLock { $0 += 1 }
                     }
                 } catch {
@@ -112,7 +132,7 @@
                 var key = Int64(writer)
                 while kills.withLock({ $0 }) < wanted {
                     key += Int64(writerCount)
-                    var changes = ChangeSet(model: model)
+                    var changes = ChangeSet(model: store.model)
                     try changes.insert(ObjectID("Item", key: key), values: ["number": .int(key)])
                     do throws(StoreError) {
                         _ = try store.commit(changes)
@@ -129,24 +149,21 @@
             }
             isOver.withLock { $0 = true }
             killer.wait()
-            try store.close()
-            let again = try type.open(location, options: StoreOptions())
-            defer { try? again.close() }
-            let snapshot = try again.snapshot()
+            return outcomes.withLock { $0 }
+        }
+
+        /// Expects every acknowledged object once, no refused object, and a correct tally.
+        private func expectContent(of store: any PersistentStore, after outcomes: Outcomes) throws {
+            let snapshot = try store.snapshot()
             defer { snapshot.close() }
             var found: Set<Int64> = []
-            var batch = RecordBatch(model: model)
+            var batch = RecordBatch(model: store.model)
             let cursor = try snapshot.records(of: "Item", after: nil)
             while try cursor.next(into: &batch) { for index in 0..<batch.count { found.insert(batch.key(at: index)) } }
-            let (acknowledged, refused, unknown) = outcomes.withLock { ($0.acknowledged, $0.refused, $0.unknown) }
-            print(
-                "\(wanted) kills of \(isWholeServer ? "the server" : "all sessions"): \(acknowledged.count) commits acknowledged, \(refused.count) refused, \(unknown.count) unknown"
-            )
-            #expect(acknowledged.count > 10)
-            #expect(acknowledged.allSatisfy(found.contains), "acknowledged commits are lost")
-            #expect(!refused.contains(where: found.contains), "commits that were refused took place")
-            #expect(found.count <= acknowledged.count + unknown.count)
-            // What the tallies count is what is there.
+            #expect(outcomes.acknowledged.count > 10)
+            #expect(outcomes.acknowledged.allSatisfy(found.contains), "acknowledged commits are lost")
+            #expect(!outcomes.refused.contains(where: found.contains), "commits that were refused took place")
+            #expect(found.count <= outcomes.acknowledged.count + outcomes.unknown.count)
             let (recorded, counted) = (try snapshot.recordedTally(), try snapshot.computeTally())
             #expect(recorded == counted)
         }

@@ -19,7 +19,7 @@
         private let file: URL
         private let start: UInt64
 
-        /// Begins to look at a server's log; nil for a server that does not write one.
+        /// Starts at the end of a server's log; nil for a server without a log.
         init?() {
             guard let host = PostgreSQLServer.host else { return nil }
             file = URL(fileURLWithPath: host).appendingPathComponent("server.log")
@@ -34,7 +34,7 @@
             "application_name=\(application) options='-c log_statement=all -c log_parameter_max_length=0'"
         }
 
-        /// The statements since the beginning, by process and transaction, in their order.
+        /// Returns the statements since the start, in order, with process and transaction.
         func statements() throws -> [(session: String, statement: String)] {
             let handle = try FileHandle(forReadingFrom: file)
             try handle.seek(toOffset: start)
@@ -42,7 +42,7 @@
             var found: [(String, String)] = []
             var isOwn = false
             for line in text.split(separator: "\n") {
-                // Further lines of a statement begin with a tab.
+                // The other lines of a statement begin with a tab.
                 if line.hasPrefix("\t") {
                     if isOwn, let last = found.indices.last { found[last].1 += " " + line.dropFirst() }
                     continue
@@ -66,10 +66,11 @@
             #expect(found.isEmpty, "\(found.prefix(3).map(\.description).joined(separator: "; "))")
         }
 
-        /// The statements that the portable profile forbids.
+        /// Returns the statements that the portable profile forbids.
         func violations() throws -> [Violation] {
             var violations: [Violation] = []
-            // By session, whether its transaction has changed tables, and rows; nil outside.
+            // Whether the transaction of each session has changed tables and rows; nil without a
+            // transaction.
             var open: [String: (definition: Bool, data: Bool, isReadOnly: Bool)] = [:]
             for (session, text) in try statements() {
                 func refuse(_ reason: String) { violations.append(Violation(reason: reason, statement: text)) }

@@ -33,13 +33,13 @@ struct AggregateTests {
     ]
 
     /// The rows of a request over records that are read one by one.
-    private static func reference(_ request: RowRequest, _ store: any PersistentStore) throws -> [[Value]] {
+    private static func reference(_ request: RowRequest, in store: any PersistentStore) throws -> [[Value]] {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
-        return try rows(request, ShowingSnapshot(snapshot))
+        return try rows(request, in: ShowingSnapshot(snapshot))
     }
 
-    private static func rows(_ request: RowRequest, _ snapshot: any StoreSnapshot) throws -> [[Value]] {
+    private static func rows(_ request: RowRequest, in snapshot: any StoreSnapshot) throws -> [[Value]] {
         let cursor = try snapshot.rows(request)
         var (rows, batch) = ([[Value]](), RowBatch())
         while try cursor.next(into: &batch) {
@@ -49,12 +49,12 @@ struct AggregateTests {
     }
 
     @Test(
-        "what the database adds up is what the records add up to, beyond 64 bits too", arguments: 0..<8 as Range<UInt64>
+        "aggregates that SQLite computes equal those computed from the records", arguments: 0..<8 as Range<UInt64>
     )
-    func agreement(seed: UInt64) throws {
+    func equalsRecords(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         var random = SeededRandom(seed)
-        let store = try FetchTests.filled(directory, &random)
+        let store = try FetchTests.filled(directory, using: &random)
         defer { try? store.close() }
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
@@ -64,14 +64,14 @@ struct AggregateTests {
                 request.propertiesToFetch = [column, Self.columns[0]]
                 if column.name == "count" { request.propertiesToFetch = [column] }
                 #expect(
-                    try Self.rows(request, snapshot) == Self.reference(request, store),
+                    try Self.rows(request, in: snapshot) == Self.reference(request, in: store),
                     "\(column.name) where \(predicate.map { "\($0)" } ?? "anything")")
             }
         }
     }
 
-    @Test("the database answers where it decides the predicate, and only then")
-    func answering() throws {
+    @Test("SQLite computes an aggregate only where it decides the predicate")
+    func answersDecidedPredicates() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.music(), options: StoreOptions())
@@ -102,18 +102,19 @@ struct AggregateTests {
             try snapshot.wholeNumbers([.sum("length")], of: try CheckedFetchRequest(all, model: snapshot.model)) == nil)
         let some = FetchRequest("Track", where: .equal("number", to: .decimal(1)))
         #expect(try snapshot.wholeNumbers([.objects], of: try CheckedFetchRequest(some, model: snapshot.model)) == nil)
-        // Two of the greatest integers are more than an integer: the records make a decimal of them.
+        // Two of the greatest integers are more than an integer: the records make a decimal of
+        // them.
         #expect(throws: StoreError.self) {
             try snapshot.wholeNumbers([.sum("i64")], of: try CheckedFetchRequest(all, model: snapshot.model))
         }
         var request = RowRequest(all)
         request.propertiesToFetch = [.init("sum", expression: .function(.sum, [.keyPath(["i64"])]))]
         let sum = Decimal(Int64.max) * 2
-        #expect(try Self.rows(request, snapshot) == [[.decimal(sum)]])
+        #expect(try Self.rows(request, in: snapshot) == [[.decimal(sum)]])
     }
 
-    @Test("aggregate rows of a closed snapshot throw")
-    func closing() throws {
+    @Test("aggregate rows of a closed SQLite snapshot throw closed")
+    func throwsAfterClose() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.music(), options: StoreOptions())

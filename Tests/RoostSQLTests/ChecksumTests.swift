@@ -36,12 +36,12 @@ struct ChecksumTests {
     }
 
     @Test(
-        "a row is damaged whichever of its columns changes",
+        "a row with any changed column is damaged",
         arguments: [
             "_version = 0", "_version = 7", "_checksum = _checksum + 1", "title = 'x'", "title = NULL", "i64 = -i64",
             "cover = X'00'", "place = 1", "length = 0.5",
         ])
-    func columns(change: String) throws {
+    func damagesRow(change: String) throws {
         try create()
         try Shell.run("UPDATE Track SET \(change) WHERE _id = 5", on: directory.file("a"))
         let store = try open()
@@ -56,9 +56,9 @@ struct ChecksumTests {
     }
 
     @Test(
-        "metadata that another program changed are refused when the store is opened",
+        "metadata that another program changed are refused",
         arguments: ["model", "user", "storeUUID"])
-    func metadata(name: String) throws {
+    func refusesChangedMetadata(name: String) throws {
         try create()
         let values = [
             "model": "replace(value, '\"Track\"', '\"Trick\"')", "user": "'{}'",
@@ -75,8 +75,8 @@ struct ChecksumTests {
         #expect(error == .corrupted)
     }
 
-    @Test("a last key that another program changed is refused, so that no key is given out twice")
-    func lastKeys() throws {
+    @Test("a changed last key is refused, so that no key is given twice")
+    func refusesChangedLastKey() throws {
         try create()
         try Shell.run("UPDATE _roost_keys SET last = last - 1", on: directory.file("a"))
         let store = try open()
@@ -89,9 +89,9 @@ struct ChecksumTests {
     }
 
     @Test(
-        "a model without the entities that the store was made with is refused, with a right checksum too",
+        "a stored model without the store's entities is refused, even with its checksum",
         arguments: [2, 3])
-    func otherModel(formatVersion: Int) throws {
+    func refusesOtherModel(formatVersion: Int) throws {
         if formatVersion == 2 { try copyFixture() } else { try create() }
         let empty = #"{"formatVersion":1,"entities":{}}"#
         var change = "UPDATE _roost_metadata SET value = '\(empty)'"
@@ -104,9 +104,9 @@ struct ChecksumTests {
     }
 
     @Test(
-        "no commit adds to a tally that cannot be, whichever row it is in",
+        "a commit that changes an impossible tally is refused",
         arguments: ["9223372036854775807", "-9223372036854775807 - 1", "-1"], ["number = 0", "number > 0", "TRUE"])
-    func tallies(count: String, rows: String) throws {
+    func refusesImpossibleTally(count: String, rows: String) throws {
         try create()
         try Shell.run(
             "UPDATE _roost_tallies SET count = \(count), sum = \(count) WHERE kind <> 'generation' AND \(rows)",
@@ -124,7 +124,7 @@ struct ChecksumTests {
     }
 
     @Test("a commit that would count below zero is refused")
-    func negativeTally() throws {
+    func refusesNegativeTally() throws {
         try create()
         try Shell.run("UPDATE _roost_tallies SET count = 0 WHERE kind = 'entity'", on: directory.file("a"))
         let store = try open()
@@ -148,9 +148,9 @@ struct ChecksumTests {
     }
 
     @Test(
-        "rows and links never come out of order, whatever the order of the pages",
+        "rows and links are never read out of order from exchanged pages",
         arguments: ["Track", "Album_similar"])
-    func exchangedPages(table: String) throws {
+    func keepsOrderOfExchangedPages(table: String) throws {
         try create(count: 200, options: StoreOptions(typeOptions: ["pageSizeBytes": "512"]))
         try exchangePages(of: table)
         let damaged = try open(StoreOptions(isReadOnly: true))
@@ -186,8 +186,8 @@ struct ChecksumTests {
         #expect(try damaged.integrityFindings().contains { $0.severity == .damage })
     }
 
-    @Test("a value that is too large to be read is a finding, and the check examines the rest")
-    func largeValue() throws {
+    @Test("a check reports a value above maximumValueBytes and examines the rest")
+    func reportsLargeValue() throws {
         let large = StoreOptions(typeOptions: ["maximumValueBytes": "\(4 << 20)"])
         try create(options: large)
         let store = try open(large)
@@ -219,8 +219,8 @@ struct ChecksumTests {
 
     // MARK: Accepting
 
-    @Test("a row with a key that no object has is damage, and is not accepted", arguments: [-5, 0, Int.min])
-    func impossibleKeys(key: Int) throws {
+    @Test("a row with an impossible key is damage and cannot be accepted", arguments: [-5, 0, Int.min])
+    func refusesImpossibleKey(key: Int) throws {
         try create()
         let store = try #require(try open() as? any ChangeAcceptingStore)
         try Shell.run("UPDATE Track SET title = 'edited' WHERE _id = 2", on: directory.file("a"))
@@ -237,8 +237,8 @@ struct ChecksumTests {
         try store.close()
     }
 
-    @Test("what another program changed is accepted as it was shown, and the store is sound then")
-    func accept() throws {
+    @Test("changes of another program are accepted only as they were shown")
+    func acceptsShownChanges() throws {
         try create()
         let path = directory.file("a")
         try Shell.run(
@@ -277,7 +277,7 @@ struct ChecksumTests {
     }
 
     @Test(
-        "what no store can hold is not accepted, and nothing is changed",
+        "a change that no store can hold is not accepted",
         arguments: [
             "UPDATE Track SET i16 = 99999 WHERE _id = 2", "UPDATE Track SET _entity = 77 WHERE _id = 2",
             "UPDATE Track SET token = X'00' WHERE _id = 2",
@@ -286,7 +286,7 @@ struct ChecksumTests {
             "UPDATE _roost_tallies SET count = -5 WHERE kind = 'entity'",
             "UPDATE Album_similar SET inverse_order = 4 WHERE source = 2",
         ])
-    func unacceptable(change: String) throws {
+    func refusesUnacceptableChange(change: String) throws {
         try create()
         try Shell.run("UPDATE Track SET title = 'fine' WHERE _id = 1; \(change)", on: directory.file("a"))
         let before = try directory.bytes("a")
@@ -298,8 +298,8 @@ struct ChecksumTests {
         #expect(try directory.bytes("a") == before)
     }
 
-    @Test("an index that does not match its table is damage, which is not accepted as a change")
-    func damagedIndex() throws {
+    @Test("an index that differs from its table is damage and cannot be accepted")
+    func refusesDamagedIndex() throws {
         try create()
         let path = directory.file("a")
         try Shell.run("UPDATE Album SET title = 'edited' WHERE _id = 1", on: path)
@@ -328,8 +328,8 @@ struct ChecksumTests {
         try FileManager.default.copyItem(at: fixture, to: URL(fileURLWithPath: directory.file("a")))
     }
 
-    @Test("a store of format version 2 is read, verified and written, and stays one of version 2")
-    func formatVersion2() throws {
+    @Test("a store of format version 2 is read and written in that version")
+    func readsFormatVersion2() throws {
         try copyFixture()
         let store = try open()
         #expect(try store.metadata().formatVersion == 2)
@@ -357,8 +357,8 @@ struct ChecksumTests {
         try damaged.close()
     }
 
-    @Test("a store of a newer format is refused by the number of its version")
-    func newerFormat() throws {
+    @Test("an SQLite store of a newer format is refused with its version number")
+    func refusesNewerFormat() throws {
         try create()
         try Shell.run("PRAGMA user_version = 5", on: directory.file("a"))
         do {

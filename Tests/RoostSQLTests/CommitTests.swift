@@ -26,8 +26,8 @@ struct CommitTests {
         return try #require(failure)
     }
 
-    @Test("a stale version is a conflict that shows the current record and writes nothing")
-    func conflict() throws {
+    @Test("a commit with stale versions lists the current records and writes nothing")
+    func listsConflicts() throws {
         let (a, b, c) = (ObjectID("Album", key: 1), ObjectID("Album", key: 2), ObjectID("Album", key: 3))
         try store.change {
             try $0.insert(a, values: ["title": "a"])
@@ -51,8 +51,8 @@ struct CommitTests {
         #expect(try conflict.conflicts.map { try $0.current?.value("title") } == ["A", nil, "b"])
     }
 
-    @Test("an update that keeps a reference to an entity with subentities keeps its entity")
-    func keptPolymorphicReference() throws {
+    @Test("an update that keeps a polymorphic reference keeps the entity that it names")
+    func keepsPolymorphicReference() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Album", attributes: [AttributeDescription("price", type: .double)],
@@ -82,8 +82,8 @@ struct CommitTests {
         try store.close()
     }
 
-    @Test("more is removed than a store knew of, after another one inserted it")
-    func staleTallies() throws {
+    @Test("an SQLite store deletes objects that another opening inserted")
+    func deletesObjectsOfOtherOpening() throws {
         try store.change { try $0.insert(ObjectID("Album", key: 1), values: [:]) }
         let other = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions())
         try other.change { changes in
@@ -97,11 +97,12 @@ struct CommitTests {
         #expect(try store.findings() == [])
     }
 
-    @Test("updates in any order change and keep indexed values, and the indexes with them")
-    func indexedUpdates() throws {
+    @Test("updates in reverse key order keep values and indexes of an SQLite store")
+    func keepsIndexes() throws {
         let count: Int64 = 60
         func values(_ key: Int64, round: Int64) -> [String: Value] {
-            // Depending on the key, the indexed length, the indexed album, both or neither change; some lengths are null.
+            // Depending on the key, the indexed length, the indexed album, both or neither change;
+            // some lengths are null.
             var values: [String: Value] = ["title": .string("\(round)"), "gain": .double(Double(round))]
             let (length, album) = (key % 4 & 1 == 0 ? 0 : round, key % 4 & 2 == 0 ? 0 : round)
             if (key + length) % 3 != 0 { values["length"] = .double(Double(key * 10 + length)) }
@@ -136,8 +137,8 @@ struct CommitTests {
         }
     }
 
-    @Test("conflicts are told in the order of the change set, whatever the order of keys")
-    func conflictOrder() throws {
+    @Test("conflicts are listed in the order of the change set")
+    func sortsConflicts() throws {
         let ids = [
             ObjectID("Track", key: 3), ObjectID("Album", key: 2), ObjectID("Track", key: 1), ObjectID("Album", key: 1),
         ]
@@ -146,8 +147,8 @@ struct CommitTests {
         #expect(conflict.conflicts.map(\.id) == ids)
     }
 
-    @Test("a key is taken in the whole hierarchy")
-    func duplicate() throws {
+    @Test("a key can be inserted once in a whole hierarchy")
+    func refusesKeyTwice() throws {
         try store.change { try $0.insert(ObjectID("Singer", key: 5), values: [:]) }
         #expect(try failure { try $0.insert(ObjectID("Drummer", key: 5), values: [:]) }.code == .duplicateObject)
         #expect(
@@ -158,9 +159,9 @@ struct CommitTests {
     }
 
     @Test(
-        "an insertion with a taken key names the object, wherever it is among others, and inserts none of them",
+        "a commit that inserts an existing key names the object and inserts nothing",
         arguments: [0, 30, 59])
-    func takenKey(position: Int64) throws {
+    func namesExistingKey(position: Int64) throws {
         try store.change { try $0.insert(ObjectID("Tag", key: 100 + position), values: ["name": "old"]) }
         let error = try failure { changes in
             for key in Int64(100)..<160 { try changes.insert(ObjectID("Tag", key: key), values: ["name": "new"]) }
@@ -170,8 +171,8 @@ struct CommitTests {
         #expect(try store.records("Tag").count == 1)
     }
 
-    @Test("a key that is taken is told before a unique value that is")
-    func takenKeyAndValue() throws {
+    @Test("an existing key is reported before an existing unique value")
+    func reportsKeyBeforeValue() throws {
         try store.change {
             try $0.insert(ObjectID("Singer", key: 1), values: ["name": "A"])
             try $0.insert(ObjectID("Singer", key: 2), values: ["name": "B"])
@@ -182,13 +183,14 @@ struct CommitTests {
             try failure { try $0.insert(ObjectID("Drummer", key: 2), values: ["name": "B"]) }.code == .duplicateObject)
     }
 
-    @Test("tallies and generation count each commit once, whichever of two openings made it, and none that failed")
-    func tallies() throws {
+    @Test("two openings count each commit once, and failed commits not at all")
+    func countsCommitsOnce() throws {
         let other = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions(model: store.model))
         defer { try? other.close() }
         var (key, generation) = (Int64(0), try store.change { $0.userMetadata = ["a": .int(1)] }.generation.number)
         for round in 0..<12 {
-            // Each opening commits twice in turn, so its cached tallies are alternately stale and current.
+            // Each opening commits twice in turn, so its cached tallies are alternately stale and
+            // current.
             let current = round / 2 % 2 == 0 ? store : other
             let receipt = try current.change { changes in
                 key += 1
@@ -212,8 +214,8 @@ struct CommitTests {
         #expect(try other.findings() == [])
     }
 
-    @Test("every pair that would collide is listed, and values may change hands in one commit")
-    func constraints() throws {
+    @Test("a commit lists each collision of unique values, and may swap such values")
+    func listsCollisions() throws {
         let (a, b) = (ObjectID("Singer", key: 1), ObjectID("Drummer", key: 2))
         try store.change {
             try $0.insert(a, values: ["name": "A", "voice": "alto"])
@@ -249,8 +251,8 @@ struct CommitTests {
         #expect(try store.findings() == [])
     }
 
-    @Test("links need both ends, replace their places, and go with their objects")
-    func links() throws {
+    @Test("links need both ends, move when added again, and vanish with an object")
+    func keepsLinks() throws {
         let tags = RelationshipName("Album", name: "tags")
         let albums = RelationshipName("Tag", name: "albums")
         try store.change {
@@ -275,8 +277,8 @@ struct CommitTests {
         #expect(try store.findings() == [])
     }
 
-    @Test("links of a relationship that is its own inverse are kept once and seen from both ends")
-    func reflexive() throws {
+    @Test("links of a relationship that is its own inverse are read from both ends")
+    func readsReflexiveLinks() throws {
         let similar = RelationshipName("Album", name: "similar")
         try store.change {
             for key in 1...3 { try $0.insert(ObjectID("Album", key: Int64(key)), values: [:]) }
@@ -292,8 +294,8 @@ struct CommitTests {
         #expect(try store.findings() == [])
     }
 
-    @Test("a to-many is read from its to-one inverse in its order")
-    func derived() throws {
+    @Test("a derived to-many relationship is read in the order of its places")
+    func readsDerivedLinksInOrder() throws {
         let tracks = RelationshipName("Album", name: "tracks")
         try store.change {
             try $0.insert(ObjectID("Album", key: 1), values: [:])
@@ -310,8 +312,8 @@ struct CommitTests {
         #expect(code { _ = try store.links(tracks) } == .invalidRequest)
     }
 
-    @Test("versions count up, the generation too, and metadata are set and removed")
-    func versions() throws {
+    @Test("each commit with a change raises the generation, and each update a version")
+    func raisesGeneration() throws {
         let id = ObjectID("Album", key: 1)
         #expect(try store.change { try $0.insert(id, values: [:]) }.generation.number == 1)
         #expect(try store.change { try $0.update(id, version: 1, values: ["year": 5]) }.generation.number == 2)
@@ -326,8 +328,8 @@ struct CommitTests {
         #expect(try store.digest() == StoreDigest(objectCount: 0, linkCount: 0, sum: 0))
     }
 
-    @Test("reserved keys are never given twice, also by two openers, and never those of inserted objects")
-    func keys() throws {
+    @Test("reserved keys are never given twice, even by two openings")
+    func reservesKeysOnce() throws {
         let other = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions())
         var given: Set<Int64> = []
         for round in 1...20 {
@@ -351,8 +353,8 @@ struct CommitTests {
         try other.close()
     }
 
-    @Test("a snapshot does not see later commits, and nothing works after the end")
-    func snapshots() throws {
+    @Test("an SQLite snapshot shows no later commits and throws closed after its end")
+    func snapshotKeepsState() throws {
         try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
         let snapshot = try store.snapshot()
         let cursor = try snapshot.records(of: "Tag", after: nil)
@@ -374,8 +376,8 @@ struct CommitTests {
         #expect(try directory.names == ["a", "a.lock"])
     }
 
-    @Test("records are read by key, after a key, and by IDs in the order of the IDs")
-    func reading() throws {
+    @Test("records of a hierarchy are read by key, or by IDs in the requested order")
+    func readsByKeyAndID() throws {
         try store.change {
             for key in [5, 1, 9] { try $0.insert(ObjectID("Singer", key: Int64(key)), values: [:]) }
             for key in [2, 7] { try $0.insert(ObjectID("Drummer", key: Int64(key)), values: [:]) }

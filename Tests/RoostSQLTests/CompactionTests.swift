@@ -4,12 +4,12 @@ import RoostFiles
 import RoostSQLite
 import Testing
 
-@Suite("Compacting an SQLite store in its file")
+@Suite("Compaction of SQLite stores")
 struct CompactionTests {
     private static let count: Int64 = 60_000
 
-    @Test("is refused when the file gets another name meanwhile, and the file stays as it was")
-    func otherName() throws {
+    @Test("compacting an SQLite file that gets a second name is refused")
+    func refusesSecondName() throws {
         let directory = try TemporaryDirectory()
         let type = SQLiteStoreType()
         let store = try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions())

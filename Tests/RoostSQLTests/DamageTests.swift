@@ -9,8 +9,8 @@ import Testing
 struct DamageTests {
     /// Whatever happens to a file, the answer is an error of ours, the right data, or a finding;
     /// never a signal.
-    @Test("flipped bytes and cut files are noticed", arguments: 0..<4)
-    func damage(part: Int) throws {
+    @Test("a damaged SQLite file gives an error, a finding or the right data", arguments: 0..<4)
+    func survivesDamage(part: Int) throws {
         let directory = try TemporaryDirectory()
         let type = SQLiteStoreType()
         let store = try type.create(
@@ -41,7 +41,7 @@ struct DamageTests {
                 }
             }
             try directory.write(bytes, to: "x")
-            let outcome = try outcome(type, directory.location("x"), expected)
+            let outcome = try outcome(of: directory.location("x"), type: type, expecting: expected)
             outcomes[outcome, default: 0] += 1
             #expect(outcome != "wrong", "round \(round) of part \(part)")
             for name in try directory.names where name.hasPrefix("x") {
@@ -51,7 +51,8 @@ struct DamageTests {
         #expect((outcomes["error"] ?? 0) > 0)
     }
 
-    private func outcome(_ type: SQLiteStoreType, _ location: StoreLocation, _ expected: StoreDigest?) throws -> String
+    private func outcome(of location: StoreLocation, type: SQLiteStoreType, expecting expected: StoreDigest?) throws
+        -> String
     {
         do {
             let store = try type.open(location, options: StoreOptions(timeoutSeconds: 0))

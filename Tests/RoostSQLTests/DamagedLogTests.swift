@@ -6,7 +6,7 @@ import Testing
 @testable import RoostSQLite
 
 /// Stores as a killed process leaves them, with their last commits in the log.
-@Suite("A log that was left beside its store")
+@Suite("Damaged write-ahead logs")
 struct DamagedLogTests {
     private let directory: TemporaryDirectory
     private let type = SQLiteStoreType()
@@ -21,8 +21,7 @@ struct DamagedLogTests {
 
     /// Makes a store of three notes that was closed, commits six more, and copies file and log as a
     /// kill would leave them.
-    private func leaveLog(_ name: String = "w", _ options: [String: String] = [:]) throws -> (log: [UInt8], ends: [Int])
-    {
+    private func leaveLog(_ name: String = "w", options: [String: String] = [:]) throws -> (log: [UInt8], ends: [Int]) {
         let location = directory.location("live")
         let store = try type.create(location, model: try Models.note(), options: StoreOptions())
         try insert(1...3, into: store)
@@ -46,8 +45,8 @@ struct DamagedLogTests {
         try? FileManager.default.removeItem(atPath: directory.file("w-shm"))
     }
 
-    @Test("a flipped bit that hides acknowledged commits is refused, for readers and writers, and nothing is changed")
-    func refused() throws {
+    @Test("a flipped bit that hides acknowledged commits is refused, and nothing is changed")
+    func refusesFlippedBit() throws {
         let (log, ends) = try leaveLog()
         let file = try directory.bytes("w")
         var random = SeededRandom(3)
@@ -101,8 +100,8 @@ struct DamagedLogTests {
     }
 
     @Test(
-        "a damaged log is refused also while others open the store, and nothing is changed", arguments: [true, false])
-    func openedAtOnce(isReadOnly: Bool) throws {
+        "a damaged log is refused even when several openers come at once", arguments: [true, false])
+    func refusesForEachOpener(isReadOnly: Bool) throws {
         let (log, ends) = try leaveLog()
         let file = try directory.bytes("w")
         var damaged = log
@@ -135,8 +134,8 @@ struct DamagedLogTests {
         try store.close()
     }
 
-    @Test("a flipped bit in the salts of the last commit is refused")
-    func salts() throws {
+    @Test("a flipped bit in the salts of a log's last commit is refused")
+    func refusesFlippedSalts() throws {
         let (log, ends) = try leaveLog()
         for offset in 8..<16 {
             var damaged = log
@@ -148,8 +147,8 @@ struct DamagedLogTests {
         }
     }
 
-    @Test("of a log without a header no notice says that it holds commits")
-    func zeros() throws {
+    @Test("a log of zeros causes no notice and no finding")
+    func ignoresZeros() throws {
         _ = try leaveLog()
         try type.open(directory.location("w"), options: StoreOptions()).close()
         try put([UInt8](repeating: 0, count: 5000))
@@ -161,8 +160,8 @@ struct DamagedLogTests {
         #expect(try directory.names == ["w", "w.lock"])
     }
 
-    @Test("two writers that do not flush each commit, or do again, may mark the store at once")
-    func marks() throws {
+    @Test("two writers may set or remove the unflushed mark of a store at once")
+    func marksAtOnce() throws {
         try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions()).close()
         let settings = try SQLiteSettings(StoreOptions(typeOptions: ["synchronous": "normal"]))
         let connections = try (0..<2).map { _ in
@@ -183,8 +182,8 @@ struct DamagedLogTests {
         for store in stores { try store.close() }
     }
 
-    @Test("what the message advises brings the commits before the damage back")
-    func advice() throws {
+    @Test("cutting a damaged log as the message advises recovers the earlier commits")
+    func recoversAsAdvised() throws {
         let (log, ends) = try leaveLog()
         var damaged = log
         damaged[ends[1] + 100] ^= 1
@@ -201,8 +200,8 @@ struct DamagedLogTests {
         try store.close()
     }
 
-    @Test("damage to the last commit, or a torn one, is a notice and a warning")
-    func unfinished() throws {
+    @Test("a torn or damaged last commit in a log is a notice and a warning")
+    func warnsOfTornCommit() throws {
         let (log, ends) = try leaveLog()
         for (bytes, comment) in [
             (Array(log[..<(ends[5] - 30)]), "cut"),
@@ -220,8 +219,8 @@ struct DamagedLogTests {
         }
     }
 
-    @Test("a reader says that file and log belong together, and leaves both as they are")
-    func belonging() throws {
+    @Test("a reader reports that file and log belong together, and changes neither")
+    func keepsFileAndLogTogether() throws {
         let (log, _) = try leaveLog()
         let file = try directory.bytes("w")
         for _ in 0..<2 {
@@ -240,8 +239,8 @@ struct DamagedLogTests {
         #expect(try directory.names == ["w", "w.lock"])
     }
 
-    @Test("a reader removes a log that is in the file already, without writing to the file")
-    func moved() throws {
+    @Test("a reader removes a log that the file already contains")
+    func removesMovedLog() throws {
         let (log, _) = try leaveLog()
         let store = try type.open(directory.location("w"), options: StoreOptions())
         try store.close()
@@ -257,9 +256,9 @@ struct DamagedLogTests {
         #expect(try FileIdentity(at: directory.file("w")).isUnchanged(since: before))
     }
 
-    @Test("of a store that is written without flushes the same is a notice, until a writer that flushes has it alone")
-    func unflushed() throws {
-        let (log, ends) = try leaveLog("w", ["synchronous": "normal"])
+    @Test("damage to an unflushed log is a notice until a flushing writer has opened it")
+    func noticesUnflushedDamage() throws {
+        let (log, ends) = try leaveLog("w", options: ["synchronous": "normal"])
         var damaged = log
         damaged[ends[2] + 100] ^= 1
         try put(damaged)
@@ -294,8 +293,8 @@ struct DamagedLogTests {
                 == .corrupted)
     }
 
-    @Test("a writer that closes beside a reader brings the log into the file; the last reader leaves none")
-    func closingBesideReader() throws {
+    @Test("a writer that closes beside a reader moves the log into the file")
+    func closesBesideReader() throws {
         try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions()).close()
         let writer = try type.open(directory.location("s"), options: StoreOptions())
         try insert(1...3, into: writer)
@@ -313,9 +312,9 @@ struct DamagedLogTests {
     }
 
     @Test(
-        "where a reader looks at an older state the file stays what it was, and the next reader says where the last commits are"
+        "a log kept for an older snapshot is reported to the next reader"
     )
-    func closingBesideOldSnapshot() throws {
+    func closesBesideOldSnapshot() throws {
         try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions()).close()
         let writer = try type.open(directory.location("s"), options: StoreOptions())
         try insert(1...3, into: writer)
@@ -341,8 +340,8 @@ struct DamagedLogTests {
         #expect(try directory.names == ["alone", "alone.lock", "s", "s.lock"])
     }
 
-    @Test("a reader that looks at the newest state to the end leaves no log, because all of it is in the file")
-    func closingBesideNewSnapshot() throws {
+    @Test("a writer that closes beside a snapshot of the newest state leaves no log")
+    func closesBesideNewSnapshot() throws {
         try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions()).close()
         let writer = try type.open(directory.location("s"), options: StoreOptions())
         try insert(1...3, into: writer)
@@ -359,7 +358,7 @@ struct DamagedLogTests {
 }
 
 /// A file that is read without a log, under a lock on the file itself.
-@Suite("A lock on an SQLite file itself")
+@Suite("Locks on SQLite files")
 struct SQLiteFileLockTests {
     private let directory: TemporaryDirectory
     private let type = SQLiteStoreType()
@@ -371,8 +370,8 @@ struct SQLiteFileLockTests {
         try store.close()
     }
 
-    @Test("keeps every connection out, is held by many at once, and is refused while a connection is open")
-    func exclusion() throws {
+    @Test("read locks on an SQLite file exclude writers, and a writer excludes them")
+    func excludesWriters() throws {
         let path = directory.file("s")
         #expect(!SQLiteFileLock.isHeld(at: path))
         var locks = try (0..<20).compactMap { _ in try SQLiteFileLock.forReading(path) }
@@ -396,8 +395,8 @@ struct SQLiteFileLockTests {
         #expect(try directory.names == ["s", "s.lock"])
     }
 
-    @Test("openings beside a writer keep no handle each", .enabled(if: openHandleCount("/proc/self/fd") >= 0))
-    func handles() throws {
+    @Test("readers opened beside an SQLite writer keep no handles", .enabled(if: openHandleCount("/proc/self/fd") >= 0))
+    func keepsNoHandles() throws {
         let path = directory.file("s")
         let writer = try type.open(directory.location("s"), options: StoreOptions())
         func open() throws {

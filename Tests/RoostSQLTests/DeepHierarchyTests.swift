@@ -23,8 +23,8 @@ struct DeepHierarchyTests {
             })
     }
 
-    @Test("the reading plan of an entity is made when it is asked for")
-    func plans() throws {
+    @Test("the reading plan of an entity is created on first use")
+    func createsPlansOnDemand() throws {
         let model = try model()
         let schema = try SQLSchema(model, dialect: SQLiteDialect())
         #expect(schema.reading.count == Self.levelCount && schema.reading.madeCount == 0)
@@ -37,8 +37,8 @@ struct DeepHierarchyTests {
         #expect(schema.reading[root] === schema.reading[root] && schema.reading.madeCount == 2)
     }
 
-    @Test("objects of the first, a middle and the last level are inserted, read and updated")
-    func objects() throws {
+    @Test("objects at each level of a deep hierarchy are inserted, read and updated")
+    func storesObjectsAtEachLevel() throws {
         let directory = try TemporaryDirectory()
         let (type, location, model) = (SQLiteStoreType(), directory.location("s"), try model())
         try type.create(location, model: model, options: StoreOptions()).close()

@@ -19,7 +19,7 @@ private struct LeastDialect: SQLDialect {
     var floatingType: String { "double precision" }
 }
 
-@Suite("The SQL engine knows no database")
+@Suite("SQL dialects")
 struct DialectTests {
     /// Words of SQLite that no other database has, or that mean something else there.
     private static let words = [
@@ -27,8 +27,8 @@ struct DialectTests {
         #"\bstrict\b"#, #" is not \\\("#, #"\?[0-9\\]"#, #"\bx'"#,
     ]
 
-    @Test("no text of its sources has a word of SQLite's")
-    func sources() throws {
+    @Test("no string in the sources of the SQL engine is specific to SQLite")
+    func hasNoSQLiteWords() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources/Engines/RoostSQL")
         let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
@@ -47,8 +47,8 @@ struct DialectTests {
         }
     }
 
-    @Test("a schema of the least dialect has its parameters, its types and names that are short enough")
-    func schema() throws {
+    @Test("a schema uses the types, parameters and name limits of its dialect")
+    func followsDialect() throws {
         let schema = try SQLSchema(try Models.music(), dialect: LeastDialect())
         for item in schema.items {
             #expect(item.name.utf8.count <= 63)
@@ -59,12 +59,13 @@ struct DialectTests {
             }
         }
         let unique = schema.indexes.filter { $0.sql.hasPrefix("CREATE UNIQUE") }
-        // The constraint of a subentity needs an index of a part of the rows, which it does not have.
+        // The constraint of a subentity needs an index of a part of the rows, which it does not
+        // have.
         #expect(unique.map(\.name) == ["Person_name_unique"])
     }
 
-    @Test("a database with such indexes has one for each constraint")
-    func partialIndexes() throws {
+    @Test("a schema of SQLite has a partial index for a subentity's constraint")
+    func usesPartialIndexes() throws {
         let schema = try SQLSchema(try Models.music(), dialect: SQLiteDialect())
         #expect(schema.indexes.count { $0.sql.hasPrefix("CREATE UNIQUE") } > 1)
         #expect(schema.indexes.contains { $0.sql.contains(" WHERE _entity IN (") })

@@ -9,7 +9,7 @@ import Testing
 @Suite("Fetches from an SQLite store")
 struct FetchTests {
     /// Returns the keys that a request finds when every record is read and evaluated.
-    static func reference(_ request: FetchRequest, _ store: any PersistentStore) throws -> [Int64] {
+    static func reference(_ request: FetchRequest, in store: any PersistentStore) throws -> [Int64] {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         let scan = try ScanningFetch(
@@ -17,64 +17,13 @@ struct FetchTests {
         return try store.collect(scan).map(\.id.key)
     }
 
-    static func filled(_ directory: TemporaryDirectory, _ random: inout SeededRandom) throws -> any PersistentStore {
+    static func filled(_ directory: TemporaryDirectory, using random: inout SeededRandom) throws -> any PersistentStore
+    {
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.music(), options: StoreOptions())
-        let texts = [
-            "", "a", "ab", "abc", "b", "é", "\u{D7FF}", "\u{E000}x", "a\u{0}b", "\u{10FFFF}", "\u{10FFFF}\u{10FFFF}z",
-        ]
-        let numbers: [Double] = [
-            0, -0.0, 1, 1.5, -3, .infinity, -.infinity, .nan, Double(bitPattern: 0x7FF8_0000_0000_0007),
-            9_007_199_254_740_992, .leastNonzeroMagnitude,
-        ]
         try store.change { changes in
             for key in Int64(1)...200 {
-                var values: [String: Value] = [:]
-                if let text = texts.randomElement(using: &random), key % 5 != 0 { values["title"] = .string(text) }
-                if let number = numbers.randomElement(using: &random), key % 7 != 0 {
-                    values["length"] = .double(number)
-                }
-                if let number = numbers.randomElement(using: &random), key % 7 != 1 {
-                    values["gain"] = .double(number)
-                }
-                if let number = numbers.randomElement(using: &random), key % 7 != 2 {
-                    values["played"] = .date(Date(timeIntervalSinceReferenceDate: number))
-                }
-                if key % 3 != 0 {
-                    values["i64"] = .int(
-                        [0, 1, 2, .max, .min, 9_007_199_254_740_993].randomElement(using: &random) ?? 0)
-                }
-                if key % 3 != 1 { values["i16"] = .int([0, 1, -32768, 32767].randomElement(using: &random) ?? 0) }
-                if key % 4 != 1 {
-                    values["i32"] = .int([0, -1, 2_147_483_647].randomElement(using: &random) ?? 0)
-                }
-                if key % 5 != 1, let text = texts.randomElement(using: &random) { values["link"] = .uri(text) }
-                if key % 4 != 0 { values["loved"] = .bool(Bool.random(using: &random)) }
-                if key % 6 != 0 { values["number"] = .decimal(Decimal(Int.random(in: -2...2, using: &random)) / 2) }
-                if key % 2 != 0 {
-                    values["token"] = .uuid(
-                        UUID(
-                            uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8.random(in: 0...3, using: &random))
-                        ))
-                }
-                if key % 8 != 0 {
-                    values["cover"] = .data(Data([[], [0], [0, 1], [255]].randomElement(using: &random) ?? []))
-                }
-                if key % 3 != 1 {
-                    values["artist"] = .objectID(
-                        ObjectID(
-                            Bool.random(using: &random) ? "Singer" : "Drummer",
-                            key: Int64.random(in: 1...3, using: &random))
-                    )
-                }
-                if key % 3 != 2 {
-                    values["other"] = .objectID(
-                        ObjectID(
-                            Bool.random(using: &random) ? "Tag" : "Singer", key: Int64.random(in: 1...3, using: &random)
-                        ))
-                }
-                if key % 2 == 0 { values["place"] = .composite(key % 4 == 0 ? ["lat": .double(Double(key % 3))] : [:]) }
-                try changes.insert(ObjectID("Track", key: key), values: values)
+                try changes.insert(ObjectID("Track", key: key), values: values(key, using: &random))
             }
             for key in Int64(1)...9 {
                 try changes.insert(
@@ -84,26 +33,90 @@ struct FetchTests {
         return store
     }
 
+    private static let texts = [
+        "", "a", "ab", "abc", "b", "é", "\u{D7FF}", "\u{E000}x", "a\u{0}b", "\u{10FFFF}", "\u{10FFFF}\u{10FFFF}z",
+    ]
+
+    private static let numbers: [Double] = [
+        0, -0.0, 1, 1.5, -3, .infinity, -.infinity, .nan, Double(bitPattern: 0x7FF8_0000_0000_0007),
+        9_007_199_254_740_992, .leastNonzeroMagnitude,
+    ]
+
+    /// Random values of a track; the key decides which are null.
+    private static func values(_ key: Int64, using random: inout SeededRandom) -> [String: Value] {
+        var values: [String: Value] = [:]
+        if let text = texts.randomElement(using: &random), key % 5 != 0 { values["title"] = .string(text) }
+        if let number = numbers.randomElement(using: &random), key % 7 != 0 {
+            values["length"] = .double(number)
+        }
+        if let number = numbers.randomElement(using: &random), key % 7 != 1 {
+            values["gain"] = .double(number)
+        }
+        if let number = numbers.randomElement(using: &random), key % 7 != 2 {
+            values["played"] = .date(Date(timeIntervalSinceReferenceDate: number))
+        }
+        if key % 3 != 0 {
+            values["i64"] = .int(
+                [0, 1, 2, .max, .min, 9_007_199_254_740_993].randomElement(using: &random) ?? 0)
+        }
+        if key % 3 != 1 { values["i16"] = .int([0, 1, -32768, 32767].randomElement(using: &random) ?? 0) }
+        if key % 4 != 1 {
+            values["i32"] = .int([0, -1, 2_147_483_647].randomElement(using: &random) ?? 0)
+        }
+        if key % 5 != 1, let text = texts.randomElement(using: &random) { values["link"] = .uri(text) }
+        if key % 4 != 0 { values["loved"] = .bool(Bool.random(using: &random)) }
+        if key % 6 != 0 { values["number"] = .decimal(Decimal(Int.random(in: -2...2, using: &random)) / 2) }
+        if key % 2 != 0 {
+            values["token"] = .uuid(
+                UUID(
+                    uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8.random(in: 0...3, using: &random))
+                ))
+        }
+        if key % 8 != 0 {
+            values["cover"] = .data(Data([[], [0], [0, 1], [255]].randomElement(using: &random) ?? []))
+        }
+        if key % 3 != 1 {
+            values["artist"] = .objectID(
+                ObjectID(
+                    Bool.random(using: &random) ? "Singer" : "Drummer",
+                    key: Int64.random(in: 1...3, using: &random))
+            )
+        }
+        if key % 3 != 2 {
+            values["other"] = .objectID(
+                ObjectID(
+                    Bool.random(using: &random) ? "Tag" : "Singer", key: Int64.random(in: 1...3, using: &random)
+                ))
+        }
+        if key % 2 == 0 { values["place"] = .composite(key % 4 == 0 ? ["lat": .double(Double(key % 3))] : [:]) }
+        return values
+    }
+
     typealias P = FetchRequest.Predicate
 
-    static func leaf(_ random: inout SeededRandom) -> P {
-        let comparisons: [FetchRequest.Comparison.Operator] = [
-            .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
-        ]
+    private static let comparisons: [FetchRequest.Comparison.Operator] = [
+        .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
+    ]
+
+    private static let numberConstants: [Value] = [
+        0, 1, 1.5, .double(-0.0), .double(.nan), .double(.infinity), .int(.max), .double(9_007_199_254_740_992),
+        true, .null,
+    ]
+
+    private static let textConstants: [Value] = ["", "a", "ab", "\u{10FFFF}", "\u{D7FF}", .null]
+
+    private static let idConstants: [Value] = [
+        .objectID(ObjectID("Singer", key: 2)), .objectID(ObjectID("Tag", key: 1)),
+        .objectID(ObjectID("Track", key: 5)), .null,
+    ]
+
+    static func leaf(using random: inout SeededRandom) -> P {
         let comparison = comparisons.randomElement(using: &random) ?? .equal
-        let numbers: [Value] = [
-            0, 1, 1.5, .double(-0.0), .double(.nan), .double(.infinity), .int(.max), .double(9_007_199_254_740_992),
-            true, .null,
-        ]
-        let number = numbers.randomElement(using: &random) ?? .null
-        let texts: [Value] = ["", "a", "ab", "\u{10FFFF}", "\u{D7FF}", .null]
-        let text = texts.randomElement(using: &random) ?? .null
-        let ids: [Value] = [
-            .objectID(ObjectID("Singer", key: 2)), .objectID(ObjectID("Tag", key: 1)),
-            .objectID(ObjectID("Track", key: 5)), .null,
-        ]
-        let id = ids.randomElement(using: &random) ?? .null
-        switch Int.random(in: 0..<18, using: &random) {
+        let number = numberConstants.randomElement(using: &random) ?? .null
+        let text = textConstants.randomElement(using: &random) ?? .null
+        let id = idConstants.randomElement(using: &random) ?? .null
+        let kind = Int.random(in: 0..<18, using: &random)
+        switch kind {
         case 0: return .compare("title", using: comparison, with: text)
         case 1:
             return .beginsWith(
@@ -111,8 +124,7 @@ struct FetchTests {
         case 2:
             return .compare(
                 ["length", "gain", "i64", "loved", "place.lat"].randomElement(using: &random) ?? "i64",
-                using: comparison,
-                with: number)
+                using: comparison, with: number)
         case 3:
             return .compare(
                 "number", using: comparison,
@@ -131,18 +143,7 @@ struct FetchTests {
             return .compare(
                 ["artist", "other"].randomElement(using: &random) ?? "other",
                 using: Bool.random(using: &random) ? .equal : .notEqual, with: id)
-        case 7:
-            return .isIn(
-                ["i64", "length"].randomElement(using: &random) ?? "i64",
-                values: (0..<Int.random(in: 0..<5, using: &random)).map { _ in
-                    numbers.randomElement(using: &random) ?? .null
-                })
-        case 8:
-            return .isIn(
-                "title",
-                values: (0..<Int.random(in: 0..<5, using: &random)).map { _ in
-                    texts.randomElement(using: &random) ?? .null
-                })
+        case 7, 8, 15, 16: return list(kind, using: &random)
         case 9:
             return .comparison(
                 .init(
@@ -162,15 +163,6 @@ struct FetchTests {
         case 14:
             // Two properties, which SQL does not compare.
             return .comparison(.init(left: .keyPath(["length"]), operator: comparison, right: .keyPath(["gain"])))
-        case 15:
-            return .isIn(
-                ["artist", "other"].randomElement(using: &random) ?? "other",
-                values: (0..<Int.random(in: 0..<4, using: &random)).map { _ in
-                    ids.randomElement(using: &random) ?? .null
-                })
-        case 16:
-            return .isIn(
-                ["token", "played", "number", "loved"].randomElement(using: &random) ?? "token", values: [.null])
         case 10: return .compare("cover", using: comparison, with: .data(Data([0])))
         default:
             return Bool.random(using: &random)
@@ -179,23 +171,52 @@ struct FetchTests {
         }
     }
 
-    static func predicate(_ depth: Int, _ random: inout SeededRandom) -> P {
-        guard depth > 0 else { return leaf(&random) }
-        switch Int.random(in: 0..<6, using: &random) {
-        case 0, 1: return .and((0..<Int.random(in: 0..<4, using: &random)).map { _ in predicate(depth - 1, &random) })
-        case 2, 3: return .or((0..<Int.random(in: 0..<4, using: &random)).map { _ in predicate(depth - 1, &random) })
-        case 4: return .not(predicate(depth - 1, &random))
-        default: return leaf(&random)
+    /// Returns a condition on a property and a list of values.
+    private static func list(_ kind: Int, using random: inout SeededRandom) -> P {
+        switch kind {
+        case 7:
+            return .isIn(
+                ["i64", "length"].randomElement(using: &random) ?? "i64",
+                values: (0..<Int.random(in: 0..<5, using: &random)).map { _ in
+                    numberConstants.randomElement(using: &random) ?? .null
+                })
+        case 8:
+            return .isIn(
+                "title",
+                values: (0..<Int.random(in: 0..<5, using: &random)).map { _ in
+                    textConstants.randomElement(using: &random) ?? .null
+                })
+        case 15:
+            return .isIn(
+                ["artist", "other"].randomElement(using: &random) ?? "other",
+                values: (0..<Int.random(in: 0..<4, using: &random)).map { _ in
+                    idConstants.randomElement(using: &random) ?? .null
+                })
+        default:
+            return .isIn(
+                ["token", "played", "number", "loved"].randomElement(using: &random) ?? "token", values: [.null])
         }
     }
 
-    @Test("random requests give what reading everything gives")
-    func equivalence() throws {
+    static func predicate(_ depth: Int, using random: inout SeededRandom) -> P {
+        guard depth > 0 else { return leaf(using: &random) }
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0, 1:
+            return .and((0..<Int.random(in: 0..<4, using: &random)).map { _ in predicate(depth - 1, using: &random) })
+        case 2, 3:
+            return .or((0..<Int.random(in: 0..<4, using: &random)).map { _ in predicate(depth - 1, using: &random) })
+        case 4: return .not(predicate(depth - 1, using: &random))
+        default: return leaf(using: &random)
+        }
+    }
+
+    @Test("random fetches from an SQLite store equal a scan of its records")
+    func equalsScan() throws {
         let directory = try TemporaryDirectory()
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["ROOST_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64(UInt32.max))
         var random = SeededRandom(seed)
-        let store = try Self.filled(directory, &random)
+        let store = try Self.filled(directory, using: &random)
         let keys = [
             "title", "link", "i16", "length", "gain", "played", "i64", "loved", "number", "token", "cover", "place.lat",
         ]
@@ -208,10 +229,10 @@ struct FetchTests {
             let request = FetchRequest(
                 "Track",
                 where: Int.random(in: 0..<8, using: &random) == 0
-                    ? nil : Self.predicate(Int.random(in: 0..<4, using: &random), &random), sortedBy: sorts,
+                    ? nil : Self.predicate(Int.random(in: 0..<4, using: &random), using: &random), sortedBy: sorts,
                 limit: Bool.random(using: &random) ? Int.random(in: 0..<50, using: &random) : nil,
                 offset: Bool.random(using: &random) ? Int.random(in: 0..<20, using: &random) : 0)
-            let expected = try Self.reference(request, store)
+            let expected = try Self.reference(request, in: store)
             #expect(try store.keys(request) == expected, "ROOST_SEED=\(seed), number \(number): \(request)")
             let snapshot = try store.snapshot()
             #expect(try snapshot.count(request) == expected.count, "ROOST_SEED=\(seed), number \(number): \(request)")
@@ -220,11 +241,11 @@ struct FetchTests {
         try store.close()
     }
 
-    @Test("large and deep predicates are answered")
-    func large() throws {
+    @Test("predicates with thousands of terms or 150 levels equal a scan")
+    func answersLargePredicates() throws {
         let directory = try TemporaryDirectory()
         var random = SeededRandom(1)
-        let store = try Self.filled(directory, &random)
+        let store = try Self.filled(directory, using: &random)
         var deep = P.equal("i64", to: 1)
         for level in 0..<150 {
             deep = level % 2 == 0 ? .not(deep) : .or([deep, .equal("i64", to: .int(Int64(level)))])
@@ -235,7 +256,7 @@ struct FetchTests {
             .or((0..<1500).map { .equal("title", to: .string("\($0)")) }), deep,
         ] {
             let request = FetchRequest("Track", where: predicate)
-            #expect(try store.keys(request) == Self.reference(request, store))
+            #expect(try store.keys(request) == Self.reference(request, in: store))
         }
         #expect(
             try store.keys(

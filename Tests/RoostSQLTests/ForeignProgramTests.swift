@@ -47,8 +47,8 @@ struct ForeignProgramTests {
         return store
     }
 
-    @Test("tallies that count more than there can be are damage", arguments: ["9223372036854775807", "-1"])
-    func tallies(count: String) throws {
+    @Test("an impossible tally in an SQLite store is damage", arguments: ["9223372036854775807", "-1"])
+    func refusesImpossibleTally(count: String) throws {
         try create("a").close()
         try Shell.run("UPDATE _roost_tallies SET count = \(count) WHERE kind = 'entity'", on: directory.file("a"))
         let error = code {
@@ -58,8 +58,8 @@ struct ForeignProgramTests {
         #expect(error == .corrupted)
     }
 
-    @Test("a generation is counted up to the highest one, and never begins again")
-    func highestGeneration() throws {
+    @Test("an SQLite store refuses commits and loads after the highest generation")
+    func refusesAfterHighestGeneration() throws {
         try create("a").close()
         // 2^64 - 2, as the bits of a signed number.
         try Shell.run("UPDATE _roost_tallies SET count = -2 WHERE kind = 'generation'", on: directory.file("a"))
@@ -83,8 +83,8 @@ struct ForeignProgramTests {
         try store.close()
     }
 
-    @Test("looking at an open store's file does not cost it its locks, nor the commits after that")
-    func locksStay() throws {
+    @Test("reading the file of an open SQLite store releases none of its locks")
+    func keepsLocks() throws {
         let store = try create("a")
         let path = directory.file("a")
         for _ in 0..<100 {
@@ -94,7 +94,8 @@ struct ForeignProgramTests {
         }
         try StoreFile.syncFile(at: path)
         _ = try type.metadata(at: directory.location("a"), options: StoreOptions())
-        // If the lock is lost, the shell considers itself the last connection and removes the log when it exits.
+        // If the lock is lost, the shell considers itself the last connection and removes the log
+        // when it exits.
         #expect(try Shell.run("SELECT COUNT(*) FROM Note", on: path) == "3\n")
         #expect(try directory.names.contains("a-wal"))
         try store.change { try $0.insert(ObjectID("Note", key: 10), values: ["text": "after"]) }
@@ -107,8 +108,8 @@ struct ForeignProgramTests {
         #expect(handles.isEmpty)
     }
 
-    @Test("rows that a shell writes while the store is open are accepted on request, and do not harm what Roost writes")
-    func sideBySide() throws {
+    @Test("rows that a shell writes beside an open store are accepted on request")
+    func acceptsRowsBesideShell() throws {
         let store = try create("a", options: StoreOptions().with { $0.acceptsChanges = true })
         let path = directory.file("a")
         for round in Int64(0)..<5 {
@@ -122,8 +123,8 @@ struct ForeignProgramTests {
         #expect(try Shell.run("PRAGMA integrity_check", on: path) == "ok\n")
     }
 
-    @Test("rows that a shell changes, deletes and inserts are read as they are on request, and the check reports each")
-    func edits() throws {
+    @Test("rows edited by a shell are read on request, and a check reports each")
+    func reportsEdits() throws {
         try create("a", count: 6).close()
         let path = directory.file("a")
         try Shell.run(
@@ -154,8 +155,8 @@ struct ForeignProgramTests {
         try store.close()
     }
 
-    @Test("an object that does not exist, or is of another entity, has no links, whatever refers to its key")
-    func dangling() throws {
+    @Test("an object that does not exist has no links, whatever refers to its key")
+    func hasNoLinksOfMissingObject() throws {
         let (album, singer) = (ObjectID("Album", key: 1), ObjectID("Singer", key: 1))
         let (tracks, songs) = (RelationshipName("Album", name: "tracks"), RelationshipName("Person", name: "tracks"))
         let (tags, similar) = (RelationshipName("Album", name: "tags"), RelationshipName("Album", name: "similar"))
@@ -181,8 +182,8 @@ struct ForeignProgramTests {
         try store.close()
     }
 
-    @Test("a checkpoint leaves no log that another program's checkpoint could begin on beside a commit")
-    func nothingLeftToMove() throws {
+    @Test("a checkpoint leaves no frames in the log for another program's checkpoint")
+    func leavesNoFrames() throws {
         let store = try create("a")
         try store.change { changes in
             for key in Int64(10)..<1_800 {
@@ -190,27 +191,25 @@ struct ForeignProgramTests {
                     ObjectID("Note", key: key), values: ["text": .string(String(repeating: "x", count: 3_000))])
             }
         }
-        // Not busy, no frames in the log, none moved. SQLite before 3.51.3 loses the commits that come after one that begins a log
-        // anew, if another connection's PASSIVE checkpoint had seen the frames before, all of them moved already.
+        // Not busy, no frames in the log, none moved. SQLite before 3.51.3 loses the commits that
+        // come after one that begins a log anew, if another connection's PASSIVE checkpoint had
+        // seen the frames before, all of them moved already.
         #expect(try Shell.run("PRAGMA wal_checkpoint(PASSIVE)", on: directory.file("a")) == "0|0|0\n")
         try store.close()
     }
 
-    @Test("a log that is removed, emptied or exchanged while the store is open is noticed before anything is lost")
-    func logGone() throws {
-        for damage in ["remove", "exchange"] {
-            let store = try create(damage, count: 3)
-            let other = try create(damage + "-other", count: 5)
-            let log = directory.file(damage + "-wal")
-            try FileManager.default.removeItem(atPath: log)
-            if damage == "exchange" {
-                try FileManager.default.copyItem(atPath: directory.file(damage + "-other-wal"), toPath: log)
-            }
-            #expect(
-                code { try store.change { try $0.insert(ObjectID("Note", key: 10), values: ["text": "lost?"]) } }
-                    == .storeReplaced, "\(damage)")
-            try? store.close()
-            try other.close()
-        }
+    @Test(
+        "a log removed or exchanged while the store is open is noticed by a commit", arguments: ["remove", "exchange"])
+    func noticesMissingLog(damage: String) throws {
+        let store = try create("a", count: 3)
+        let other = try create("other", count: 5)
+        let log = directory.file("a-wal")
+        try FileManager.default.removeItem(atPath: log)
+        if damage == "exchange" { try FileManager.default.copyItem(atPath: directory.file("other-wal"), toPath: log) }
+        #expect(
+            code { try store.change { try $0.insert(ObjectID("Note", key: 10), values: ["text": "lost?"]) } }
+                == .storeReplaced)
+        try? store.close()
+        try other.close()
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RoostSQLite
 
-@Suite("What an SQLite connection refuses to do")
+@Suite("Limits of SQLite connections")
 struct GuardTests {
     let directory: TemporaryDirectory
 
@@ -17,14 +17,14 @@ struct GuardTests {
     }
 
     private func connect(
-        _ access: SQLiteConnection.Access = .readWrite, _ options: [String: String] = [:]
+        _ access: SQLiteConnection.Access = .readWrite, options: [String: String] = [:]
     ) throws -> SQLiteConnection {
         try SQLiteDatabase.connect(
             directory.file("a"), settings: try SQLiteSettings(StoreOptions(typeOptions: options)), access: access)
     }
 
     @Test(
-        "only statements that Roost uses can be prepared",
+        "an SQLite connection refuses statements that Roost does not use",
         arguments: [
             "ATTACH 'other' AS other", "DETACH main", "CREATE TRIGGER t AFTER INSERT ON Note BEGIN SELECT 1; END",
             "CREATE VIEW v AS SELECT 1", "CREATE VIRTUAL TABLE v USING fts5(a)", "CREATE TEMP TABLE t (a)",
@@ -32,7 +32,7 @@ struct GuardTests {
             "SELECT load_extension('x')", "SELECT randomblob(10)", "SELECT printf('%1000d', 1)", "VACUUM",
             "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c", "SAVEPOINT s",
         ])
-    func authority(sql: String) throws {
+    func refusesOtherStatements(sql: String) throws {
         let writer = try connect()
         let reader = try connect(.readOnly)
         for connection in [writer, reader] {
@@ -44,8 +44,8 @@ struct GuardTests {
         try writer.close()
     }
 
-    @Test("a statement that finds no row for too long is stopped; one that finds many is not")
-    func rowTimeout() throws {
+    @Test("rowTimeoutSeconds limits the time for one row, not for a statement")
+    func limitsTimeForRow() throws {
         var settings = try SQLiteSettings(StoreOptions())
         #expect(settings.rowTimeout == .seconds(300))
         settings.rowTimeout = .milliseconds(20)
@@ -66,15 +66,15 @@ struct GuardTests {
         #expect(count == 500_000)
         #expect(code { _ = try connection.integer("\(numbers) WHERE x < 0") } == .timedOut)
         try connection.close()
-        #expect(code { _ = try connect(.readOnly, ["rowTimeoutSeconds": "-1"]) } == .invalidRequest)
-        let unlimited = try connect(.readOnly, ["rowTimeoutSeconds": "0"])
+        #expect(code { _ = try connect(.readOnly, options: ["rowTimeoutSeconds": "-1"]) } == .invalidRequest)
+        let unlimited = try connect(.readOnly, options: ["rowTimeoutSeconds": "0"])
         #expect(unlimited.clock.pointee.limit == nil)
         try unlimited.close()
     }
 
-    @Test("each limit lets through what is at it and refuses what is above")
-    func limits() throws {
-        let connection = try connect(.readWrite, ["maximumValueBytes": "1048576"])
+    @Test("each limit of an SQLite connection accepts its maximum and refuses more")
+    func appliesLimits() throws {
+        let connection = try connect(.readWrite, options: ["maximumValueBytes": "1048576"])
         try connection.allow(.everything)
         func list(_ count: Int, _ separator: String = ", ", _ item: (Int) -> String) -> String {
             (1...count).map(item).joined(separator: separator)
@@ -108,8 +108,8 @@ struct GuardTests {
         try connection.close()
     }
 
-    @Test("the memory of SQLite can be limited, because it is counted")
-    func memory() throws {
+    @Test("the memory of SQLite is counted and can be limited")
+    func limitsMemory() throws {
         let connection = try connect()
         #expect(sqlite3_memory_used() > 0)
         let before = SQLiteStoreType.limitMemory(toByteCount: 16 << 30)
@@ -119,8 +119,8 @@ struct GuardTests {
         try connection.close()
     }
 
-    @Test("a program can stop the counting of SQLite's memory, but only before it uses SQLite")
-    func memoryWithoutCounting() async {
+    @Test("counting of SQLite's memory can be stopped only before SQLite is used")
+    func stopsCountingMemory() async {
         await #expect(processExitsWith: .success) {
             let isStopped = SQLiteStoreType.stopCountingMemory()
             let directory = try TemporaryDirectory()
@@ -139,8 +139,8 @@ struct GuardTests {
         }
     }
 
-    @Test("a checkpoint while another connection writes moves nothing, and succeeds afterwards")
-    func checkpoint() throws {
+    @Test("a checkpoint moves nothing while another connection writes")
+    func checkpointsAfterWriter() throws {
         let writer = try connect()
         for key in 1...50 {
             try writer.execute("INSERT INTO Note (_id, _entity, _version, _checksum) VALUES (\(key), 0, 1, 0)")
@@ -162,8 +162,8 @@ struct GuardTests {
         try writer.close()
     }
 
-    @Test("a reader of an older state keeps the log until it finishes")
-    func checkpointBesideReader() throws {
+    @Test("a checkpoint keeps the log until readers of older states finish")
+    func checkpointsAfterReader() throws {
         let writer = try connect()
         let reader = try connect(.readOnly)
         try writer.execute("INSERT INTO Note (_id, _entity, _version, _checksum) VALUES (1, 0, 1, 0)")

@@ -54,7 +54,7 @@ struct IndexUseTests {
     }
 
     @Test(
-        "conditions search an index",
+        "each kind of condition or order searches its index",
         arguments: [
             ("equality", FetchRequest("Album", where: .equal("title", to: "a")), ["Album_title_index"]),
             ("prefix", FetchRequest("Album", where: .beginsWith("title", prefix: "a")), ["Album_title_index"]),
@@ -123,18 +123,19 @@ struct IndexUseTests {
             ),
             ("count", FetchRequest("Album", where: .greater("tracks.@count", than: 3)), ["Track_album_index"]),
         ] as [(String, FetchRequest, [String])])
-    func search(name: String, request: FetchRequest, indexes: [String]) throws {
+    func searchesIndex(name: String, request: FetchRequest, indexes: [String]) throws {
         let plan = try plan(request)
         let used = plan.access.compactMap { access -> String? in if case .index(let name) = access { name } else { nil }
         }
         #expect(indexes.allSatisfy(used.contains), "\(name): \(plan)")
         #expect(plan.filteredAfterwards.isEmpty)
-        // Where an index gives the order, nothing is sorted; downwards, keys that are equal in it still go upwards.
+        // Where an index gives the order, nothing is sorted; downwards, keys that are equal in it
+        // still go upwards.
         if name == "order" { #expect(plan.order == .asFound, "\(plan)") }
     }
 
-    @Test("without a limit, the rows of a to-many relationship that meet a condition are found at once")
-    func atOnce() throws {
+    @Test("a to-many condition without limit is evaluated once for all objects")
+    func evaluatesConditionOnce() throws {
         let condition = Self.any(["tracks", "title"], .contains, "a")
         for predicate: Predicate in [
             condition,
@@ -157,8 +158,8 @@ struct IndexUseTests {
         }
     }
 
-    @Test("what names objects searches the table's keys")
-    func keys() throws {
+    @Test("a condition on object IDs searches the keys of the table")
+    func searchesKeys() throws {
         let ids = (1...2000).map { Expression.constant(.objectID(ObjectID("Album", key: $0))) }
         for predicate: Predicate in [
             .comparison(.init(left: .evaluatedObject, operator: .equal, right: ids[0])),
@@ -168,8 +169,8 @@ struct IndexUseTests {
         }
     }
 
-    @Test("a plan shows the statement without values, the conditions it decides, and those filtered afterwards")
-    func parts() throws {
+    @Test("a fetch plan shows its statement without values, and which conditions it decides")
+    func explainsParts() throws {
         let sum = Predicate.comparison(
             .init(left: .keyPath(["tracks", "@sum", "length"]), operator: .greater, right: .constant(3)))
         let plan = try plan(

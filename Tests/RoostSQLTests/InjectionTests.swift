@@ -38,8 +38,8 @@ struct InjectionTests {
         return texts
     }()
 
-    @Test("every text through every operator gives the evaluator's answer")
-    func values() throws {
+    @Test("hostile texts find the same objects in SQL as in memory, with each operator")
+    func findsHostileTexts() throws {
         #expect(Self.texts.count == 300 && Set(Self.texts.map { Array($0.utf8) }).count == 300)
         let directory = try TemporaryDirectory()
         let model = try Models.note()
@@ -88,15 +88,10 @@ struct InjectionTests {
         try sql.close()
     }
 
-    @Test("texts as names of entities, attributes, relationships and variables")
-    func names() throws {
+    @Test("hostile texts work as names of entities, attributes, relationships and variables")
+    func acceptsHostileNames() throws {
         let directory = try TemporaryDirectory()
-        // What has a dot or a sigil in it means something else in a key path.
-        let names = Self.texts.filter { text in
-            !text.isEmpty && !text.contains(".") && !text.hasPrefix("@") && !text.contains("#") && !text.contains("/")
-                && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-                && text.utf8.elementsEqual(text.precomposedStringWithCanonicalMapping.utf8)
-        }.prefix(60)
+        let names = Self.nameTexts
         var parent = EntityDescription(
             "x'\"; DROP--", attributes: names.map { AttributeDescription($0, type: .string) },
             relationships: [.toMany("to'\"many", to: "y\"`]", inverse: "to\"one")])
@@ -122,37 +117,49 @@ struct InjectionTests {
         _ = try plain.commit(changes)
         _ = try sql.commit(changes)
         for name in names {
-            for request in [
-                FetchRequest("x'\"; DROP--", where: .equal(name, to: .string(name + "1")), sortedBy: [.init(name)]),
-                FetchRequest(
-                    "x'\"; DROP--",
-                    where: .comparison(
-                        .init(left: .keyPath([name]), operator: .contains, right: .constant(.string(name))))),
-                FetchRequest(
-                    "y\"`]",
-                    where: .comparison(
-                        .init(
-                            left: .keyPath(["to\"one", name]), operator: .notEqual,
-                            right: .constant(.string(name + "0")))),
-                    sortedBy: [.init("to\"one.\(name)", ascending: false)]),
-                FetchRequest(
-                    "x'\"; DROP--",
-                    where: .comparison(
-                        .init(
-                            left: .path(
-                                of: .subquery(
-                                    .keyPath(["to'\"many"]), variable: name,
-                                    .comparison(
-                                        .init(
-                                            left: .path(of: .variable(name), ["na'me"]), operator: .greater,
-                                            right: .constant("n2")))),
-                                ["@count"]), operator: .greater, right: .constant(0)))),
-            ] {
+            for request in Self.requests(name) {
                 #expect(try sql.keys(request) == plain.keys(request), "\(name.debugDescription)")
             }
         }
         #expect(try sql.findings() == [])
         try plain.close()
         try sql.close()
+    }
+
+    /// Texts that can be names: one with a dot or a sigil means something else in a key path.
+    private static let nameTexts = texts.filter { text in
+        !text.isEmpty && !text.contains(".") && !text.hasPrefix("@") && !text.contains("#") && !text.contains("/")
+            && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+            && text.utf8.elementsEqual(text.precomposedStringWithCanonicalMapping.utf8)
+    }.prefix(60)
+
+    /// Requests with `name` as the name of an attribute, in a path and as a variable.
+    private static func requests(_ name: String) -> [FetchRequest] {
+        [
+            FetchRequest("x'\"; DROP--", where: .equal(name, to: .string(name + "1")), sortedBy: [.init(name)]),
+            FetchRequest(
+                "x'\"; DROP--",
+                where: .comparison(
+                    .init(left: .keyPath([name]), operator: .contains, right: .constant(.string(name))))),
+            FetchRequest(
+                "y\"`]",
+                where: .comparison(
+                    .init(
+                        left: .keyPath(["to\"one", name]), operator: .notEqual,
+                        right: .constant(.string(name + "0")))),
+                sortedBy: [.init("to\"one.\(name)", ascending: false)]),
+            FetchRequest(
+                "x'\"; DROP--",
+                where: .comparison(
+                    .init(
+                        left: .path(
+                            of: .subquery(
+                                .keyPath(["to'\"many"]), variable: name,
+                                .comparison(
+                                    .init(
+                                        left: .path(of: .variable(name), ["na'me"]), operator: .greater,
+                                        right: .constant("n2")))),
+                            ["@count"]), operator: .greater, right: .constant(0)))),
+        ]
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 /// After a checkpoint the log is empty for all connections, but its file keeps its length and its
 /// obsolete frames.
-@Suite("A write-ahead log whose file stays")
+@Suite("Reused write-ahead logs")
 struct KeptLogTests {
     let directory: TemporaryDirectory
     let type = SQLiteStoreType()
@@ -58,8 +58,8 @@ struct KeptLogTests {
         #expect(try !directory.names.contains("image-wal"), comment)
     }
 
-    @Test("a checkpoint empties the log but leaves its file, which later commits write over; closing removes it")
-    func reuse() throws {
+    @Test("a checkpoint keeps the log's file for later commits, and closing removes it")
+    func reusesLogFile() throws {
         let store = try create()
         try insert(50, from: 1, into: store)
         let length = try directory.bytes("a-wal").count
@@ -74,8 +74,8 @@ struct KeptLogTests {
         #expect(try directory.names == ["a", "a.lock"])
     }
 
-    @Test("a log of more than 8 MiB becomes empty in its file too")
-    func large() throws {
+    @Test("a log of more than 8 MiB is truncated by its checkpoint")
+    func truncatesLargeLog() throws {
         let store = try create()
         try store.change { changes in
             for key in Int64(1)...300 {
@@ -87,11 +87,12 @@ struct KeptLogTests {
         try store.close()
     }
 
-    @Test("a crash at any point between a checkpoint and the commit after it leaves exactly one of the two states")
-    func crash() throws {
+    @Test("a crash between a checkpoint and the next commit leaves one of both states")
+    func survivesCrash() throws {
         let store = try create()
         var count: Int64 = 0
-        // The first checkpoint after the store was made is the first thing that lengthens the database.
+        // The first checkpoint after the store was made is the first thing that lengthens the
+        // database.
         while try StoreFile.byteCount(at: directory.file("a")) < 1 << 20 {
             count += 1
             try insert(1, from: count, into: store)
@@ -110,15 +111,16 @@ struct KeptLogTests {
             (12, "a part of the header"), (32, "the header"), (32 + frame / 2, "half a frame"),
             (32 + 3 * frame, "some frames"), (32 + 8 * frame, "all but the last frame"),
         ] as [(Int, Comment)] {
-            // A partial header cannot occur, because it is within one sector; even so, its checksum detects it.
+            // A partial header cannot occur, because it is within one sector; even so, its checksum
+            // detects it.
             try expect(Int(count), file: file, log: Array(new[..<length] + old[length...]), comment)
         }
         try expect(Int(count) + 1, file: file, log: new, "after the commit")
         try store.close()
     }
 
-    @Test("no commit is lost beside another program that checkpoints all the time", .enabled(if: Shell.path != nil))
-    func besideCheckpoints() throws {
+    @Test("no commit is lost beside another program's constant checkpoints", .enabled(if: Shell.path != nil))
+    func keepsCommitsBesideCheckpoints() throws {
         let store = try create(["synchronous": "normal"])
         try insert(1, from: 1, into: store)
         let shell = Process()

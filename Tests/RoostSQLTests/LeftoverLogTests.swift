@@ -5,7 +5,7 @@ import RoostSQLite
 import Testing
 
 /// The log of a crashed process, after another program replaced the file or the log.
-@Suite("A write-ahead log beside a file that it does not belong to")
+@Suite("Foreign write-ahead logs")
 struct LeftoverLogTests {
     let directory: TemporaryDirectory
     let type = SQLiteStoreType()
@@ -20,7 +20,7 @@ struct LeftoverLogTests {
 
     /// Commits once a key, closes, commits `more`, and copies file and log as a crash would leave
     /// them.
-    private func crash(_ name: String, _ keys: ClosedRange<Int64>, more: ClosedRange<Int64>) throws {
+    private func crash(_ name: String, keys: ClosedRange<Int64>, more: ClosedRange<Int64>) throws {
         let store = try type.create(
             directory.location("live-\(name)"), model: try Models.note(), options: StoreOptions())
         try insert(keys, into: store)
@@ -55,10 +55,10 @@ struct LeftoverLogTests {
         try store.close()
     }
 
-    @Test("an older or a newer copy of the file, or another store's, is refused; the right one is not")
-    func exchanged() throws {
-        try crash("a", 1...40, more: 41...45)
-        try crash("b", 1...41, more: 42...46)
+    @Test("a log is recovered beside its own file and refused beside any other")
+    func refusesExchangedFile() throws {
+        try crash("a", keys: 1...40, more: 41...45)
+        try crash("b", keys: 1...41, more: 42...46)
         let log = try directory.bytes("a-wal")
         #expect(log.count > 0)
         // An older copy, from before the log was begun.
@@ -84,7 +84,7 @@ struct LeftoverLogTests {
     /// The operations that meet another store's log beside a store.
     enum Use: String, CaseIterable { case reading, writing, destroying, replacing, moving }
 
-    private func attempt(_ use: Use, _ name: String) throws {
+    private func attempt(_ use: Use, of name: String) throws {
         let (location, other) = (directory.location(name), directory.location("other"))
         switch use {
         case .reading, .writing: try type.open(location, options: StoreOptions(isReadOnly: use == .reading)).close()
@@ -97,28 +97,28 @@ struct LeftoverLogTests {
     }
 
     @Test(
-        "is neither applied nor removed, and no index is made of it, whatever is done with the store",
+        "a foreign log is neither applied nor removed by any use of the store",
         arguments: Use.allCases)
-    func untouched(use: Use) throws {
-        try crash("a", 1...40, more: 41...45)
-        try crash("b", 1...41, more: 42...46)
+    func leavesForeignLog(use: Use) throws {
+        try crash("a", keys: 1...40, more: 41...45)
+        try crash("b", keys: 1...41, more: 42...46)
         let (file, log) = (try directory.bytes("b-before"), try directory.bytes("a-wal"))
         try directory.write(file, to: "mixed")
         try directory.write(log, to: "mixed-wal")
-        let error = #expect(throws: StoreError.self) { try attempt(use, "mixed") }
+        let error = #expect(throws: StoreError.self) { try attempt(use, of: "mixed") }
         #expect(error?.code == .corrupted && error?.message.contains("mixed-wal'") == true)
         #expect(try directory.bytes("mixed") == file)
         #expect(try directory.bytes("mixed-wal") == log)
         #expect(try directory.names.filter { $0.hasPrefix("mixed") } == ["mixed", "mixed-wal", "mixed.lock"])
     }
 
-    @Test("a store's own log is recovered, or removed with the store", arguments: Use.allCases)
-    func own(use: Use) throws {
-        try crash("a", 1...40, more: 41...45)
+    @Test("the own log of a store is recovered, or removed with the store", arguments: Use.allCases)
+    func recoversOwnLog(use: Use) throws {
+        try crash("a", keys: 1...40, more: 41...45)
         for name in ["before", "after"] {
             try directory.write(try directory.bytes("a-\(name)"), to: "right")
             try directory.write(try directory.bytes("a-wal"), to: "right-wal")
-            try attempt(use, "right")
+            try attempt(use, of: "right")
             // A reader leaves what the file lacks.
             #expect(try directory.names.contains("right-wal") == (use == .reading && name == "before"))
             for name in ["right", "right-wal", "other"] where try directory.names.contains(name) {
@@ -127,9 +127,9 @@ struct LeftoverLogTests {
         }
     }
 
-    @Test("goes with a store that is damaged without it as well")
-    func damaged() throws {
-        try crash("a", 1...40, more: 41...45)
+    @Test("destroying a damaged SQLite store removes its log")
+    func destroysWithLog() throws {
+        try crash("a", keys: 1...40, more: 41...45)
         var file = try directory.bytes("a-before")
         for offset in 100..<file.count { file[offset] = 0x55 }
         try directory.write(file, to: "damaged")
@@ -138,9 +138,9 @@ struct LeftoverLogTests {
         #expect(try !directory.names.contains { $0.hasPrefix("damaged") })
     }
 
-    @Test("cannot be told from its own beside a rollback journal, so both are refused")
-    func beside() throws {
-        try crash("a", 1...40, more: 41...45)
+    @Test("a log beside a rollback journal is refused, and both are kept", arguments: [true, false])
+    func refusesBesideJournal(isReadOnly: Bool) throws {
+        try crash("a", keys: 1...40, more: 41...45)
         try directory.write(try directory.bytes("a-wal"), to: "a-before-wal")
         var journal = [UInt8](repeating: 0, count: 512)
         // What SQLite begins a journal with, of this page size and length.
@@ -149,18 +149,16 @@ struct LeftoverLogTests {
         journal.replaceSubrange(16..<20, with: file[28..<32])
         journal.replaceSubrange(20..<28, with: [0, 0, 2, 0, 0, 0, 0x10, 0])
         try directory.write(journal, to: "a-before-journal")
-        for isReadOnly in [true, false] {
-            let error = #expect(throws: StoreError.self) {
-                try type.open(directory.location("a-before"), options: StoreOptions(isReadOnly: isReadOnly)).close()
-            }
-            #expect(error?.code == .corrupted && error?.message.contains("both there") == true)
+        let error = #expect(throws: StoreError.self) {
+            try type.open(directory.location("a-before"), options: StoreOptions(isReadOnly: isReadOnly)).close()
         }
+        #expect(error?.code == .corrupted && error?.message.contains("both exist") == true)
         #expect(try directory.bytes("a-before-journal") == journal)
         #expect(try directory.bytes("a-before") == file)
     }
 
-    @Test("a backup that is older than the log's beginning is refused")
-    func olderBackup() throws {
+    @Test("a backup that is older than the beginning of a log is refused")
+    func refusesOlderBackup() throws {
         let store = try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions())
         try insert(1...10, into: store)
         try store.close()

@@ -3,10 +3,10 @@
     @testable import RoostSQLite
     import Testing
 
-    @Suite("The SQLite library")
+    @Suite("SQLite library")
     struct LibraryTests {
-        @Test("has a version, with a warning about what was fixed in 3.51.3")
-        func version() throws {
+        @Test("an SQLite library before 3.51.3 has a warning about its version")
+        func warnsAboutOldVersion() throws {
             let library = try #require(SQLiteStoreType().libraries.first)
             #expect(library.name == "SQLite" && library.version.hasPrefix("3."))
             #expect(SQLiteStoreType.warning(versionNumber: 3_040_001)?.contains("3.51.3") == true)

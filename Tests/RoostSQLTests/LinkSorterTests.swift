@@ -6,7 +6,7 @@ import Testing
 
 @testable import RoostSQL
 
-@Suite("Links against the order of their table")
+@Suite("Sorting of loaded links")
 struct LinkSorterTests {
     private func precede(_ a: Link, _ b: Link) -> Bool { (a.source, a.target) < (b.source, b.target) }
 
@@ -33,8 +33,8 @@ struct LinkSorterTests {
         return (direct, waiting)
     }
 
-    @Test("links in table order pass at once, and so do links that are out of order only within a list")
-    func inOrder() throws {
+    @Test("links in table order, or out of order only within lists, pass at once")
+    func passesInOrder() throws {
         let pairs = (Int64(0)..<20_000).map { (source: $0 / 10 + 1, place: $0 % 10 + 1) }
         let links = pairs.map { Link($0.source, $0.place) }
         let sorted = try sort(links, batchCount: 4096)
@@ -46,8 +46,8 @@ struct LinkSorterTests {
         #expect((direct + waiting).sorted(by: precede) == lists.sorted(by: precede))
     }
 
-    @Test("whatever the order, all links come back in that of the table", arguments: [1, 7, 300, 5000], [0, 70_000])
-    func anyOrder(batchCount: Int, relationship: Int) throws {
+    @Test("the link sorter returns links of any order in table order", arguments: [1, 7, 300, 5000], [0, 70_000])
+    func sortsAnyOrder(batchCount: Int, relationship: Int) throws {
         var random = SeededRandom(UInt64(batchCount))
         // Keys of one to eight bytes, and places that are negative, 0 or large.
         var keys: Set<Int64> = [1, 255, 256, .max, .max - 1]
@@ -71,8 +71,8 @@ struct LinkSorterTests {
         #expect((direct + waiting).sorted(by: precede) == expected)
     }
 
-    @Test("each relationship has an order of its own")
-    func relationships() throws {
+    @Test("the link sorter has a separate order for each relationship")
+    func sortsEachRelationship() throws {
         let sorter = SQLLinkSorter(relationshipCount: 2, directories: [])
         var (direct, waiting) = ([0: [Link](), 1: []], [0: [Link](), 1: []])
         for (relationship, source) in [(0, 5), (1, 3), (0, 6), (1, 2), (0, 4), (1, 1)] as [(Int, Int64)] {
@@ -101,7 +101,7 @@ struct LinkSorterTests {
 
     private static let byTag = links.sorted { ($0.target, $0.source) < ($1.target, $1.source) }
 
-    private func load(_ store: any PersistentStore, _ links: [Link], _ options: BulkLoadOptions = BulkLoadOptions())
+    private func load(_ links: [Link], into store: any PersistentStore, options: BulkLoadOptions = BulkLoadOptions())
         throws -> StoreTally
     {
         let tags = try store.model.requireRelationship(RelationshipName("Album", name: "tags"))
@@ -113,15 +113,15 @@ struct LinkSorterTests {
         return try loader.finish()
     }
 
-    @Test("a load gives the same, whatever order its links come in", arguments: [true, false])
-    func loading(isUnpublished: Bool) throws {
+    @Test("a load gives the same links in whatever order they come", arguments: [true, false])
+    func loadsInAnyOrder(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         var digests: [StoreDigest] = []
         for (index, links) in [Self.links, Self.byTag, Self.links.reversed()].enumerated() {
             let store = try SQLiteStoreType().create(
                 directory.location("\(index)"), model: try Models.music(),
                 options: StoreOptions().with { $0.isUnpublished = isUnpublished })
-            digests.append(try load(store, links).digest)
+            digests.append(try load(links, into: store).digest)
             #expect(
                 try store.links(RelationshipName("Album", name: "tags")).sorted(by: precede)
                     == Self.links.sorted(by: precede))
@@ -131,21 +131,21 @@ struct LinkSorterTests {
         #expect(Set(digests).count == 1)
     }
 
-    @Test("a link that came before, or twice among the waiting links, is refused", arguments: [0, 2500])
-    func duplicates(index: Int) throws {
+    @Test("a load refuses a link that occurs twice", arguments: [0, 2500])
+    func refusesRepeatedLink(index: Int) throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.music(), options: StoreOptions().with { $0.isUnpublished = true }
         )
         let links = Self.byTag
-        #expect(code { _ = try load(store, links + [links[index]]) } == .duplicateObject)
+        #expect(code { _ = try load(links + [links[index]], into: store) } == .duplicateObject)
         #expect(try store.digest()?.linkCount == 0)
         #expect(try store.findings() == [])
         try store.close()
     }
 
-    @Test("a load that is cancelled while what waits is inserted leaves nothing", arguments: [true, false])
-    func cancelling(isUnpublished: Bool) throws {
+    @Test("a load cancelled while it inserts waiting links leaves nothing", arguments: [true, false])
+    func cancelsWhileInserting(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.music(),
@@ -154,16 +154,16 @@ struct LinkSorterTests {
         let options = BulkLoadOptions(checkCancellation: { () throws(StoreError) in
             throw StoreError(.cancelled, "It was cancelled.")
         })
-        #expect(code { _ = try load(store, links, options) } == .cancelled)
+        #expect(code { _ = try load(links, into: store, options: options) } == .cancelled)
         #expect(try store.digest()?.linkCount == 0)
         // Once more, and to the end.
-        #expect(try load(store, links).digest.linkCount == links.count)
+        #expect(try load(links, into: store).digest.linkCount == links.count)
         #expect(try store.findings() == [])
         try store.close()
     }
 
-    @Test("the indexes of a load take the time they need, and what comes later does not")
-    func timeLimit() throws {
+    @Test("building the indexes of a load has no row timeout")
+    func buildsIndexesWithoutTimeout() throws {
         let directory = try TemporaryDirectory()
         let note = try ManagedObjectModel(entities: [
             EntityDescription(

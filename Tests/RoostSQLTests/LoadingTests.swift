@@ -44,8 +44,8 @@ struct LoadingTests {
         return (batches, LinkBatch(relationship: tags.number, links: links))
     }
 
-    @Test("a load gives what commits give, in every kind of store", arguments: [true, false])
-    func digest(isUnpublished: Bool) throws {
+    @Test("a load into an SQLite store gives the same content as commits", arguments: [true, false])
+    func equalsCommits(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         let (type, model) = (SQLiteStoreType(), try Models.music())
         let (records, links) = try Self.batches(model)
@@ -84,8 +84,8 @@ struct LoadingTests {
         #expect(try directory.names == ["a", "a.lock", "b", "b.lock"])
     }
 
-    @Test("an abandoned load leaves nothing, and the store remains usable", arguments: [true, false])
-    func abandon(isUnpublished: Bool) throws {
+    @Test("an abandoned SQLite load leaves nothing, and the store remains usable", arguments: [true, false])
+    func abandonsLoad(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
@@ -112,8 +112,8 @@ struct LoadingTests {
         try reopened.close()
     }
 
-    @Test("building an index ends when the load is cancelled", arguments: [true, false])
-    func cancelledIndex(isUnpublished: Bool) throws {
+    @Test("a cancelled load stops building its index", arguments: [true, false])
+    func cancelsIndexing(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         var note = EntityDescription("Note", attributes: [AttributeDescription("number", type: .integer64)])
         note.fetchIndexes = [FetchIndexDescription("byNumber", on: "number")]
@@ -153,8 +153,8 @@ struct LoadingTests {
         try store.close()
     }
 
-    @Test("where an abandoned load cannot be undone, every later call says so")
-    func abandonFailing() throws {
+    @Test("an SQLite store is unusable after a load that cannot be undone")
+    func becomesUnusable() throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
@@ -172,8 +172,8 @@ struct LoadingTests {
         try store.close()
     }
 
-    @Test("what was emptied and could not be filled again can be destroyed as a store")
-    func destroyEmptied() throws {
+    @Test("an SQLite store that a failed load emptied can be destroyed")
+    func destroysEmptiedStore() throws {
         let directory = try TemporaryDirectory()
         let store = try #require(
             try SQLiteStoreType().create(
@@ -192,8 +192,8 @@ struct LoadingTests {
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("a key that was reserved before an abandoned load, and is used after it, is not given out again")
-    func keysAfterAbandoning() throws {
+    @Test("a key reserved before an abandoned load is not given out again")
+    func keepsReservedKeys() throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
@@ -212,8 +212,8 @@ struct LoadingTests {
         try reopened.close()
     }
 
-    @Test("a duplicate key and a duplicate value are named", arguments: [true, false])
-    func violations(isUnpublished: Bool) throws {
+    @Test("a load into an SQLite store names both objects with an equal unique value", arguments: [true, false])
+    func namesEqualValues(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
@@ -236,7 +236,16 @@ struct LoadingTests {
                     existing: ObjectID("Singer", key: 1))
             ])
         #expect(try store.digest()?.objectCount == 0)
+        #expect(try store.findings() == [])
+        try store.close()
+    }
 
+    @Test("a load into an SQLite store refuses a duplicate key and then throws closed", arguments: [true, false])
+    func refusesDuplicateKey(isUnpublished: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let model = try Models.music()
+        let store = try SQLiteStoreType().create(
+            directory.location("a"), model: model, options: StoreOptions().with { $0.isUnpublished = isUnpublished })
         var tags = RecordBatch(model: model)
         try tags.append(ObjectID("Tag", key: 1), values: [:])
         try tags.append(ObjectID("Tag", key: 1), values: [:])
@@ -248,8 +257,8 @@ struct LoadingTests {
         try store.close()
     }
 
-    @Test("a load into a published store is one transaction that snapshots do not see and writers wait for")
-    func isolation() throws {
+    @Test("a load into a published store is invisible to snapshots and blocks writers")
+    func isolatesLoad() throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(

@@ -39,7 +39,7 @@ struct ModelChangeTests {
         return try #require(store as? any ModelChangingStore)
     }
 
-    private func kept(_ model: ManagedObjectModel, _ names: EntityName...) throws -> KeptContent {
+    private func kept(_ names: EntityName..., of model: ManagedObjectModel) throws -> KeptContent {
         let links = Dictionary(uniqueKeysWithValues: model.linkRelationships.map { ($0.number, $0.number) })
         return KeptContent(hierarchies: Set(names.compactMap { model.entity($0)?.number }), relationships: links)
     }
@@ -61,11 +61,11 @@ struct ModelChangeTests {
         _ = try loader.finish()
     }
 
-    @Test("what is kept is counted and not written, what is not is made anew, and the store closes with the change")
-    func change() throws {
+    @Test("a model change keeps rows as declared, rewrites others and closes the store")
+    func keepsDeclaredRows() throws {
         let store = try create()
         let new = try model([], [AttributeDescription("colour", type: .integer32)])
-        let change = try #require(try store.beginModelChange(to: new, keeping: try kept(new, "Song")))
+        let change = try #require(try store.beginModelChange(to: new, keeping: try kept("Song", of: new)))
         // Until the commit, other connections see the old content.
         #expect(try store.records("Song").count == 3 && store.records("Mood").count == 1)
         #expect(try change.store.digest()?.objectCount == 0)
@@ -85,11 +85,11 @@ struct ModelChangeTests {
         #expect(try directory.names == ["a", "a.lock"])
     }
 
-    @Test("content that is said to stay and is kept otherwise is written nevertheless")
-    func cannotStay() throws {
+    @Test("a model change rewrites rows declared as kept if their table differs")
+    func rewritesDifferentRows() throws {
         let store = try create()
         let new = try model([AttributeDescription("length", type: .double)])
-        let hierarchies = try kept(new, "Song", "Mood").hierarchies
+        let hierarchies = try kept("Song", "Mood", of: new).hierarchies
         let change = try #require(
             try store.beginModelChange(to: new, keeping: KeptContent(hierarchies: hierarchies)))
         try load(change, songs: 2...5)
@@ -101,8 +101,8 @@ struct ModelChangeTests {
         try again.close()
     }
 
-    @Test("a column of another type is not what it was, and neither is a table that had another relationship's links")
-    func namesAlone() throws {
+    @Test("a model change rewrites columns of another type and swapped link tables")
+    func rewritesDifferentColumns() throws {
         func model(_ title: AttributeType) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
                 EntityDescription(
@@ -145,13 +145,13 @@ struct ModelChangeTests {
         try again.close()
     }
 
-    @Test("the store stays the one it was, with the metadata of its user")
-    func identity() throws {
+    @Test("a model change keeps the UUID and user metadata of the store")
+    func keepsIdentity() throws {
         let store = try create()
         try store.change { $0.userMetadata["owner"] = .some(.string("me")) }
         let before = try store.metadata()
         let new = try model([], [AttributeDescription("colour", type: .integer32)])
-        let change = try #require(try store.beginModelChange(to: new, keeping: try kept(new, "Song")))
+        let change = try #require(try store.beginModelChange(to: new, keeping: try kept("Song", of: new)))
         try load(change, songs: 1...3)
         try change.commit()
         let again = try type.open(directory.location("a"), options: StoreOptions(model: new))
@@ -160,14 +160,20 @@ struct ModelChangeTests {
         try again.close()
     }
 
-    @Test("a store that is open for reading cannot change, and one whose file was exchanged meanwhile does not")
-    func refusals() throws {
+    @Test("an SQLite store that is open for reading refuses a model change")
+    func refusesReadOnly() throws {
         try create().close()
         let new = try model([], [AttributeDescription("colour", type: .integer32)])
         let reading = try #require(
             try type.open(directory.location("a"), options: StoreOptions(isReadOnly: true)) as? any ModelChangingStore)
         #expect(code { _ = try reading.beginModelChange(to: new, keeping: KeptContent()) } == .readOnly)
         try reading.close()
+    }
+
+    @Test("a model change is not committed after the file of the store was exchanged")
+    func refusesExchangedFile() throws {
+        try create().close()
+        let new = try model([], [AttributeDescription("colour", type: .integer32)])
         let before = try directory.bytes("a")
         let store = try #require(
             try type.open(directory.location("a"), options: StoreOptions()) as? any ModelChangingStore)
@@ -179,8 +185,8 @@ struct ModelChangeTests {
         #expect(try directory.bytes("a") == before)
     }
 
-    @Test("where a change cannot begin others can open the store again", arguments: [true, false])
-    func cannotBegin(isWriting: Bool) throws {
+    @Test("a store whose model change cannot begin can be opened by others", arguments: [true, false])
+    func admitsOthersAfterFailure(isWriting: Bool) throws {
         try create().close()
         let foreign = try SQLiteConnection(
             directory.file("a"), access: .readWrite, settings: try SQLiteSettings(StoreOptions()))
@@ -206,8 +212,8 @@ struct ModelChangeTests {
         try store.close()
     }
 
-    @Test("a model change that is abandoned, released or not fully loaded changes no byte", arguments: 0..<4)
-    func abandoned(way: Int) throws {
+    @Test("an abandoned, released or incomplete model change changes no byte", arguments: 0..<4)
+    func changesNothingIfAbandoned(way: Int) throws {
         try create().close()
         let before = try directory.bytes("a")
         let store = try #require(
@@ -234,8 +240,8 @@ struct ModelChangeTests {
         #expect(try directory.names == ["a", "a.lock"])
     }
 
-    @Test("a model change is busy while another connection has the store open, and the store remains usable")
-    func busy() throws {
+    @Test("a model change is busy while another connection has the store open")
+    func busyBesideConnection() throws {
         try create().close()
         let options = StoreOptions(timeoutSeconds: 0)
         let store = try #require(try type.open(directory.location("a"), options: options) as? any ModelChangingStore)

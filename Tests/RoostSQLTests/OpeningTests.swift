@@ -40,8 +40,8 @@ struct OpeningTests {
         try #require(result == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle)))")
     }
 
-    @Test("a closed store is one file and its lock file, and holds what was committed")
-    func closing() throws {
+    @Test("a closed SQLite store is one file with a lock file and keeps its commits")
+    func closesToOneFile() throws {
         let store = try create("a")
         #expect(try directory.names.contains("a-wal"))
         let uuid = try store.metadata().storeUUID
@@ -58,33 +58,50 @@ struct OpeningTests {
         try reopened.close()
     }
 
-    @Test("what is not a store is refused by its own code and not changed")
-    func refusals() throws {
-        let store = try create("a")
-        try store.close()
+    /// Writes a file that is not a store of this version, under its own name.
+    private func writeOtherFile(_ name: String) throws {
+        switch name {
+        case "foreign": try tool("CREATE TABLE t(a); INSERT INTO t VALUES (1)", on: name)
+        case "empty": try directory.write([], to: name)
+        case "text": try directory.write(Array("hello".utf8), to: name)
+        default:
+            try create("a").close()
+            var bytes = try directory.bytes("a")
+            bytes[63] = name == "newer" ? 99 : 1
+            try directory.write(bytes, to: name)
+        }
+    }
+
+    @Test(
+        "a file that is not an SQLite store of a known format is refused and unchanged",
+        arguments: [
+            ("foreign", .notAStore), ("empty", .notAStore), ("text", .notAStore), ("newer", .unsupportedVersion),
+            ("older", .unsupportedVersion),
+        ] as [(String, StoreError.Code)])
+    func refusesOtherFile(name: String, expected: StoreError.Code) throws {
+        try writeOtherFile(name)
+        let before = try directory.bytes(name)
+        #expect(code { _ = try type.open(directory.location(name), options: StoreOptions()) } == expected)
+        #expect(try directory.bytes(name) == before)
+        #expect(try !directory.names.contains(name + "-wal"))
+        if name == "foreign" { #expect(!type.recognizes(fileAt: directory.file(name))) }
+    }
+
+    @Test("a missing file, a missing directory and a directory are refused as SQLite stores")
+    func refusesMissingFile() throws {
         let open = { (name: String) in
             code { _ = try self.type.open(self.directory.location(name), options: StoreOptions()) }
         }
         #expect(open("nothing") == .notFound)
         #expect(open("no/where") == .missingDirectory)
-        try tool("CREATE TABLE t(a); INSERT INTO t VALUES (1)", on: "foreign")
-        try directory.write([], to: "empty")
-        try directory.write(Array("hello".utf8), to: "text")
-        var newer = try directory.bytes("a")
-        newer[63] = 99
-        try directory.write(newer, to: "newer")
-        newer[63] = 1
-        try directory.write(newer, to: "older")
         try FileManager.default.createDirectory(atPath: directory.file("folder"), withIntermediateDirectories: false)
-        for name in ["foreign", "empty", "text", "newer", "older"] {
-            let before = try directory.bytes(name)
-            #expect(open(name) == (name.hasSuffix("er") ? .unsupportedVersion : .notAStore), "\(name)")
-            #expect(try directory.bytes(name) == before, "\(name)")
-            #expect(try !directory.names.contains(name + "-wal"), "\(name)")
-        }
         #expect(open("folder") == .notAStore)
-        #expect(!type.recognizes(fileAt: directory.file("foreign")))
         #expect(!type.recognizes(fileAt: directory.file("folder")))
+    }
+
+    @Test("an SQLite store is not opened with another model or an unknown option, nor created again")
+    func refusesWrongOptions() throws {
+        try create("a").close()
         #expect(
             code {
                 _ = try type.open(
@@ -105,14 +122,14 @@ struct OpeningTests {
     }
 
     @Test(
-        "a schema with something foreign in it is refused",
+        "an SQLite store with a foreign schema object is refused and unchanged",
         arguments: [
             "CREATE TRIGGER x AFTER INSERT ON Note BEGIN DELETE FROM Note; END", "CREATE VIEW x AS SELECT 1",
             "ALTER TABLE Note ADD COLUMN x INTEGER GENERATED ALWAYS AS (1)", "ALTER TABLE Note ADD COLUMN extra TEXT",
             "CREATE UNIQUE INDEX x ON Note(text)", "DROP TABLE _roost_keys", "CREATE VIRTUAL TABLE x USING fts5(a)",
             "DROP TABLE Note; CREATE VIEW Note AS SELECT 1 AS _id",
         ])
-    func hostileSchema(sql: String) throws {
+    func refusesForeignSchema(sql: String) throws {
         try create("a").close()
         try tool(sql, on: "a")
         let before = try directory.bytes("a")
@@ -120,8 +137,8 @@ struct OpeningTests {
         #expect(try directory.bytes("a") == before)
     }
 
-    @Test("other tables and plain indexes that another program added are left alone")
-    func tolerance() throws {
+    @Test("tables and plain indexes of other programs in a store are accepted")
+    func acceptsForeignTables() throws {
         try create("a").close()
         try tool(
             "CREATE TABLE mine(a); CREATE INDEX mine_too ON Note(text); CREATE UNIQUE INDEX u ON mine(a); ANALYZE",
@@ -132,12 +149,20 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("a row that another tool changed is damaged, and the cursor continues after it")
-    func editedRow() throws {
+    // MARK: Rows that another tool changed
+
+    /// Creates a store of ten notes, in which another tool gave note 3 another text and note 5 a
+    /// text that is not UTF-8.
+    private func createWithEditedRows() throws {
         try create("a").close()
         try tool(
             "UPDATE Note SET text = 'edited' WHERE _id = 3; UPDATE Note SET text = CAST(X'FF' AS TEXT) WHERE _id = 5",
             on: "a")
+    }
+
+    @Test("rows that another tool changed are damaged, and a cursor continues after them")
+    func readsAfterEditedRows() throws {
+        try createWithEditedRows()
         let store = try type.open(directory.location("a"), options: StoreOptions())
         let snapshot = try store.snapshot()
         let cursor = try snapshot.records(of: "Note", after: nil)
@@ -162,26 +187,36 @@ struct OpeningTests {
         let findings = try store.integrityFindings().map(\.message)
         #expect(findings.contains { $0.contains("Note/p3") })
         #expect(findings.contains { $0.contains("Note/p5") })
-        // Neither is signed by an update, nor forgotten by a delete.
+        try store.close()
+    }
+
+    @Test(
+        "a row that another tool changed can be neither updated nor deleted",
+        arguments: [(3, false), (3, true), (5, false), (5, true)] as [(Int64, Bool)])
+    func refusesToWriteEditedRow(key: Int64, isDeleted: Bool) throws {
+        try createWithEditedRows()
+        let store = try type.open(directory.location("a"), options: StoreOptions())
         let recorded = try store.digest()
-        for (key, delete) in [(Int64(3), false), (3, true), (5, false), (5, true)] {
-            do {
-                try store.change {
-                    if delete {
-                        $0.delete(ObjectID("Note", key: key), version: 1)
-                    } else {
-                        try $0.update(ObjectID("Note", key: key), version: 1, values: ["text": "healed"])
-                    }
-                    try $0.insert(ObjectID("Note", key: 50), values: [:])
+        do {
+            try store.change {
+                if isDeleted {
+                    $0.delete(ObjectID("Note", key: key), version: 1)
+                } else {
+                    try $0.update(ObjectID("Note", key: key), version: 1, values: ["text": "healed"])
                 }
-                Issue.record("the change of Note/p\(key) was written")
-            } catch let error as StoreError {
-                #expect(error.code == .corrupted && error.damagedObject == ObjectID("Note", key: key), "\(error)")
+                try $0.insert(ObjectID("Note", key: 50), values: [:])
             }
+            Issue.record("the change of Note/p\(key) was written")
+        } catch let error as StoreError {
+            #expect(error.code == .corrupted && error.damagedObject == ObjectID("Note", key: key), "\(error)")
         }
         #expect(try store.digest() == recorded)
         try store.close()
-        // With the changes accepted, what a record can hold is read and written.
+    }
+
+    @Test("with acceptsChanges, a row that another tool changed is read and written if it is valid")
+    func acceptsEditedRow() throws {
+        try createWithEditedRows()
         let accepting = try type.open(
             directory.location("a"), options: StoreOptions().with { $0.acceptsChanges = true })
         let view = try accepting.snapshot()
@@ -197,8 +232,8 @@ struct OpeningTests {
         try sound.close()
     }
 
-    @Test("text that is not UTF-8 is refused exactly where the standard library refuses it")
-    func invalidText() throws {
+    @Test("text in an SQLite store is refused exactly if it is not UTF-8")
+    func refusesInvalidText() throws {
         let store = try create("a", count: 1)
         try store.close()
         let samples: [[UInt8]] = [
@@ -234,8 +269,8 @@ struct OpeningTests {
         try reopened.close()
     }
 
-    @Test("a log that a crash left is recovered, by writers and by readers, who change nothing")
-    func crash() throws {
+    @Test("a log left by a crash is recovered by writers, and readers change nothing")
+    func recoversLog() throws {
         let store = try create("a")
         for name in ["a", "a-wal"] { try directory.write(try directory.bytes(name), to: "b" + name.dropFirst()) }
         for name in ["a", "a-wal"] { try directory.write(try directory.bytes(name), to: "c" + name.dropFirst()) }
@@ -256,8 +291,8 @@ struct OpeningTests {
         #expect(try directory.names == ["a", "a.lock", "b", "b.lock", "c", "c.lock"])
     }
 
-    @Test("a transaction that another program left half done is taken back by a writer; a reader says so")
-    func hotJournal() throws {
+    @Test("an incomplete transaction of another program is rolled back by a writer only")
+    func rollsBackForeignTransaction() throws {
         try create("a").close()
         var handle: OpaquePointer?
         defer { sqlite3_close(handle) }
@@ -283,8 +318,8 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("a rollback journal of another store, or of an older state, is refused, and neither applied nor removed")
-    func foreignJournal() throws {
+    @Test("a rollback journal of another store or state is refused and kept")
+    func refusesForeignJournal() throws {
         try create("a").close()
         try create("b", count: 3).close()
         let older = try directory.bytes("a")
@@ -316,8 +351,8 @@ struct OpeningTests {
         }
     }
 
-    @Test("a reader changes no byte and cannot write")
-    func readOnly() throws {
+    @Test("a reader of an SQLite store changes no byte and cannot write")
+    func changesNothingWhenReadOnly() throws {
         try create("a").close()
         let before = try directory.bytes("a")
         let reader = try type.open(directory.location("a"), options: StoreOptions(isReadOnly: true))
@@ -331,8 +366,8 @@ struct OpeningTests {
         #expect(try directory.names == ["a", "a.lock"])
     }
 
-    @Test("two openers see each other's commits and wait for each other")
-    func twoOpeners() throws {
+    @Test("two openings of an SQLite store see each other's commits and writes")
+    func sharesStore() throws {
         let one = try create("a", count: 1)
         let two = try type.open(directory.location("a"), options: StoreOptions(timeoutSeconds: 0.05))
         try two.change { try $0.update(ObjectID("Note", key: 1), version: 1, values: ["text": "two"]) }
@@ -352,8 +387,8 @@ struct OpeningTests {
         #expect(try directory.names == ["a", "a.lock"])
     }
 
-    @Test("many threads write and read at once")
-    func threads() async throws {
+    @Test("many threads write to and read an SQLite store at once")
+    func worksOnThreads() async throws {
         let store = try create("a", count: 1)
         let other = try type.open(directory.location("a"), options: StoreOptions(timeoutSeconds: 60))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -378,8 +413,8 @@ struct OpeningTests {
         #expect(try directory.names == ["a", "a.lock"])
     }
 
-    @Test("the log is moved into the file when it has grown, and does not grow without end")
-    func checkpoints() throws {
+    @Test("the log of an SQLite store stays small over many large commits")
+    func limitsLog() throws {
         let store = try create("a")
         let text = Value.string(String(repeating: "x", count: 100_000))
         for version in UInt32(1)...200 {
@@ -390,11 +425,12 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("readers that always overlap do not make the log grow without end")
-    func overlappingReaders() throws {
+    @Test("overlapping readers do not make the log grow without limit")
+    func limitsLogBesideReaders() throws {
         let store = try create("a")
         let (isOver, failure) = (Mutex(false), Mutex<(any Error)?>(nil))
-        // Threads, not tasks: a task that blocks in a commit could keep the writer's task from running.
+        // Threads, not tasks: a task that blocks in a commit could keep the writer's task from
+        // running.
         let readers = DispatchGroup()
         for _ in 0..<3 {
             DispatchQueue.global().async(group: readers) {
@@ -431,8 +467,8 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("a file that was replaced while open is noticed before anything is written")
-    func replaced() throws {
+    @Test("an SQLite file replaced while open is noticed before a write")
+    func noticesReplacement() throws {
         let store = try create("a")
         try create("b", count: 2).close()
         try FileManager.default.removeItem(atPath: directory.file("a"))
@@ -441,8 +477,8 @@ struct OpeningTests {
         #expect(code { _ = try store.snapshot() } == .storeReplaced)
     }
 
-    @Test("replacing takes the old store's place at once, without its log")
-    func replace() throws {
+    @Test("replacing or destroying an SQLite store removes its log")
+    func replacesStore() throws {
         let old = try create("a", count: 3)
         try create("b", count: 5).close()
         #expect(
@@ -471,12 +507,12 @@ struct OpeningTests {
     }
 
     @Test(
-        "names that look like SQL are only names",
+        "entities and attributes can have names that look like SQL",
         arguments: [
             "order", "select", "a\"; DROP TABLE _roost_keys; --", "_roost_keys", "sqlite_x", "Nöte", "a'b", "rowid",
             "_id", "%s?1",
         ])
-    func names(name: String) throws {
+    func acceptsSQLNames(name: String) throws {
         let model: ManagedObjectModel
         do throws(StoreError) {
             model = try ManagedObjectModel(
@@ -500,9 +536,9 @@ struct OpeningTests {
     }
 
     @Test(
-        "a store under a name that SQLite takes for something else",
+        "a store can have a file name that SQLite would interpret",
         arguments: [":memory:", "file:a?mode=memory", "a b%20c"])
-    func paths(name: String) throws {
+    func acceptsSpecialPaths(name: String) throws {
         let store = try create(name)
         try store.close()
         #expect(try directory.names.sorted() == [name, name + ".lock"].sorted())
@@ -510,9 +546,9 @@ struct OpeningTests {
 
     #if canImport(Glibc)
         @Test(
-            "a store in a read-only directory can be read until another process changes it",
+            "an SQLite store in a read-only directory is read until another process changes it",
             .enabled(if: geteuid() == 0), arguments: [true, false])
-        func readOnlyDirectory(canLock: Bool) throws {
+        func readsInReadOnlyDirectory(canLock: Bool) throws {
             let store = try create("a", count: 3_000)
             try store.close()
             let names = try directory.names
@@ -520,7 +556,8 @@ struct OpeningTests {
             #expect(chmod(directory.file("a"), 0o644) == 0)
             #expect(chmod(directory.file("a.lock"), canLock ? 0o644 : 0o600) == 0)
             #expect(chmod(directory.path, 0o755) == 0)
-            // Files of the thread are those of a user without rights; no library thread opens any here.
+            // Files of the thread are those of a user without rights; no library thread opens any
+            // here.
             let user = setfsuid(65534)
             defer { _ = setfsuid(UInt32(bitPattern: user)) }
             let reader = try type.open(directory.location("a"), options: StoreOptions(isReadOnly: true))
@@ -530,7 +567,8 @@ struct OpeningTests {
             let cursor = try snapshot.fetch(FetchRequest("Note"))
             var batch = RecordBatch(model: reader.model)
             #expect(try cursor.next(into: &batch) && batch.count < 3_000)
-            // A user with write access changes it: first in the log, then, when closing, in the file.
+            // A user with write access changes it: first in the log, then, when closing, in the
+            // file.
             _ = setfsuid(UInt32(bitPattern: user))
             let writer = try type.open(directory.location("a"), options: StoreOptions())
             try writer.change { changes in

@@ -7,26 +7,41 @@ import Testing
 
 @testable import RoostSQLite
 
-@Suite("SQLite connections")
+/// The settings of connections to a store that is open.
+@Suite("Settings of SQLite connections")
 struct SQLiteSettingsTests {
-    @Test("the settings are really in force")
-    func settings() throws {
-        let directory = try TemporaryDirectory()
-        let store = try SQLiteStoreType().create(
+    private let directory: TemporaryDirectory
+    private let store: any PersistentStore
+    private let settings: SQLiteSettings
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.note(), options: StoreOptions())
-        let settings = try SQLiteSettings(StoreOptions(timeoutSeconds: 3))
-        let connection = try SQLiteDatabase.connect(directory.file("a"), settings: settings, access: .readWrite)
-        for (pragma, value) in [
-            ("journal_mode", SQLValue.text("wal")), ("synchronous", .integer(2)), ("wal_autocheckpoint", .integer(0)),
+        settings = try SQLiteSettings(StoreOptions(timeoutSeconds: 3))
+    }
+
+    @Test(
+        "a connection to an SQLite store has the required value of each pragma",
+        arguments: [
+            ("journal_mode", .text("wal")), ("synchronous", .integer(2)), ("wal_autocheckpoint", .integer(0)),
             ("busy_timeout", .integer(3000)), ("cell_size_check", .integer(1)), ("mmap_size", .integer(0)),
             ("trusted_schema", .integer(0)), ("encoding", .text("UTF-8")), ("page_size", .integer(4096)),
             ("application_id", .integer(0x526F_7374)), ("user_version", .integer(3)), ("auto_vacuum", .integer(0)),
-        ] {
-            let found = try connection.withStatement("PRAGMA \(pragma)") { (statement) throws(StoreError) -> SQLValue in
-                try statement.step() ? try statement.value(at: 0) : .null
-            }
-            #expect(found == value, "\(pragma)")
+        ] as [(String, SQLValue)])
+    func setsPragma(name: String, value: SQLValue) throws {
+        let connection = try SQLiteDatabase.connect(directory.file("a"), settings: settings, access: .readWrite)
+        let found = try connection.withStatement("PRAGMA \(name)") { (statement) throws(StoreError) -> SQLValue in
+            try statement.step() ? try statement.value(at: 0) : .null
         }
+        #expect(found == value)
+        try connection.close()
+        try store.close()
+    }
+
+    @Test("a connection to an SQLite store has the required configuration and limits")
+    func setsConfigurationAndLimits() throws {
+        let connection = try SQLiteDatabase.connect(directory.file("a"), settings: settings, access: .readWrite)
         for (option, isOn) in [
             (SQLITE_DBCONFIG_DEFENSIVE, true), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
             (SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
@@ -39,11 +54,21 @@ struct SQLiteSettingsTests {
             (SQLITE_LIMIT_VARIABLE_NUMBER, 2100), (SQLITE_LIMIT_WORKER_THREADS, 0),
         ] { #expect(connection.limit(limit) == value, "limit \(limit)") }
         try connection.close()
+        try store.close()
+    }
+
+    @Test("a connection with the option synchronous=normal does not flush each commit")
+    func acceptsNormalSynchronous() throws {
         let normal = try SQLiteDatabase.connect(
             directory.file("a"), settings: try SQLiteSettings(StoreOptions(typeOptions: ["synchronous": "normal"])),
             access: .readWrite)
         #expect(try normal.integer("PRAGMA synchronous") == 1)
         try normal.close()
+        try store.close()
+    }
+
+    @Test("a read-only SQLite connection refuses writes, attached databases and extensions")
+    func refusesChangesWhenReadOnly() throws {
         let reader = try SQLiteDatabase.connect(directory.file("a"), settings: settings, access: .readOnly)
         #expect(try reader.integer("PRAGMA cell_size_check") == 0)
         #expect(code { try reader.execute("DELETE FROM Note") } == .permissionDenied)
@@ -56,9 +81,12 @@ struct SQLiteSettingsTests {
         #expect(code { try reader.execute("SELECT 1") } == .closed)
         try store.close()
     }
+}
 
+@Suite("SQLite connections")
+struct SQLiteConnectionTests {
     @Test(
-        "every result code has its code",
+        "each SQLite result code maps to its store error code",
         arguments: [
             (SQLITE_BUSY, StoreError.Code.busy), (SQLITE_BUSY | 2 << 8, .busy), (SQLITE_LOCKED, .busy),
             (SQLITE_PROTOCOL, .busy),
@@ -78,7 +106,7 @@ struct SQLiteSettingsTests {
             (SQLITE_MISMATCH, .internalInconsistency),
             (SQLITE_RANGE, .internalInconsistency),
         ])
-    func mapping(code: Int32, expected: StoreError.Code) {
+    func mapsResultCode(code: Int32, expected: StoreError.Code) {
         let error = StoreError.sqlite(SQLiteError(code: code), what: "Reading", path: "a")
         #expect(error.code == expected)
         #expect(error.message.contains("'a'"))
@@ -86,17 +114,17 @@ struct SQLiteSettingsTests {
     }
 
     @Test(
-        "a file that cannot be opened is told apart by the system's error",
+        "an SQLite file that cannot be opened has the system error's code",
         arguments: [
             (Int32(24), StoreError.Code.outOfResources), (23, .outOfResources), (2, .notFound), (30, .readOnly),
             (13, .permissionDenied),
         ])
-    func openingErrors(systemCode: Int32, expected: StoreError.Code) {
+    func mapsOpeningError(systemCode: Int32, expected: StoreError.Code) {
         #expect(SQLiteError(code: SQLITE_CANTOPEN, systemCode: systemCode).storeCode == expected)
     }
 
-    @Test("a value that is too large is refused and nothing is written")
-    func tooLarge() throws {
+    @Test("a value larger than maximumValueBytes is refused, and nothing is written")
+    func refusesLargeValue() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.note(),
@@ -111,8 +139,8 @@ struct SQLiteSettingsTests {
         try store.close()
     }
 
-    @Test("a statement that outlives its connection fails, it does not crash")
-    func lifetime() throws {
+    @Test("an SQLite statement used after its connection closed throws closed")
+    func throwsAfterConnectionClosed() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.note(), options: StoreOptions())

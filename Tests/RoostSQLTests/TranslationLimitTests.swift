@@ -6,7 +6,7 @@ import Testing
 
 /// Requests too large for one SQL statement are left to the filter, so that limits of the database
 /// do not show.
-@Suite("Requests that are large for SQL")
+@Suite("Large SQL requests")
 struct TranslationLimitTests {
     typealias Predicate = FetchRequest.Predicate
     typealias Expression = FetchRequest.Expression
@@ -15,7 +15,7 @@ struct TranslationLimitTests {
     private func compare(_ predicates: [Predicate], of entity: EntityName = "Album") throws {
         let directory = try TemporaryDirectory()
         var random = SeededRandom(7)
-        let stores = try TwinStores(directory, &random, count: 16)
+        let stores = try TwinStores(directory, using: &random, count: 16)
         for (number, predicate) in predicates.enumerated() {
             let request = FetchRequest(entity, where: predicate)
             #expect(try stores.sql.keys(request) == stores.plain.keys(request), "number \(number)")
@@ -38,19 +38,20 @@ struct TranslationLimitTests {
                     right: .constant(0))))
     }
 
-    @Test("subqueries in subqueries", arguments: 0..<8)
-    func subqueries(depth: Int) throws {
+    @Test("nested subqueries of each depth find the same objects as in memory", arguments: 0..<8)
+    func nestsSubqueries(depth: Int) throws {
         try compare([
             Self.similar(depth, .keyPath(["similar"])) { $0 }, Self.similar(depth, .keyPath(["similar"])) { .not($0) },
             Self.similar(depth, .keyPath(["similar"])) { .or([.and([$0, .constant(true)]), .not(.not($0))]) },
         ])
     }
 
-    @Test("paths with many relationships", arguments: [1, 3, 10, 15, 16, 17, 30, 70])
-    func paths(count: Int) throws {
+    @Test(
+        "paths over many relationships find the same objects as in memory", arguments: [1, 3, 10, 15, 16, 17, 30, 70])
+    func followsLongPaths(count: Int) throws {
         let names = Array(repeating: ["album", "tracks"], count: count).flatMap { $0 }
-        // Returning to the same entity takes a to-many relationship, which multiplies the paths; so this path has at most four
-        // steps.
+        // Returning to the same entity takes a to-many relationship, which multiplies the paths; so
+        // this path has at most four steps.
         try compare(
             [
                 .comparison(
@@ -74,8 +75,9 @@ struct TranslationLimitTests {
             ], of: "Track")
     }
 
-    @Test("deeply nested conditions of every kind", arguments: [1, 2, 3, 5, 8, 10, 12, 20, 50, 90])
-    func nesting(depth: Int) throws {
+    @Test(
+        "deeply nested conditions find the same objects as in memory", arguments: [1, 2, 3, 5, 8, 10, 12, 20, 50, 90])
+    func nestsConditions(depth: Int) throws {
         let leaves: [Predicate] = [
             .equal("title", to: "a"),
             .comparison(
@@ -106,8 +108,8 @@ struct TranslationLimitTests {
         try compare(predicates)
     }
 
-    @Test("many terms, each with a subselect", arguments: [1, 15, 16, 17, 100, 1000])
-    func terms(count: Int) throws {
+    @Test("conditions with many subselects find the same objects as in memory", arguments: [1, 15, 16, 17, 100, 1000])
+    func joinsManyTerms(count: Int) throws {
         let terms = (0..<count).map { number -> Predicate in
             .comparison(
                 .init(
@@ -129,8 +131,10 @@ struct TranslationLimitTests {
         try compare([.or(terms), .and(terms.map { .not($0) }), .not(.or(terms)), .or(paths), .and(paths)])
     }
 
-    @Test("lists of any length", arguments: [0, 499, 501, 2100, 10_000, 100_000])
-    func lists(count: Int) throws {
+    @Test(
+        "lists of up to 100 000 values find the same objects as in memory",
+        arguments: [0, 499, 501, 2100, 10_000, 100_000])
+    func acceptsLongLists(count: Int) throws {
         let texts =
             (0..<max(0, count - 4)).map { Value.string("\(UnicodeScalar(UInt8($0 % 128)))\"\\\($0)") } + [
                 "a", "é", "\u{10FFFF}",

@@ -14,7 +14,7 @@ struct TwinStores {
     let plain: any PersistentStore
     let sql: any PersistentStore
 
-    init(_ directory: TemporaryDirectory, _ random: inout SeededRandom, count: Int64 = 40) throws {
+    init(_ directory: TemporaryDirectory, using random: inout SeededRandom, count: Int64 = 40) throws {
         let model = try Models.music()
         plain = try MemoryStoreType().create(
             StoreLocation(type: "memory", path: UUID().uuidString), model: model, options: StoreOptions())
@@ -67,8 +67,17 @@ struct TwinStores {
             }
             try changes.insert(ObjectID("Track", key: key), values: values)
         }
-        for a in 1...count / 4 {
-            for b in 1...count / 4 {
+        try Self.addLinks(count: count / 4, to: &changes, using: &random)
+        _ = try plain.commit(changes)
+        _ = try sql.commit(changes)
+    }
+
+    /// Links of random albums to tags and to similar albums.
+    private static func addLinks(
+        count: Int64, to changes: inout ChangeSet, using random: inout SeededRandom
+    ) throws {
+        for a in 1...count {
+            for b in 1...count {
                 if Int.random(in: 0..<3, using: &random) == 0 {
                     try changes.add(
                         Link(a, b, order: Int64.random(in: 0..<9, using: &random)),
@@ -80,8 +89,6 @@ struct TwinStores {
                 }
             }
         }
-        _ = try plain.commit(changes)
-        _ = try sql.commit(changes)
     }
 
     /// Case, diacritics, wildcards, quotes, code points at the ends of ranges, and what differs in
@@ -326,17 +333,17 @@ struct RandomPredicates {
     }
 }
 
-@Suite("What SQL answers")
+@Suite("Translation of requests to SQL")
 struct TranslationTests {
-    @Test("random requests give what evaluating each record gives")
-    func equivalence() throws {
+    @Test("random requests in SQL equal the evaluation of each record")
+    func equalsEvaluation() throws {
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["ROOST_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64(UInt32.max))
         let requestCount = environment["ROOST_REQUESTS"].flatMap { Int($0) } ?? 2500
         var generator = RandomPredicates(random: SeededRandom(seed))
         let directory = try TemporaryDirectory()
         var fill = SeededRandom(seed &+ 1)
-        let stores = try TwinStores(directory, &fill)
+        let stores = try TwinStores(directory, using: &fill)
         let (plain, sql) = (try stores.plain.snapshot(), try stores.sql.snapshot())
         var (pushed, differences) = (0, 0)
         for number in 0..<requestCount where differences < 5 {
@@ -364,15 +371,15 @@ struct TranslationTests {
         }
         // What SQL says least of must not become everything.
         #expect(
-            pushed * 10 > requestCount * 8 || differences > 0, "\(pushed) of \(requestCount) need no filter behind SQL")
+            pushed * 10 > requestCount * 8 || differences > 0, "\(pushed) of \(requestCount) need no filter after SQL")
         plain.close()
         sql.close()
         try stores.sql.close()
         try stores.plain.close()
     }
 
-    @Test("a pattern that takes too long ends the fetch with its own error, and the next one works")
-    func deadline() throws {
+    @Test("a pattern that takes too long throws timedOut, and the next one works")
+    func limitsPatternTime() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.note(), options: StoreOptions())
@@ -398,8 +405,8 @@ struct TranslationTests {
     private static let residual = FetchRequest.Predicate.comparison(
         .init(left: .keyPath(["tracks", "@sum", "length"]), operator: .notEqual, right: .constant(-7.5)))
 
-    @Test("a fetch that follows relationships ends with its snapshot")
-    func closing() throws {
+    @Test("a fetch that filters after SQL throws closed when its snapshot closes")
+    func endsWithSnapshot() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.music(), options: StoreOptions())

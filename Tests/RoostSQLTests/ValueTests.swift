@@ -45,8 +45,9 @@ struct ValueTests {
         ["place": .composite([:])], ["place": .composite(["lat": .double(-0.0), "name": "x"])], [:],
     ]
 
-    @Test("every bit of every value survives closing and opening", arguments: ["commit", "load", "unpublished load"])
-    func roundTrip(way: String) throws {
+    @Test(
+        "every bit of each value survives reopening an SQLite store", arguments: ["commit", "load", "unpublished load"])
+    func keepsEveryBit(way: String) throws {
         let directory = try TemporaryDirectory()
         let type = SQLiteStoreType()
         let model = try Models.music()
@@ -83,8 +84,8 @@ struct ValueTests {
         try reopened.close()
     }
 
-    @Test("an update stores every value exactly too")
-    func update() throws {
+    @Test("an update stores every bit of each value")
+    func updatesEveryBit() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.music(), options: StoreOptions())
@@ -101,8 +102,8 @@ struct ValueTests {
         try store.close()
     }
 
-    @Test("columns say what they hold to any SQL tool")
-    func readable() throws {
+    @Test("columns of an SQLite store are readable by any SQL tool")
+    func writesReadableColumns() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.music(), options: StoreOptions())
@@ -132,8 +133,8 @@ struct ValueTests {
         try connection.close()
     }
 
-    @Test("short columns precede texts, and columns that no condition uses come last")
-    func columnOrder() throws {
+    @Test("a table has short columns first, and columns without conditions last")
+    func ordersColumns() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Base",

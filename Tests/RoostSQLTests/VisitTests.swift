@@ -11,7 +11,7 @@ import Testing
 
 /// The cost of a fetch in instructions of SQLite's virtual machine: a few for each row that it
 /// visits.
-@Suite("What SQLite visits")
+@Suite("Costs of SQLite fetches")
 struct VisitTests {
     /// Objects, 20 000 unless the environment asks for more.
     private static let count =
@@ -44,8 +44,8 @@ struct VisitTests {
     ]
 
     @Test(
-        "a fetch by index costs what it finds; a condition without an index costs the whole table")
-    func visits() throws {
+        "a fetch through an index costs what it finds; without one, the table")
+    func visitsWhatItFinds() throws {
         let sample = try Sample(count: Self.count)
         for (name, request) in Self.cheap {
             let (found, steps) = try sample.steps(of: request)
@@ -169,7 +169,7 @@ struct VisitTests {
     }
 
     @Test(
-        "ways that meet again are not followed again",
+        "a fetch through meeting paths follows each link once",
         arguments: [
             ("ANY next.next.next.next.next.plain > 1000", 0), ("ALL next.next.next.next.next.plain > 0", 72),
             ("NONE next.next.next.next.next.plain == 0", 72), ("ANY next.next.next.next.next.number == 72", 12),
@@ -180,7 +180,7 @@ struct VisitTests {
             ("ANY near.near.near.near.near.plain > 1000", 0), ("ANY near.near.near.near.near.number == 72", 36),
             ("ANY near.near.near.near.near.number > 1000", 0),
         ], [false, true])
-    func repetitions(_ predicate: (text: String, count: Int), hasLimit: Bool) throws {
+    func followsLinksOnce(_ predicate: (text: String, count: Int), hasLimit: Bool) throws {
         let (width, depth) = (12, 5)
         let directory = try TemporaryDirectory()
         let store = try Self.layers(width: width, depth: depth, directory)
@@ -194,8 +194,8 @@ struct VisitTests {
         #expect(steps < 20 * (depth + 1) * width * depth * linkCount, "\(steps)")
     }
 
-    @Test("a snapshot whose transaction the database ended shows nothing more")
-    func lostTransaction() throws {
+    @Test("a snapshot whose transaction SQLite ended throws closed")
+    func throwsAfterLostTransaction() throws {
         let directory = try TemporaryDirectory()
         let store = try Self.layers(width: 2, depth: 2, directory)
         let snapshot = try #require(try store.snapshot() as? SQLSnapshot)
@@ -212,8 +212,8 @@ struct VisitTests {
         #expect(try store.snapshot().count(FetchRequest("Node")) == count)
     }
 
-    @Test("a statement that looks for its first row ends when its task is cancelled")
-    func cancelled() async throws {
+    @Test("an SQLite statement without a first row ends with its task")
+    func endsWithTask() async throws {
         let directory = try TemporaryDirectory()
         let store = try Self.layers(width: 12, depth: 5, directory)
         func count(_ times: Int) -> String {

@@ -7,7 +7,7 @@ import Testing
 
 /// The frames of a log, in logs that SQLite wrote: each step of a workload leaves an
 /// image, and power cuts and damage are made of these.
-@Suite("Reading a write-ahead log")
+@Suite("Write-ahead log reader")
 struct WriteAheadLogTests {
     /// The log as it was after a step, and how many transactions were committed and flushed by
     /// then.
@@ -66,7 +66,8 @@ struct WriteAheadLogTests {
                 for _ in 0..<count {
                     try run("INSERT INTO t (b) VALUES (randomblob(\(Int.random(in: 1...900, using: &random))))")
                 }
-                // Pages that were written to the log already are written once more, and the frames after them too.
+                // Pages that were written to the log already are written once more, and the frames
+                // after them too.
                 if rows > 0 { try run("UPDATE t SET b = randomblob(700) WHERE a % 7 = 0") }
                 try run("COMMIT")
                 rows += count
@@ -91,7 +92,7 @@ struct WriteAheadLogTests {
 
     /// The states of the disk when the power fails before `new` is flushed: of each sector the old
     /// or the new bytes.
-    private func torn(_ old: [UInt8], _ new: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
+    private func torn(_ old: [UInt8], to new: [UInt8], using random: inout SeededRandom) -> [UInt8] {
         let block = [512, 4096][Int.random(in: 0..<2, using: &random)]
         let bias = [1, 5, 9][Int.random(in: 0..<3, using: &random)]
         let length =
@@ -109,8 +110,8 @@ struct WriteAheadLogTests {
         return Array(result)
     }
 
-    @Test("every image of a whole log is clean or unfinished, with all commits in it")
-    func whole() throws {
+    @Test("an undamaged log is clean or unfinished and has all commits")
+    func readsWholeLog() throws {
         let seed = UInt64.random(in: 0 ... .max)
         for image in try images(seed, steps: 80) {
             let found = try content(of: image.log)
@@ -120,9 +121,9 @@ struct WriteAheadLogTests {
     }
 
     @Test(
-        "what a power cut leaves of a transaction that was not flushed is never damage, and no commit before it is lost"
+        "a power cut in an unflushed transaction is not damage and loses no commit"
     )
-    func powerCuts() throws {
+    func survivesPowerCut() throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededRandom(seed)
         var (count, unfinished) = (0, 0)
@@ -133,7 +134,7 @@ struct WriteAheadLogTests {
                 // A log that begins anew flushes its header first; that is a step of its own.
                 guard new.log[..<32] == old.log[..<32] else { continue }
                 for _ in 0..<20 {
-                    let log = torn(old.log, new.log, &random)
+                    let log = torn(old.log, to: new.log, using: &random)
                     let found = try content(of: log)
                     count += 1
                     if found.ending == .unfinished { unfinished += 1 }
@@ -149,8 +150,8 @@ struct WriteAheadLogTests {
         #expect(count > 1000 && unfinished > 100)
     }
 
-    @Test("a new header without any frame on the disk is not damage")
-    func newHeader() throws {
+    @Test("a new log header without frames on the disk is not damage")
+    func acceptsNewHeader() throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededRandom(seed)
         var count = 0
@@ -161,7 +162,7 @@ struct WriteAheadLogTests {
                 let begun = Array(new[..<32]) + old[32...]
                 #expect(try content(of: begun).ending == .clean, "seed \(seed)")
                 for _ in 0..<20 {
-                    let found = try content(of: torn(begun, new, &random))
+                    let found = try content(of: torn(begun, to: new, using: &random))
                     count += 1
                     #expect(found.ending == .clean || found.ending == .unfinished, "seed \(seed)")
                     #expect(found.commitCount <= 1, "seed \(seed)")
@@ -172,9 +173,9 @@ struct WriteAheadLogTests {
     }
 
     @Test(
-        "a flipped bit before the last but one commit is damage; one after it is noticed or lies in what was never committed"
+        "a flipped bit in a log is noticed, and is damage before its last commits"
     )
-    func flippedBits() throws {
+    func noticesFlippedBit() throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededRandom(seed)
         var (count, noticed) = (0, 0)
@@ -219,8 +220,8 @@ struct WriteAheadLogTests {
         return ends
     }
 
-    @Test("each flipped bit of a header is damage, with frames after it", arguments: [1, 6])
-    func header(commits: Int) throws {
+    @Test("a flipped bit in a log header is damage if frames follow", arguments: [1, 6])
+    func noticesDamagedHeader(commits: Int) throws {
         let images = try images(7, steps: 30)
         let whole = try #require(images.first { $0.commits >= 7 }).log
         let first = try #require(images.first).log
@@ -238,8 +239,8 @@ struct WriteAheadLogTests {
         #expect(try content(of: Array("something else entirely".utf8)).ending == .clean)
     }
 
-    @Test("a flipped bit in the salts of any frame is damage, since its checksum shows that it is of this log")
-    func salts() throws {
+    @Test("a flipped bit in the salts of a frame is damage")
+    func noticesDamagedSalts() throws {
         var count = 0
         for image in try images(3, steps: 30) {
             let ends = try commitEnds(image.log)
@@ -261,28 +262,38 @@ struct WriteAheadLogTests {
         #expect(count > 30)
     }
 
-    @Test("zeros and random bytes in the middle are damage; an end that is cut off is not")
-    func runs() throws {
-        let image = try #require(try images(11, steps: 25).max { $0.commits < $1.commits })
-        let ends = try commitEnds(image.log)
+    /// A log of many commits, and the ends of their frames.
+    private func longLog() throws -> (log: [UInt8], ends: [Int]) {
+        let images = try images(11, steps: 25)
+        let image = try #require(images.max { $0.commits < $1.commits })
+        return (image.log, try commitEnds(image.log))
+    }
+
+    @Test("overwritten bytes inside a log are damage", arguments: [8, 512, 3000])
+    func noticesOverwrittenBytes(size: Int) throws {
+        let (whole, ends) = try longLog()
         try #require(ends.count > 3)
         var random = SeededRandom(5)
-        for size in [8, 512, 3000] {
-            for _ in 0..<40 {
-                let offset = Int.random(in: 32..<ends[ends.count - 3] - size, using: &random)
-                var log = image.log
-                for index in offset..<offset + size {
-                    log[index] = size == 3000 ? UInt8.random(in: 0...255, using: &random) : 0
-                }
-                guard log != image.log else { continue }
-                guard case .damaged = try content(of: log).ending else {
-                    Issue.record("\(size) bytes at \(offset) of \(ends)")
-                    continue
-                }
+        for _ in 0..<40 {
+            let offset = Int.random(in: 32..<ends[ends.count - 3] - size, using: &random)
+            var log = whole
+            for index in offset..<offset + size {
+                log[index] = size == 3000 ? UInt8.random(in: 0...255, using: &random) : 0
+            }
+            guard log != whole else { continue }
+            guard case .damaged = try content(of: log).ending else {
+                Issue.record("\(size) bytes at \(offset) of \(ends)")
+                continue
             }
         }
-        for length in stride(from: 32, to: ends[ends.count - 1], by: 97) {
-            let found = try content(of: Array(image.log[..<length]))
+    }
+
+    @Test("a truncated log is clean or unfinished and keeps its whole commits")
+    func acceptsTruncation() throws {
+        let (log, ends) = try longLog()
+        let end = try #require(ends.last)
+        for length in stride(from: 32, to: end, by: 97) {
+            let found = try content(of: Array(log[..<length]))
             #expect(found.ending == .clean || found.ending == .unfinished)
             #expect(found.commitCount == ends.filter { $0 <= length }.count)
         }

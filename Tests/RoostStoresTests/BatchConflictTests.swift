@@ -2,7 +2,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("A batch request beside another writer")
+@Suite("Batch requests beside another writer")
 struct BatchConflictTests {
     private let store: any PersistentStore
 
@@ -25,7 +25,7 @@ struct BatchConflictTests {
         _ = try store.commit(changes)
     }
 
-    private func update(_ id: ObjectID, _ values: [String: Value]) throws(StoreError) {
+    private func update(_ id: ObjectID, to values: [String: Value]) throws(StoreError) {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         var batch = RecordBatch(model: store.model)
@@ -41,12 +41,12 @@ struct BatchConflictTests {
         return try snapshot.count(FetchRequest(entity))
     }
 
-    @Test("works a delete out anew when what it deletes was changed, and follows the new state")
+    @Test("a batch delete whose objects another writer changed is computed again from the new state")
     func deleteAgain() throws {
         // The third track leaves the album between snapshot and commit.
         let meddled = MeddledStore(store) { number throws(StoreError) in
             guard number == 1 else { return }
-            try update(ObjectID("Track", key: 3), ["plays": 1])
+            try update(ObjectID("Track", key: 3), to: ["plays": 1])
         }
         let result = try meddled.execute(BatchDeleteRequest(FetchRequest("Album"), result: .objectIDs))
         #expect(
@@ -57,10 +57,10 @@ struct BatchConflictTests {
         #expect(meddled.commitCount == 2)
     }
 
-    @Test("gives up with a conflict after ten attempts, and changes nothing")
-    func givesUp() throws {
+    @Test("a batch delete fails with a conflict after ten attempts and changes nothing")
+    func failsAfterTenConflicts() throws {
         let meddled = MeddledStore(store) { number throws(StoreError) in
-            try update(ObjectID("Album", key: 1), ["title": .string("\(number)")])
+            try update(ObjectID("Album", key: 1), to: ["title": .string("\(number)")])
         }
         let error = try #require(throws: StoreError.self) {
             try meddled.execute(BatchDeleteRequest(FetchRequest("Album")))
@@ -71,15 +71,20 @@ struct BatchConflictTests {
         #expect(try count("Track") == 3)
     }
 
-    @Test("inserts objects at once though the object that they refer to was changed, and none if it was deleted")
-    func insert() throws {
-        let row: BatchInsertRequest.Row = ["album": .objectID(ObjectID("Album", key: 1))]
+    private let row: BatchInsertRequest.Row = ["album": .objectID(ObjectID("Album", key: 1))]
+
+    @Test("a batch insert needs one commit although the object that it refers to was changed")
+    func insertBesideUpdate() throws {
         let changed = MeddledStore(store) { number throws(StoreError) in
             guard number <= 3 else { return }
-            try update(ObjectID("Album", key: 1), ["title": .string("\(number)")])
+            try update(ObjectID("Album", key: 1), to: ["title": .string("\(number)")])
         }
         #expect(try changed.execute(BatchInsertRequest("Track", rows: [row, row], result: .count)).count == 2)
         #expect(changed.commitCount == 1)
+    }
+
+    @Test("a batch insert fails if the object that it refers to was deleted")
+    func insertBesideDelete() throws {
         let deleted = MeddledStore(store) { number throws(StoreError) in
             guard number == 1 else { return }
             _ = try store.execute(BatchDeleteRequest(FetchRequest("Album")))

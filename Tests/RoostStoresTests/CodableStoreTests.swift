@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("A store with Codable values, of every type")
+@Suite("Stores with Codable values")
 struct CodableStoreTests {
     private let folder = Result { try Folder() }
 
@@ -30,7 +30,7 @@ struct CodableStoreTests {
         try Store.open(try folder.get().location(type), model: try Sample.model())
     }
 
-    @Test("inserts values with their relationships, and reads them back", arguments: Sample.types)
+    @Test("Codable values are inserted with their relationships and read back equal", arguments: Sample.types)
     func relationships(type: String) throws {
         let store = try store(type)
         let tags = try #require(
@@ -52,8 +52,10 @@ struct CodableStoreTests {
         #expect(try store.check().isEmpty)
     }
 
-    @Test("moves objects to the owner that names them, in an upsert too", arguments: Sample.types)
-    func owners(type: String) throws {
+    // MARK: Owners
+
+    /// Opens a store with four notes in two folders: two in the second one, two in the first.
+    private func boxes(_ type: String) throws -> (store: Store, notes: [ObjectID]) {
         let store = try store(type)
         let first = try #require(
             try store.insert([Box(name: "first", notes: [])], into: "Folder", result: .objectIDs).objectIDs?.first)
@@ -62,37 +64,71 @@ struct CodableStoreTests {
                 (1...4).map { Note(title: "n\($0)", folder: first, tags: nil) }, result: .objectIDs
             ).objectIDs)
         try store.insert([Box(name: "second", notes: [notes[0], notes[1]])], into: "Folder")
-        func names() throws -> [Value] {
-            try store.read { view in
-                try notes.map { id in
-                    let note = try #require(try view.record(id))
-                    guard case .objectID(let folder) = note["folder"] else { return .null }
-                    return try #require(try view.record(folder))["name"]
-                }
+        return (store, notes)
+    }
+
+    /// Returns the name of each note's folder.
+    private func folderNames(of notes: [ObjectID], in store: Store) throws -> [Value] {
+        try store.read { view in
+            try notes.map { id in
+                let note = try #require(try view.record(id))
+                guard case .objectID(let folder) = note["folder"] else { return .null }
+                return try #require(try view.record(folder))["name"]
             }
         }
-        #expect(try names() == ["second", "second", "first", "first"])
+    }
+
+    @Test("an inserted Codable owner takes over the objects of its list", arguments: Sample.types)
+    func insertedOwner(type: String) throws {
+        let (store, notes) = try boxes(type)
+        #expect(try folderNames(of: notes, in: store) == ["second", "second", "first", "first"])
+        #expect(try store.check().isEmpty)
+    }
+
+    @Test("an upsert of a Codable owner takes over the objects of its list", arguments: Sample.types)
+    func updatedOwner(type: String) throws {
+        let (store, notes) = try boxes(type)
         try store.insert([Box(name: "second", notes: notes)], into: "Folder", onConflict: .update)
-        #expect(try names() == ["second", "second", "second", "second"])
-        // A note must be in a folder, so none can be left out.
+        #expect(try folderNames(of: notes, in: store) == ["second", "second", "second", "second"])
+        #expect(try store.check().isEmpty)
+    }
+
+    @Test("a Codable list that leaves out objects with a mandatory owner is refused", arguments: Sample.types)
+    func mandatoryOwner(type: String) throws {
+        let (store, notes) = try boxes(type)
+        try store.insert([Box(name: "second", notes: notes)], into: "Folder", onConflict: .update)
         let error = #expect(throws: StoreError.self) {
             try store.insert([Box(name: "second", notes: [notes[0]])], into: "Folder", onConflict: .update)
         }
         #expect(error?.failures.map(\.code) == [1570, 1570, 1570])
-        #expect(try names() == ["second", "second", "second", "second"])
+        #expect(try folderNames(of: notes, in: store) == ["second", "second", "second", "second"])
+        #expect(try store.check().isEmpty)
+    }
+
+    @Test("an upsert of a Codable list removes the links that the list leaves out", arguments: Sample.types)
+    func replacedLinks(type: String) throws {
+        let (store, notes) = try boxes(type)
         try store.insert([Tag(name: "a", notes: notes)])
         try store.insert([Tag(name: "a", notes: [notes[3]])], onConflict: .update)
         #expect(try store.fetch(Tag.self).map(\.notes) == [[notes[3]]])
         #expect(try store.check().isEmpty)
     }
 
-    @Test("refuses values that have an ID, and objects that do not exist", arguments: Sample.types)
-    func refused(type: String) throws {
+    // MARK: Refusals and streams
+
+    @Test("an inserted Codable value with an object ID is refused", arguments: Sample.types)
+    func valueWithID(type: String) throws {
         let store = try store(type)
         let known = #expect(throws: StoreError.self) {
             try store.insert([Tag(objectID: ObjectID("Tag", key: 5), name: "a")])
         }
         #expect(known?.code == .invalidRequest)
+        #expect(try store.count("Tag") == 0)
+    }
+
+    @Test("an inserted Codable value that refers to a missing object is refused", arguments: Sample.types)
+    func missingObject(type: String) throws {
+        let store = try store(type)
         let missing = #expect(throws: StoreError.self) {
             try store.insert([Tag(name: "a", notes: [ObjectID("Note", key: 7)])])
         }
@@ -101,11 +137,8 @@ struct CodableStoreTests {
         #expect(try store.count("Tag") == 0)
     }
 
-    @Test("streams values, and names the property that does not fit", arguments: Sample.types)
+    @Test("a stream of Codable values delivers every object that matches its predicate", arguments: Sample.types)
     func streams(type: String) async throws {
-        struct Wrong: Decodable, Sendable {
-            var name: Int
-        }
         let store = try store(type)
         try await store.insert((1...3000).map { Tag(name: "t\($0)") })
         var count = 0
@@ -116,6 +149,15 @@ struct CodableStoreTests {
         #expect(count == 2999)
         try store.forEach(Tag.self, where: "name BEGINSWITH 't1'") { _ in count -= 1 }
         #expect(count == 2999 - 1111)
+    }
+
+    @Test("a stream of values of another type fails with the property's name", arguments: Sample.types)
+    func wrongType(type: String) throws {
+        struct Wrong: Decodable, Sendable {
+            var name: Int
+        }
+        let store = try store(type)
+        try store.insert([Tag(name: "a")])
         let error = #expect(throws: StoreError.self) { try store.forEach(Wrong.self, of: "Tag") { _ in } }
         #expect(error?.code == .invalidValue)
         #expect(error?.message.contains("name") == true)

@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("The messages of errors of a store, in every store")
+@Suite("Messages of store errors")
 struct ErrorMessageTests {
     private let folder = Result { try Folder() }
 
@@ -17,7 +17,7 @@ struct ErrorMessageTests {
 
     private struct Link: Codable { var url: URL }
 
-    /// A type whose own error has the value.
+    /// A type whose error contains the value.
     private struct Revealing: Decodable {
         enum CodingKeys: String, CodingKey { case color }
 
@@ -47,11 +47,12 @@ struct ErrorMessageTests {
         }
     }
 
-    @Test("never have a stored value, nor one of a row", arguments: Sample.types, Request.allCases)
+    @Test(
+        "an error message shows neither a stored value nor a value of a row", arguments: Sample.types, Request.allCases)
     func secrets(type: String, request: Request) throws {
         let store = try folder.get().store(
             type,
-            [
+            entities: [
                 EntityDescription(
                     "E",
                     attributes: [
@@ -66,9 +67,9 @@ struct ErrorMessageTests {
         #expect(error?.message.contains("secret") == false)
     }
 
-    @Test("name the property, and keep the error of the program beside them", arguments: Sample.types)
+    @Test("a failed fetch names the property and keeps the program's own error", arguments: Sample.types)
     func ownErrors(type: String) throws {
-        let store = try folder.get().store(type, [EntityDescription("E", attributes: [.string("color")])])
+        let store = try folder.get().store(type, entities: [EntityDescription("E", attributes: [.string("color")])])
         try store.insert("E", rows: [["color": "secret"]])
         let error = #expect(throws: StoreError.self) { _ = try store.fetch(Revealing.self, of: "E") }
         #expect(error?.code == .invalidValue)

@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("A store beside other writers, in every store")
+@Suite("Stores beside other writers")
 struct RaceTests {
     private let folder = Result { try Folder() }
 
@@ -15,7 +15,7 @@ struct RaceTests {
         return (plain, try MeddledStore.store(plain, before: before, after: after))
     }
 
-    @Test("a task that is cancelled after its commit gets the result", arguments: Sample.types)
+    @Test("a task that is cancelled after its commit still gets the result", arguments: Sample.types)
     func cancelledAfterwards(type: String) async throws {
         let (plain, meddled) = try stores(type, after: { withUnsafeCurrentTask { $0?.cancel() } })
         let task = Task { try await meddled.insert("Folder", rows: [["name": "a"]]) }
@@ -24,7 +24,7 @@ struct RaceTests {
     }
 
     @Test(
-        "an insert of an object that another writer inserts right before the commit updates it", arguments: Sample.types
+        "an upsert updates an object that another writer inserts just before its commit", arguments: Sample.types
     )
     func upsert(type: String) throws {
         let (plain, meddled) = try stores(
@@ -38,7 +38,7 @@ struct RaceTests {
         #expect(try plain.count("Tag") == 2)
     }
 
-    @Test("a delete meets a reference that another writer makes right before the commit", arguments: Sample.types)
+    @Test("a delete is denied by a reference that another writer adds just before its commit", arguments: Sample.types)
     func newReference(type: String) throws {
         let (plain, meddled) = try stores(
             type,
@@ -54,7 +54,7 @@ struct RaceTests {
         #expect(try plain.check().isEmpty)
     }
 
-    @Test("an insert meets the delete of the object that it refers to", arguments: Sample.types)
+    @Test("an insert fails if another writer deletes the object that it refers to", arguments: Sample.types)
     func deletedDestination(type: String) throws {
         let (plain, meddled) = try stores(
             type, before: { (plain, number) throws(StoreError) in if number == 1 { try plain.delete("Folder") } })

@@ -55,7 +55,7 @@ enum Sample {
 
 extension Store {
     /// Inserts new objects and returns their IDs, in the order of the rows.
-    func ids(_ entity: EntityName, _ rows: [[String: Value]]) throws -> [ObjectID] {
+    func ids(_ entity: EntityName, rows: [[String: Value]]) throws -> [ObjectID] {
         try #require(try insert(entity, rows: rows, result: .objectIDs).objectIDs)
     }
 
@@ -76,13 +76,13 @@ final class Folder {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// The location of a new store of a type.
-    func location(_ type: String, _ name: String = "store") -> StoreLocation {
+    /// Returns the location of a new store of a type.
+    func location(_ type: String, name: String = "store") -> StoreLocation {
         StoreLocation(type: type, path: "\(path)/\(name)")
     }
 
     /// Creates a store of a type, with a model of these entities.
-    func store(_ type: String, _ entities: [EntityDescription]) throws -> Store {
+    func store(_ type: String, entities: [EntityDescription]) throws -> Store {
         try Store.open(location(type), model: try ManagedObjectModel(entities: entities))
     }
 }

@@ -4,7 +4,7 @@ import RoostCore
 import RoostMigration
 import Testing
 
-@Suite("The beginning and the end of a store, of every type")
+@Suite("Opening and closing stores")
 struct StoreLifetimeTests {
     private let folder = Result { try Folder() }
 
@@ -12,7 +12,7 @@ struct StoreLifetimeTests {
 
     private static let entity = EntityDescription("E", attributes: [.integer32("n")])
 
-    private func open(_ type: String) throws -> Store { try folder.get().store(type, [Self.entity]) }
+    private func open(_ type: String) throws -> Store { try folder.get().store(type, entities: [Self.entity]) }
 
     /// Opens a store whose objects are many batches.
     private func filled(_ type: String) throws -> Store {
@@ -55,7 +55,7 @@ struct StoreLifetimeTests {
 
     // MARK: The end
 
-    @Test("a closed store refuses each call", arguments: Sample.types, Call.writing + Call.others)
+    @Test("every call of a closed store fails with code closed", arguments: Sample.types, Call.writing + Call.others)
     func closed(type: String, call: Call) throws {
         let store = try open(type)
         try store.close()
@@ -65,7 +65,7 @@ struct StoreLifetimeTests {
         try store.close()
     }
 
-    @Test("an iteration ends with an error after its store is closed", arguments: Sample.types)
+    @Test("an iteration fails after its store is closed, then ends", arguments: Sample.types)
     func closedIteration(type: String) async throws {
         let store = try filled(type)
         var iterator = store.records(FetchRequest("E")).makeAsyncIterator()
@@ -81,7 +81,7 @@ struct StoreLifetimeTests {
         #expect(try await iterator.next() == nil)
     }
 
-    @Test("a view that outlives its closure does not read a closed store", arguments: Sample.types)
+    @Test("a view cannot be read after its store is closed inside its closure", arguments: Sample.types)
     func closedView(type: String) throws {
         let store = try open(type)
         try store.insert("E", rows: [["n": 1]])
@@ -97,7 +97,7 @@ struct StoreLifetimeTests {
         struct Reference { weak var store: Store? }
         let folder = try folder.get()
         func iterate() async throws -> Reference {
-            let store = try folder.store(type, [Self.entity])
+            let store = try folder.store(type, entities: [Self.entity])
             try await store.insert("E", rows: (0..<5000).map { ["n": .int($0)] })
             var iterator = store.records(FetchRequest("E")).makeAsyncIterator()
             #expect(try await iterator.next() != nil)
@@ -128,7 +128,7 @@ struct StoreLifetimeTests {
         return options
     }
 
-    @Test("a store that does not exist is not made against a request", arguments: Sample.types, Rule.allCases)
+    @Test("opening a missing store creates nothing if the request forbids it", arguments: Sample.types, Rule.allCases)
     func missing(type: String, rule: Rule) throws {
         let location = try folder.get().location(type)
         let model = try ManagedObjectModel(entities: [Self.entity])
@@ -150,7 +150,7 @@ struct StoreLifetimeTests {
         #expect(again?.code == .notFound)
     }
 
-    @Test("a store that is opened only for reading does not get another model", arguments: Sample.types, Rule.allCases)
+    @Test("a store that is opened read-only keeps its model", arguments: Sample.types, Rule.allCases)
     func otherModel(type: String, rule: Rule) throws {
         let location = try folder.get().location(type)
         let store = try open(type)
@@ -171,7 +171,7 @@ struct StoreLifetimeTests {
         try store.close()
     }
 
-    @Test("a store that is opened only for reading refuses each change", arguments: Sample.types, Call.writing)
+    @Test("a store that is opened read-only refuses every change", arguments: Sample.types, Call.writing)
     func readOnly(type: String, call: Call) throws {
         let store = try open(type)
         try store.insert("E", rows: [["n": 7]])
@@ -192,7 +192,7 @@ struct StoreLifetimeTests {
     // MARK: Tasks
 
     // The threads are the same for every type.
-    @Test("many tasks use a store at once")
+    @Test("2 000 concurrent tasks can read and write one store")
     func manyTasks() async throws {
         let store = try open("memory")
         try await withThrowingTaskGroup(of: Void.self) { group in

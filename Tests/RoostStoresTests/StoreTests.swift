@@ -4,7 +4,7 @@ import RoostCore
 import RoostSystem
 import Testing
 
-@Suite("A store, of every type")
+@Suite("Stores")
 struct StoreTests {
     private let folder = Result { try Folder() }
 
@@ -12,7 +12,7 @@ struct StoreTests {
         try Store.open(try folder.get().location(type), model: try Sample.model())
     }
 
-    private func filled(_ type: String, _ count: Int = 2000) throws -> Store {
+    private func filled(_ type: String, count: Int = 2000) throws -> Store {
         let store = try store(type)
         let folder = try #require(
             try store.insert("Folder", rows: [["name": "in"]], result: .objectIDs).objectIDs?.first)
@@ -24,7 +24,7 @@ struct StoreTests {
         return store
     }
 
-    @Test("is created when it is missing, and opened when it exists", arguments: Sample.types)
+    @Test("a missing store is created with a model, and an existing one is opened", arguments: Sample.types)
     func opening(type: String) throws {
         let location = try folder.get().location(type)
         let missing = #expect(throws: StoreError.self) { _ = try Store.open(location, ifMissing: .fail) }
@@ -42,13 +42,13 @@ struct StoreTests {
         #expect(closed?.code == .closed)
     }
 
-    @Test("deletes objects with their links, from either end", arguments: Sample.types)
+    @Test("deleting objects at either end of a relationship deletes their links", arguments: Sample.types)
     func deletesLinks(type: String) throws {
         struct Tag: Encodable {
             var name: String
             var notes: [ObjectID]
         }
-        let store = try filled(type, 3)
+        let store = try filled(type, count: 3)
         let notes = try store.fetch("Note").map(\.id)
         try store.insert([Tag(name: "a", notes: notes), Tag(name: "b", notes: [notes[0]])])
         try store.delete("Note", where: "title == 'n1'")
@@ -58,9 +58,9 @@ struct StoreTests {
         #expect(try store.check().isEmpty)
     }
 
-    @Test("gives one consistent view for several questions", arguments: Sample.types)
+    @Test("a view shows one state while the store's objects are deleted", arguments: Sample.types)
     func view(type: String) throws {
-        let store = try filled(type, 10)
+        let store = try filled(type, count: 10)
         let counts = try store.read { view in
             let first = try view.count("Note")
             try store.delete("Note")
@@ -72,7 +72,7 @@ struct StoreTests {
         #expect(try store.count("Note") == 0)
     }
 
-    @Test("does not show a view after its closure", arguments: Sample.types)
+    @Test("a view cannot be read after its closure returned", arguments: Sample.types)
     func viewEnds(type: String) throws {
         let store = try store(type)
         let view = try store.read { $0 }
@@ -80,23 +80,29 @@ struct StoreTests {
         #expect(error?.code == .closed)
     }
 
-    @Test("streams objects, and an error of the program ends the pass", arguments: Sample.types)
+    @Test("forEach visits every object of a request", arguments: Sample.types)
     func forEach(type: String) throws {
-        struct Stop: Error {}
         let store = try filled(type)
         var count = 0
         try store.forEach(FetchRequest("Note")) { _ in count += 1 }
         #expect(count == 2000)
+    }
+
+    @Test("an error thrown by the closure of forEach ends the pass and is rethrown", arguments: Sample.types)
+    func forEachError(type: String) throws {
+        struct Stop: Error {}
+        let store = try filled(type)
+        var count = 0
         #expect(throws: Stop.self) {
             try store.forEach(FetchRequest("Note")) { _ in
-                count -= 1
+                count += 1
                 if count == 1000 { throw Stop() }
             }
         }
         #expect(count == 1000)
     }
 
-    @Test("streams objects to tasks, from one view", arguments: Sample.types)
+    @Test("a stream of records shows one state while the store's objects are deleted", arguments: Sample.types)
     func records(type: String) async throws {
         let store = try filled(type)
         var titles: [Value] = []
@@ -109,9 +115,9 @@ struct StoreTests {
         #expect(try await store.count("Note") == 0)
     }
 
-    @Test("groups and aggregates rows", arguments: Sample.types)
-    func rows(type: String) throws {
-        let store = try filled(type, 12)
+    @Test("a row request groups objects and counts each group", arguments: Sample.types)
+    func groupedRows(type: String) throws {
+        let store = try filled(type, count: 12)
         let request = RowRequest(
             FetchRequest("Note", sortedBy: ["stars"]),
             propertiesToFetch: ["stars", .init("count", expression: .function(.count, [.keyPath(["title"])]))],
@@ -121,7 +127,7 @@ struct StoreTests {
         #expect(found == (0..<6).map { ["stars": .int($0), "count": 2] })
     }
 
-    @Test("has an asynchronous form of each blocking call", arguments: Sample.types)
+    @Test("every blocking call of a store has an asynchronous form", arguments: Sample.types)
     func asynchronous(type: String) async throws {
         let location = try folder.get().location(type)
         let store = try await Store.open(location, model: try Sample.model())
@@ -144,7 +150,7 @@ struct StoreTests {
         #expect(closed?.code == .closed)
     }
 
-    @Test("is closed by a task that is cancelled", arguments: Sample.types)
+    @Test("a cancelled task can still close a store", arguments: Sample.types)
     func cancelledClosing(type: String) async throws {
         let store = try filled(type)
         let task = Task {
@@ -156,7 +162,7 @@ struct StoreTests {
         #expect(closed?.code == .closed)
     }
 
-    @Test("writes nothing for a task that is cancelled before the commit", arguments: Sample.types)
+    @Test("an insert whose task is cancelled before the commit writes nothing", arguments: Sample.types)
     func cancelled(type: String) async throws {
         let store = try store(type)
         let isReading = DispatchSemaphore(value: 0)
@@ -191,7 +197,7 @@ struct StoreTests {
         #expect(try await store.count("Folder") == 0)
     }
 
-    @Test("ends a stream of a cancelled task with an error", arguments: Sample.types)
+    @Test("a stream of records fails if its task is cancelled", arguments: Sample.types)
     func cancelledStream(type: String) async throws {
         let store = try filled(type)
         let task = Task {
@@ -212,25 +218,35 @@ struct StoreTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test("is copied, converted, dumped, and compared by its digest", arguments: Sample.types)
-    func copies(type: String) async throws {
-        let store = try filled(type, 50)
-        let folder = try folder.get()
+    /// The types whose stores outlast the process.
+    static let lasting = Sample.types.filter { $0 != "memory" }
+
+    @Test("a store that is converted to any type keeps its digest", arguments: Sample.types, lasting)
+    func conversion(type: String, other: String) async throws {
+        let store = try filled(type, count: 50)
+        let location = try folder.get().location(other, name: "to-\(other)")
         let digest = try await store.digest()
-        for other in Sample.types where other != "memory" {
-            let report = try await store.convert(to: folder.location(other, "to-\(other)"))
-            #expect(report.verified)
-            let copy = try await Store.open(folder.location(other, "to-\(other)"), ifMissing: .fail)
-            #expect(try await copy.digest() == digest)
-            try await copy.close()
-        }
-        if type != "memory" {
-            #expect(try await store.backUp(to: folder.location(type, "monday")).verified)
-            let error = await #expect(throws: StoreError.self) {
-                try await store.backUp(to: folder.location(type, "monday"))
-            }
-            #expect(error?.code == .alreadyExists)
-        }
+        #expect(try await store.convert(to: location).verified)
+        let copy = try await Store.open(location, ifMissing: .fail)
+        #expect(try await copy.digest() == digest)
+        try await copy.close()
+        #expect(try await store.check().isEmpty)
+    }
+
+    @Test("a backup is verified, and does not replace an existing store", arguments: lasting)
+    func backup(type: String) async throws {
+        let store = try filled(type, count: 50)
+        let location = try folder.get().location(type, name: "monday")
+        #expect(try await store.backUp(to: location).verified)
+        let error = await #expect(throws: StoreError.self) { try await store.backUp(to: location) }
+        #expect(error?.code == .alreadyExists)
+        #expect(try await store.check().isEmpty)
+    }
+
+    @Test("an asynchronous dump gives the digest and the same text as a blocking dump", arguments: Sample.types)
+    func dump(type: String) async throws {
+        let store = try filled(type, count: 50)
+        let digest = try await store.digest()
         let bytes = Mutex<[UInt8]>([])
         #expect(try await store.dump { part in bytes.withLock { $0 += part } } == digest)
         let text = String(decoding: bytes.withLock { $0 }, as: UTF8.self)

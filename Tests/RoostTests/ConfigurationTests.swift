@@ -155,7 +155,7 @@ struct ConfigurationTests {
                 error.message.replacingOccurrences(of: folder.path, with: "") == """
                     The configuration '/roost.json' is not valid:
                       modle (line 1, column 3): the key is unknown; did you mean 'model'?
-                      model (line 1, column 20): there is no file '/nothing'.
+                      model (line 1, column 20): the file '/nothing' does not exist.
                       stores.a.type (line 3, column 16): one of \(types) is expected; did you mean 'sqlite'?
                       stores.b.options.mapsize (line 4, column 46): Stores of type 'lmdb' have no option 'mapsize'; did you mean 'mapSize'?
                       stores.b.options.maxReaders (line 4, column 70): The option 'maxReaders' of a store of type 'lmdb' must be a whole number from 2 to 1000000.

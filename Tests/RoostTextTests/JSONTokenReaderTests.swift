@@ -24,22 +24,22 @@ struct JSONTokenReaderTests {
         return nil
     }
 
-    @Test("an error has the name of the text, the place, and the code of the reader")
-    func named() throws {
+    @Test("a syntax error has the text's name, its position and the reader's code")
+    func namesTextAndPosition() throws {
         let error = try #require(failure("[1,\n x]", code: .invalidModel))
         #expect(error.code == .invalidModel)
         #expect(error.message == "a file, line 2, column 2: a value is expected.")
     }
 
-    @Test("a key that is too long has a code of its own, whatever the code of the reader")
-    func limit() throws {
+    @Test("a key that is too long throws limitExceeded, whatever the reader's code")
+    func limitsKeyLength() throws {
         let key = String(repeating: "k", count: 1 << 21)
         let error = try #require(failure("{\"\(key)\": 1}", code: .invalidModel))
         #expect(error.code == .limitExceeded)
     }
 
-    @Test("an error of the source passes through as it is")
-    func source() {
+    @Test("an error of a reader's source passes through unchanged")
+    func passesSourceError() {
         var reader = JSONTokenReader(name: "text") { (_) throws(StoreError) in
             throw StoreError(.cancelled, "The reading was cancelled.")
         }
@@ -52,8 +52,8 @@ struct JSONTokenReaderTests {
         }
     }
 
-    @Test("a source that returns more bytes than it was asked for is an internal error")
-    func brokenSource() {
+    @Test("a source that returns more bytes than requested throws internalInconsistency")
+    func refusesOverlongRead() {
         var reader = JSONTokenReader(name: "text") { $0.count + 1 }
         do throws(StoreError) {
             _ = try reader.next()
@@ -63,8 +63,8 @@ struct JSONTokenReaderTests {
         }
     }
 
-    @Test("an error that a caller makes has the place of the current token, and ends as a sentence")
-    func callers() throws {
+    @Test("an error for the current token has its position and ends as a sentence")
+    func positionsCallerError() throws {
         var reader = makeReader(Array("[1, 1.5, 99999999999999999999]".utf8), chunk: 3)
         try reader.expect(.beginArray, "a list")
         #expect(try reader.nextElement())
@@ -83,8 +83,8 @@ struct JSONTokenReaderTests {
                 == "text, line 1, column 10: a key is expected, and the number here is out of range.")
     }
 
-    @Test("the checksum of a text is the wide hash of its bytes")
-    func checksum() throws {
+    @Test("the checksum before a token is the wide hash of the preceding bytes")
+    func computesChecksum() throws {
         let text = Array("{\"long\": \"é\",\n \"checksum\": 0}".utf8)
         var reader = makeReader(text, chunk: 5, computesChecksum: true)
         try reader.expect(.beginObject, "an object")

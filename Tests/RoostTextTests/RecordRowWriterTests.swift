@@ -33,20 +33,20 @@ struct RecordRowWriterTests {
         ])
     }
 
-    func rows(_ names: [String]?, _ entity: EntityName = "Thing") throws -> RecordRowWriter {
+    func rows(_ names: [String]?, of entity: EntityName = "Thing") throws -> RecordRowWriter {
         RecordRowWriter(try RecordColumns(names, of: entity, model: model), model: model)
     }
 
-    func csv(_ names: [String]?, _ values: [String: Value], _ entity: EntityName = "Thing") throws -> String {
+    func csv(_ names: [String]?, values: [String: Value], of entity: EntityName = "Thing") throws -> String {
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID(entity, key: 7), version: 3, values: values)
-        let rows = try rows(names, entity)
+        let rows = try rows(names, of: entity)
         var text = TextBuffer()
         try batch.withRecord(at: 0) { (record) throws(StoreError) in try rows.appendCSV(record, to: &text) }
         return String(decoding: text.bytes, as: UTF8.self)
     }
 
-    func json(_ names: [String], _ values: [String: Value]) throws -> String {
+    func json(_ names: [String], values: [String: Value]) throws -> String {
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID("Thing", key: 7), version: 3, values: values)
         let rows = try rows(names)
@@ -56,19 +56,19 @@ struct RecordRowWriterTests {
     }
 
     @Test(
-        "CSV has quotes exactly where they are needed, and distinguishes null from an empty text",
+        "CSV quotes a text only where needed, and distinguishes null from empty text",
         arguments: [
             (.null, "7,,7\n"), ("", "7,\"\",7\n"), ("a", "7,a,7\n"), ("a,b", "7,\"a,b\",7\n"),
             ("say \"hi\"", "7,\"say \"\"hi\"\"\",7\n"), ("\"", "7,\"\"\"\",7\n"), ("a\nb", "7,\"a\nb\",7\n"),
             ("a\r\nb", "7,\"a\r\nb\",7\n"), (" a", "7,\" a\",7\n"), ("a ", "7,\"a \",7\n"), ("a b", "7,a b,7\n"),
             ("日本,é", "7,\"日本,é\",7\n"), ("a\u{0}b", "7,a\u{0}b,7\n"), ("=1+1", "7,=1+1,7\n"),
         ] as [(Value, String)])
-    func quoting(value: Value, line: String) throws {
-        #expect(try csv(["id", "text", "id"], ["text": value]) == line)
+    func quotesCSV(value: Value, line: String) throws {
+        #expect(try csv(["id", "text", "id"], values: ["text": value]) == line)
     }
 
     @Test(
-        "every value is exact in CSV and in JSON",
+        "a value of each type is written exactly in CSV and in JSON",
         arguments: [
             ("whole", .int(.min), "-9223372036854775808", "-9223372036854775808"),
             ("real", .double(0.1), "0.1", "0.1"), ("real", .double(-0.0), "-0.0", "-0.0"),
@@ -99,39 +99,44 @@ struct RecordRowWriterTests {
             ),
             ("place", .composite([:]), "{}", "{}"), ("place", .null, "", "null"), ("text", "", "\"\"", "\"\""),
         ] as [(String, Value, String, String)])
-    func exactValues(name: String, value: Value, cell: String, node: String) throws {
-        #expect(try csv([name], [name: value]) == cell + "\n")
-        #expect(try json([name], [name: value]) == "{\"\(name)\": \(node)}")
+    func writesExactValues(name: String, value: Value, cell: String, node: String) throws {
+        #expect(try csv([name], values: [name: value]) == cell + "\n")
+        #expect(try json([name], values: [name: value]) == "{\"\(name)\": \(node)}")
     }
 
-    @Test("columns can be elements, keys, versions and entities")
-    func columns() throws {
+    @Test("columns can be composite elements, keys, versions and entities")
+    func selectsColumns() throws {
         let place = Value.composite(["city": "Ulm", "inner": .composite(["n": 3])])
         #expect(
-            try json(["place.inner", "place.inner.n", "place.city", "id", "version", "entity"], ["place": place])
+            try json(
+                ["place.inner", "place.inner.n", "place.city", "id", "version", "entity"], values: ["place": place])
                 == #"{"place.inner": {"n": 3}, "place.inner.n": 3, "place.city": "Ulm", "id": 7, "version": 3, "entity": "Thing"}"#
         )
         // A property called `id` is not the key.
-        #expect(try csv(["id", "id#value", "entity"], ["id": 99], "Child") == "7,99,Child\n")
+        #expect(try csv(["id", "id#value", "entity"], values: ["id": 99], of: "Child") == "7,99,Child\n")
     }
 
-    @Test("without names there are the key, the entity where it can differ, and all properties by name")
-    func defaults() throws {
-        #expect(try rows(nil, "Person").columns.columns.map(\.name) == ["id", "entity", "id#value", "name"])
-        #expect(try rows(nil, "Child").columns.columns.map(\.name) == ["id", "id#value", "name", "toy"])
+    @Test("default columns are the key, the entity if it varies, and all properties")
+    func defaultColumns() throws {
+        #expect(try rows(nil, of: "Person").columns.columns.map(\.name) == ["id", "entity", "id#value", "name"])
+        #expect(try rows(nil, of: "Child").columns.columns.map(\.name) == ["id", "id#value", "name", "toy"])
         #expect(try rows(nil).columns.columns.map(\.name).suffix(3) == ["whole", "next", "owner"])
+    }
+
+    @Test("the CSV header has the names of the columns")
+    func writesCSVHeader() throws {
         var header = TextBuffer()
         try rows(["id", "place.city"]).appendCSVHeader(to: &header)
         #expect(String(decoding: header.bytes, as: UTF8.self) == "id,place.city\n")
     }
 
     @Test(
-        "wrong names are refused, with the nearest one",
+        "an unknown column is refused with the nearest name",
         arguments: [
             ("txet", .unknownProperty, "did you mean 'text'?"), ("place.citty", .unknownProperty, "'place.city'"),
             ("versoin", .unknownProperty, "'version'"),
         ] as [(String, StoreError.Code, String)])
-    func wrongNames(name: String, code: StoreError.Code, message: String) {
+    func refusesUnknownColumn(name: String, code: StoreError.Code, message: String) {
         #expect {
             try RecordColumns([name], of: "Thing", model: model)
         } throws: { error in

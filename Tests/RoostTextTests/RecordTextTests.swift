@@ -34,8 +34,8 @@ struct RecordTextTests {
 
     // MARK: Exactness
 
-    @Test("a copy of a reader reads in turn with the one it was made of")
-    func copies() throws {
+    @Test("a record reader and its copy read independently")
+    func copiesReadIndependently() throws {
         var first = RecordTextReader(model: model)
         var second = first
         let entity = try model.requireEntity("Thing").number
@@ -49,11 +49,11 @@ struct RecordTextTests {
         #expect((0..<batch.count).map { batch.key(at: $0) } == [1, 2, 3, 4, 5, 6])
     }
 
-    @Test("random records come back byte for byte, whatever the chunks", arguments: 0..<40)
+    @Test("random records as text are read back byte for byte, in any chunks", arguments: 0..<40)
     func randomRecords(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed)
         var batch = RecordBatch(model: model)
-        for key in 1...60 { try TextSample.appendRandomRecord(key: Int64(key), to: &batch, &random) }
+        for key in 1...60 { try TextSample.appendRandomRecord(key: Int64(key), to: &batch, using: &random) }
         let writer = RecordTextWriter(model: model)
         var text = TextBuffer()
         for index in 0..<batch.count {
@@ -73,7 +73,7 @@ struct RecordTextTests {
         }
     }
 
-    @Test("every chosen value comes back with every bit")
+    @Test("extreme numbers, decimals and strings are read back with every bit")
     func chosenValues() throws {
         let layout = try model.requireEntity("Thing").layout
         let (double, float) = (try layout.requireField("double"), try layout.requireField("float"))
@@ -105,8 +105,8 @@ struct RecordTextTests {
         }
     }
 
-    @Test("a record is one readable object, its properties in the order of their names")
-    func form() throws {
+    @Test("a record is written on one line, with its properties sorted by name")
+    func writesOneLine() throws {
         var batch = RecordBatch(model: model)
         try batch.append(
             ObjectID("Thing", key: 7), version: 2,
@@ -129,7 +129,7 @@ struct RecordTextTests {
         #expect(try read(text(batch, at: 0)).record(at: 0) == batch.record(at: 0))
     }
 
-    @Test("properties named like the record's own keys are told apart")
+    @Test("properties named 'id' and 'version' are distinct from the record's own keys")
     func reservedNames() throws {
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID("Child", key: 3), version: 9, values: ["id": 77, "version": "v", "note": true])
@@ -139,8 +139,8 @@ struct RecordTextTests {
         #expect(try read(text(batch, at: 0), "Child").record(at: 0) == batch.record(at: 0))
     }
 
-    @Test("a composite without elements, and elements of a null composite, come back")
-    func composites() throws {
+    @Test("an empty composite and elements of a null composite are read back")
+    func readsCompositesBack() throws {
         let layout = try model.requireEntity("Thing").layout
         var batch = RecordBatch(model: model)
         batch.beginRecord(layout, key: 1, version: 1)
@@ -156,10 +156,10 @@ struct RecordTextTests {
         for index in 0..<2 { #expect(try read(text(batch, at: index)).record(at: 0) == batch.record(at: index)) }
     }
 
-    // MARK: What a person may write
+    // MARK: Records written by hand
 
-    @Test("members come in any order, nulls and the version may be missing")
-    func tolerance() throws {
+    @Test("a record is read with members in any order, without nulls or version")
+    func readsMembersInAnyOrder() throws {
         var batch = RecordBatch(model: model)
         try batch.append(
             ObjectID("Thing", key: 7), version: 1,
@@ -176,7 +176,7 @@ struct RecordTextTests {
     }
 
     @Test(
-        "a wrong record is refused with line, column, object and property",
+        "a malformed record is refused with its position and what is expected there",
         arguments: [
             (#"[1]"#, "line 1, column 1", "a record, an object, is expected, not an array"),
             (#"{"version": 1}"#, "line 1, column 14", "a record of 'Thing' has no \"id\""),
@@ -263,13 +263,13 @@ struct RecordTextTests {
             (#"{"id": 1, "place": {"name": "x"}, "place.name": "y"}"#, "line 1, column 49", "given twice"),
             ("{\"id\": 1,\n \"string\": \"é\", \"uri\": 7}", "line 2, column 24", "property 'uri' of Thing/p1"),
         ])
-    func refusals(text: String, place: String, what: String) throws {
+    func refusesMalformedRecord(text: String, place: String, what: String) throws {
         let message = try #require(failureMessage(text))
         #expect(message.hasPrefix("text, \(place): "), "\(message)")
         #expect(message.contains(what), "\(message)")
     }
 
-    @Test("a message shows neither values nor control characters of a text")
+    @Test("a message about a record shows neither values nor control characters")
     func messagesWithoutValues() throws {
         let secret = try #require(failureMessage(#"{"id": 1, "uuid": "secret", "string": 5}"#))
         #expect(!secret.contains("secret"))
@@ -277,7 +277,7 @@ struct RecordTextTests {
         #expect(key.utf8.count < 300 && !key.contains("\u{1B}"))
     }
 
-    @Test("a batch is as it was after an error")
+    @Test("a record that cannot be read leaves its batch unchanged")
     func batchAfterError() throws {
         var tokens = makeReader(
             Array(#"{"id": 1, "string": "a"} {"id": 2, "string": 5}"#.utf8), chunk: 9, syntax: .lines)
@@ -286,19 +286,19 @@ struct RecordTextTests {
         let thing = try model.requireEntity("Thing").number
         try reader.read(thing, from: &tokens, into: &batch)
         let (count, bytes) = (batch.count, batch.byteCount)
-        #expect(throws: StoreError.self) { try self.readAgain(thing, &reader, &batch) }
+        #expect(throws: StoreError.self) { try self.readAgain(thing, from: &reader, into: &batch) }
         #expect(batch.count == count && batch.byteCount == bytes)
         try batch.append(ObjectID("Box", key: 1), values: [:])
     }
 
-    private func readAgain(_ entity: Int, _ reader: inout RecordTextReader, _ batch: inout RecordBatch)
+    private func readAgain(_ entity: Int, from reader: inout RecordTextReader, into batch: inout RecordBatch)
         throws(StoreError)
     {
         var tokens = makeReader(Array(#"{"id": 2, "string": 5}"#.utf8), chunk: 9)
         try reader.read(entity, from: &tokens, into: &batch)
     }
 
-    @Test("a damaged value is refused rather than written as something else")
+    @Test("a record with invalid UTF-8 is refused when written as text")
     func damagedValue() throws {
         let layout = try model.requireEntity("Thing").layout
         var batch = RecordBatch(model: model)
@@ -314,15 +314,19 @@ struct RecordTextTests {
 
     // MARK: Links
 
-    @Test("links come back with their places")
-    func links() throws {
-        let model = try ManagedObjectModel(entities: [
+    /// A model with links between two ordered ends, and with unordered ones.
+    private func linkModel() throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
             EntityDescription("A", relationships: [.toMany("b", to: "B", inverse: "a", isOrdered: true)]),
             EntityDescription("B", relationships: [.toMany("a", to: "A", inverse: "b", isOrdered: true)]),
             EntityDescription("C", relationships: [.toMany("c", to: "C")]),
         ])
+    }
+
+    @Test("links as text are read back with their places")
+    func readsLinksBack() throws {
+        let model = try linkModel()
         let ordered = try #require(model.linkRelationships.first { $0.name.entity == "A" })
-        let plain = try #require(model.linkRelationships.first { $0.name.entity == "C" })
         let links = [
             Link(1, 2), Link(1, 2, order: 3), Link(.max, .max, order: .min, inverseOrder: .max),
             Link(1, 1, order: 0, inverseOrder: -1),
@@ -343,15 +347,21 @@ struct RecordTextTests {
         try tokens.expect(.beginArray, "links")
         while try tokens.nextElement() { found.append(try LinkText.read(from: &tokens, of: ordered)) }
         #expect(found == links)
-        for wrong in [
+    }
+
+    @Test(
+        "a malformed link is refused with the name of its relationship",
+        arguments: [
             "[1]", "[]", "[1, 0]", "[-1, 1]", "[1, 2, 3]", "[1, 2, 0, 4]", "[1, 2, 0, 0, 0]", "[1, \"2\"]", "[1.5, 2]",
             "{}", "5", "[1, [2]]",
-        ] {
-            var tokens = makeReader(Array(wrong.utf8), chunk: 4)
-            _ = try tokens.next()
-            var failure: StoreError?
-            do throws(StoreError) { _ = try LinkText.read(from: &tokens, of: plain) } catch { failure = error }
-            #expect(failure?.message.contains("'C.c'") == true, "\(wrong)")
-        }
+        ])
+    func refusesMalformedLink(text: String) throws {
+        let model = try linkModel()
+        let plain = try #require(model.linkRelationships.first { $0.name.entity == "C" })
+        var tokens = makeReader(Array(text.utf8), chunk: 4)
+        _ = try tokens.next()
+        var failure: StoreError?
+        do throws(StoreError) { _ = try LinkText.read(from: &tokens, of: plain) } catch { failure = error }
+        #expect(failure?.message.contains("'C.c'") == true)
     }
 }

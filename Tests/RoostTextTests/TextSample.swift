@@ -92,7 +92,7 @@ struct SeededNumbers: RandomNumberGenerator {
 extension TextSample {
     /// Appends a record of any entity with random values, each of them null now and then.
     static func appendRandomRecord(
-        key: Int64, to batch: inout RecordBatch, _ random: inout SeededNumbers
+        key: Int64, to batch: inout RecordBatch, using random: inout SeededNumbers
     ) throws(StoreError) {
         let model = batch.model
         let entity = model.entities.randomElement(using: &random).map(\.number) ?? 0

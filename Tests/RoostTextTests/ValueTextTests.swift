@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Bytes as JSON text")
 struct ValueTextTests {
-    @Test("bytes are written in base64 as Foundation does, at every length", arguments: 0...70)
-    func base64(count: Int) throws {
+    @Test("base64 of each length equals Foundation's", arguments: 0...70)
+    func writesBase64(count: Int) throws {
         var random = SeededNumbers(seed: UInt64(count))
         let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
         var text = TextBuffer()
@@ -14,8 +14,8 @@ struct ValueTextTests {
         #expect(String(decoding: text.bytes, as: UTF8.self) == "\"\(Data(bytes).base64EncodedString())\"")
     }
 
-    @Test("UUIDs are written as Foundation does")
-    func uuids() throws {
+    @Test("the text of a UUID equals Foundation's")
+    func writesUUID() throws {
         for _ in 0..<100 {
             let uuid = UUID()
             var text = TextBuffer()

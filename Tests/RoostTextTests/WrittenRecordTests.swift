@@ -56,10 +56,11 @@ struct WrittenRecordTests {
     }
 
     /// An array of random records of an entity, each on a line of its own.
-    private func document(_ entity: EntityName, _ random: inout SeededNumbers) throws -> (text: [UInt8], count: Int) {
+    private func document(_ entity: EntityName, using random: inout SeededNumbers) throws -> (text: [UInt8], count: Int)
+    {
         var batch = RecordBatch(model: model)
         while batch.count < 40 {
-            try TextSample.appendRandomRecord(key: Int64(batch.count + 1), to: &batch, &random)
+            try TextSample.appendRandomRecord(key: Int64(batch.count + 1), to: &batch, using: &random)
         }
         let number = try model.requireEntity(entity).number
         var text = TextBuffer()
@@ -75,29 +76,30 @@ struct WrittenRecordTests {
         return (text.bytes, count)
     }
 
-    @Test("records are read at once with the bytes that reading token by token gives", arguments: 0..<30)
+    @Test("the fast record reader gives the same records as the token reader", arguments: 0..<30)
     func sameRecords(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed)
         for entity in ["Thing", "Person", "Child", "Box"] as [EntityName] {
-            let (text, count) = try document(entity, &random)
+            let (text, count) = try document(entity, using: &random)
             let number = try model.requireEntity(entity).number
             for chunk in [1, Int.random(in: 2...3000, using: &random), 1 << 20] {
                 let plain = read(text, number, chunk: chunk, asWritten: false)
                 let written = read(text, number, chunk: chunk, asWritten: true)
                 #expect(plain.message == nil && plain.records.count == count)
                 #expect(written == plain, "\(entity), chunks of \(chunk)")
-                // Escapes and numbers of more than 18 digits are left to the token reader; boxes have neither.
+                // Escapes and numbers of more than 18 digits are left to the token reader; boxes
+                // have neither.
                 if chunk == 1 << 20, entity == "Box" { #expect(written.writtenCount == count) }
             }
         }
     }
 
-    @Test("a text with a mistake gives the same records and the same error, with the same place", arguments: 0..<60)
+    @Test("the fast record reader reports the same errors as the token reader", arguments: 0..<60)
     func sameErrors(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed)
         let entity: EntityName = seed % 4 == 0 ? "Person" : "Thing"
         let number = try model.requireEntity(entity).number
-        let (text, _) = try document(entity, &random)
+        let (text, _) = try document(entity, using: &random)
         let pieces =
             [
                 "0", "-", ".", "e1", "\"", "\\", " ", "\n", "\u{1}", ",", "}", "{", "]", "é", "null", "true", ": ",
@@ -120,8 +122,8 @@ struct WrittenRecordTests {
         }
     }
 
-    @Test("a number is read as it is token by token, however it is spelled")
-    func numbers() throws {
+    @Test("the fast record reader reads each spelling of a number like the token reader")
+    func readsNumberSpellings() throws {
         let number = try model.requireEntity("Thing").number
         let spellings = [
             "0", "-0", "1", "-1", "01", "1.", ".5", "1.50", "1e3", "1E+3", "1e", "1.5e-3", "123456789012345678",
@@ -136,6 +138,11 @@ struct WrittenRecordTests {
                 #expect(read(text, number, chunk: 1 << 20, asWritten: true) == plain, "\(key): \(spelling)")
             }
         }
+    }
+
+    @Test("the fast record reader reads each key and version like the token reader")
+    func readsKeysAndVersions() throws {
+        let number = try model.requireEntity("Thing").number
         for key in ["0", "-1", "1.5", "9223372036854775807", "\"1\""] {
             for version in ["0", "4294967295", "4294967296", "-1", "null"] {
                 let text = Array("[\n{\"id\": \(key), \"version\": \(version)}\n]".utf8)
@@ -145,8 +152,8 @@ struct WrittenRecordTests {
         }
     }
 
-    @Test("nothing is read at once where no element of an array comes next")
-    func otherPlaces() throws {
+    @Test("the fast record reader reads nothing where no array element comes next")
+    func readsNothingOutsideArray() throws {
         let number = try model.requireEntity("Box").number
         for text in ["{\"a\": [\n{\"id\": 1, \"version\": 1}\n]}", "[\n{\"id\": 1, \"version\": 1}\n]"] {
             var tokens = makeReader(Array(text.utf8), chunk: 1000)

@@ -5,9 +5,10 @@
 
     @testable import RoostViewer
 
-    @Suite struct AccessTests {
+    @Suite("Access to the browser's server")
+    struct AccessTests {
         private func status(
-            _ address: String, _ headers: [String: String], method: String = "GET"
+            _ address: String, headers: [String: String], method: String = "GET"
         ) throws -> UInt32 {
             let library = try ViewedLibrary()
             var all = ["host": "127.0.0.1:8080"]
@@ -16,7 +17,7 @@
             return library.server.answer(request).status.code
         }
 
-        @Test("the token of the start address gives a cookie once, and the cookie opens everything")
+        @Test("the start address sets a cookie once, and the cookie opens the views")
         func start() throws {
             let library = try ViewedLibrary()
             let request = try #require(
@@ -35,16 +36,16 @@
         }
 
         @Test(
-            "without the cookie nothing of a store is answered",
+            "the server answers 403 without a valid cookie or token",
             arguments: ["/", "/library", "/library.json", "/-/session.json", "/library/Album/1/cover.bin", "/?token=0"])
         func noCookie(address: String) throws {
-            #expect(try status(address, [:]) == 403)
-            #expect(try status(address, ["cookie": "roost-8080=00000000000000000000000000000000"]) == 403)
-            #expect(try status(address, ["authorization": "Bearer wrong-token-wrong-t"]) == 403)
+            #expect(try status(address, headers: [:]) == 403)
+            #expect(try status(address, headers: ["cookie": "roost-8080=00000000000000000000000000000000"]) == 403)
+            #expect(try status(address, headers: ["authorization": "Bearer wrong-token-wrong-t"]) == 403)
         }
 
         @Test(
-            "another host is refused, and localhost at any port is not",
+            "the server answers only its own address and localhost",
             arguments: [
                 ("127.0.0.1:8080", true), ("localhost:8080", true), ("localhost:9999", true), ("localhost", true),
                 ("127.0.0.1:8081", false), ("evil.example", false), ("127.0.0.1.evil.example:8080", false),
@@ -54,24 +55,27 @@
             ])
         func host(name: String, isAllowed: Bool) throws {
             let answer = try status(
-                "/library.json", ["host": name, "authorization": "Bearer \(ViewedLibrary.token)"])
+                "/library.json", headers: ["host": name, "authorization": "Bearer \(ViewedLibrary.token)"])
             #expect(answer == (isAllowed ? 200 : 421))
         }
 
-        @Test("a request from another page is refused, also from one on another port of this machine")
+        @Test("a request from another origin is refused, except for navigation")
         func origin() throws {
             let bearer = ["authorization": "Bearer \(ViewedLibrary.token)"]
             func with(_ more: [String: String]) -> [String: String] { bearer.merging(more) { $1 } }
-            #expect(try status("/library.json", with(["origin": "http://127.0.0.1:8080"])) == 200)
-            #expect(try status("/library.json", with(["origin": "http://127.0.0.1:3000"])) == 403)
-            #expect(try status("/library.json", with(["origin": "null"])) == 403)
-            #expect(try status("/library.json", with(["sec-fetch-site": "same-site"])) == 403)
+            #expect(try status("/library.json", headers: with(["origin": "http://127.0.0.1:8080"])) == 200)
+            #expect(try status("/library.json", headers: with(["origin": "http://127.0.0.1:3000"])) == 403)
+            #expect(try status("/library.json", headers: with(["origin": "null"])) == 403)
+            #expect(try status("/library.json", headers: with(["sec-fetch-site": "same-site"])) == 403)
             #expect(
-                try status("/library.json", with(["sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"])) == 403)
+                try status(
+                    "/library.json", headers: with(["sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"]))
+                    == 403)
             #expect(
-                try status("/library", with(["sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"])) == 200)
+                try status("/library", headers: with(["sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"]))
+                    == 200)
             let post = with(["sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"])
-            #expect(try status("/library/-/undo.json", post, method: "POST") == 403)
+            #expect(try status("/library/-/undo.json", headers: post, method: "POST") == 403)
         }
 
         @Test(
@@ -92,11 +96,11 @@
         }
 
         @Test(
-            "an address that is not UTF-8 in percent encoding is none",
+            "an address without valid percent-encoded UTF-8 is not a request",
             arguments: ["/%", "/%f", "/%ff", "/%+1", "/a%00b", "library", "/x?a=%zz"])
         func wrongAddress(address: String) { #expect(HTTPRequest("GET", address: address, headers: [:]) == nil) }
 
-        @Test("parts of an address are decoded one by one, so that a slash in a name stays in it")
+        @Test("each part of an address is decoded alone, so names keep their slashes")
         func decoding() throws {
             let request = try #require(
                 HTTPRequest("GET", address: "/a%2Fb/c%20d+e?x=1+2%2B3&y", headers: [:]))
@@ -106,14 +110,14 @@
             #expect(request.value("y") == nil)
         }
 
-        @Test("a token for programs that can be guessed is refused")
+        @Test("a short token for programs is refused")
         func shortToken() throws {
             var options = StoreViewer.Options()
             options.programToken = "short"
             #expect(throws: StoreError.self) { _ = try StoreViewer([], version: "0", options: options) }
         }
 
-        @Test("stores get short names for addresses, each its own")
+        @Test("each store gets a short name of its own for addresses")
         func names() {
             #expect(StoreViewer.name("music.sqlite", besides: []) == "music")
             #expect(StoreViewer.name("music.lmdb", besides: ["music"]) == "music-2")

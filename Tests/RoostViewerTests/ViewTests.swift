@@ -8,8 +8,9 @@
 
     @testable import RoostViewer
 
-    @Suite struct ViewTests {
-        @Test("the overview counts the objects of an entity with and without those of its subentities")
+    @Suite("Views of the browser")
+    struct ViewTests {
+        @Test("the overview counts the objects of an entity with and without subentities")
         func overview() throws {
             let view = try ViewedLibrary().get("/library.json")
             let albums = try #require(view["entities"]?.elements?.first { $0["name"]?.text == "Album" })
@@ -18,25 +19,25 @@
             #expect(view["hasHistory"]?.line == "false")
         }
 
-        @Test("pages of a table have every object once, in any order")
-        func pages() throws {
+        @Test(
+            "the pages of a table have every object once, in any order",
+            arguments: ["", "&sort=-title", "&where=year%20%3E%201970", "&sort=year&where=isLive%20%3D%3D%20YES"])
+        func pages(query: String) throws {
             let library = try ViewedLibrary()
-            for query in ["", "&sort=-title", "&where=year%20%3E%201970", "&sort=year&where=isLive%20%3D%3D%20YES"] {
-                var (keys, page) = ([Int64](), 1)
-                let count = try #require(try library.get("/library/Album.json?size=0\(query)")["count"]?.integer)
-                while true {
-                    let view = try library.get("/library/Album.json?size=4&page=\(page)\(query)")
-                    let rows = try #require(view["rows"]?.elements)
-                    #expect(view["count"]?.integer == count)
-                    if rows.isEmpty { break }
-                    keys += rows.compactMap { $0["key"]?.integer }
-                    page += 1
-                }
-                #expect(keys.count == Int(count) && Set(keys).count == keys.count, "\(query)")
+            var (keys, page) = ([Int64](), 1)
+            let count = try #require(try library.get("/library/Album.json?size=0\(query)")["count"]?.integer)
+            while true {
+                let view = try library.get("/library/Album.json?size=4&page=\(page)\(query)")
+                let rows = try #require(view["rows"]?.elements)
+                #expect(view["count"]?.integer == count)
+                if rows.isEmpty { break }
+                keys += rows.compactMap { $0["key"]?.integer }
+                page += 1
             }
+            #expect(keys.count == Int(count) && Set(keys).count == keys.count)
         }
 
-        @Test("a page after the first has the changes that were committed meanwhile")
+        @Test("a later page of a table shows changes committed meanwhile")
         func changesBetweenPages() throws {
             let library = try ViewedLibrary()
             let address = "/library/Album.json?size=5&page=2&sort=-year"
@@ -48,7 +49,7 @@
             #expect(before.at("rows.0.key")?.integer == after.at("rows.1.key")?.integer)
         }
 
-        @Test("columns are chosen, titles of to-one objects are shown, and to-many objects are counted")
+        @Test("a table shows chosen columns, titles of to-one objects and to-many counts")
         func columns() throws {
             let view = try ViewedLibrary().get("/library/Artist.json?select=albums,name")
             #expect(view.at("rows.0.values")?.line == #"[{"count":10},"Queen"]"#)
@@ -56,7 +57,7 @@
             #expect(albums.at("rows.0.values.0")?.line == #"{"entity":"Artist","key":2,"title":"Björk"}"#)
         }
 
-        @Test("a predicate that cannot be read says where, in the units of scripts")
+        @Test("an error in a predicate has its offset in UTF-16 units")
         func predicateErrors() throws {
             let library = try ViewedLibrary()
             let address = "/library/Album.json?where=title%20%3D%3D%20%22%F0%9F%98%80%22%20AND%20yeer%20%3D%3D%201"
@@ -68,7 +69,7 @@
         }
 
         @Test(
-            "a wrong name or number is refused with what to do",
+            "a wrong address gets a status and a hint",
             arguments: [
                 ("/library/Albun.json", 404, "Did you mean 'Album'?"),
                 ("/library/Album.json?select=titel", 400, "'title'"),
@@ -88,21 +89,22 @@
             #expect(text.isEmpty || answer.text.contains(text), "\(answer.text)")
         }
 
-        @Test("facets count values, and the condition of each finds as many objects")
-        func facets() throws {
+        @Test(
+            "the condition of each facet value finds as many objects as it counts",
+            arguments: ["year", "artist", "isLive", "title"])
+        func facets(property: String) throws {
             let library = try ViewedLibrary()
-            for name in ["year", "artist", "isLive", "title"] {
-                let facet = try #require(try library.get("/library/Album.json?size=0&facet=\(name)").at("facets.0"))
-                for value in try #require(facet["values"]?.elements) {
-                    let condition = try #require(value["where"]?.text)
-                    let encoded = try #require(condition.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
-                    let found = try library.get("/library/Album.json?size=0&where=\(encoded)")["count"]
-                    #expect(found?.integer == value["count"]?.integer, "\(condition)")
-                }
+            let facet = try #require(
+                try library.get("/library/Album.json?size=0&facet=\(property)").at("facets.0"))
+            for value in try #require(facet["values"]?.elements) {
+                let condition = try #require(value["where"]?.text)
+                let encoded = try #require(condition.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+                let found = try library.get("/library/Album.json?size=0&where=\(encoded)")["count"]
+                #expect(found?.integer == value["count"]?.integer, "\(condition)")
             }
         }
 
-        @Test("an object shows what refers to it without an inverse")
+        @Test("an object shows references to it without an inverse")
         func references() throws {
             let view = try ViewedLibrary().get("/library/Album/1.json")
             #expect(view.at("referencedBy.0.relationship")?.text == "about")
@@ -110,7 +112,7 @@
             #expect(view.at("referencedBy.0.where")?.text == "about == 1")
         }
 
-        @Test("an object is shown under the name of a superentity, with its own entity and properties")
+        @Test("an object under a superentity's address shows its own entity and properties")
         func inheritance() throws {
             let library = try ViewedLibrary()
             let view = try library.get("/library/Album/21.json")
@@ -121,7 +123,7 @@
             #expect(try library.get("/library/Album/21/editor.json").at("property.value")?.text == "Ann")
         }
 
-        @Test("a relationship has a table in its order, which can be sorted and narrowed")
+        @Test("a relationship's table has its order, and is sorted and filtered")
         func relationships() throws {
             let library = try ViewedLibrary()
             #expect(try library.get("/library/Artist/1/albums.json?size=3")["count"]?.integer == 10)
@@ -152,7 +154,7 @@
             #expect(try texts("title == \"a\" ") == ["AND", "OR"])
         }
 
-        @Test("a long text and bytes are cut in a table and whole in their own view")
+        @Test("long values are cut in a table and whole in their own view")
         func longValues() throws {
             let text = String(repeating: "ä", count: 300)
             let library = try ViewedLibrary { store in
@@ -176,7 +178,7 @@
         }
 
         @Test(
-            "bytes that a browser might run are a file to keep, never a page",
+            "bytes that a browser might run are sent as an attachment",
             arguments: [
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"/>", "<script>alert(1)</script>",
                 "%PDF-1.4", "",
@@ -192,7 +194,7 @@
             #expect(headers["Content-Security-Policy"]?.contains("sandbox") == true)
         }
 
-        @Test("numbers that a script would round are texts")
+        @Test("numbers that a script would round are sent as text")
         func largeNumbers() throws {
             let library = try ViewedLibrary { store in
                 let price = try #require(Decimal(string: "0.10"))
@@ -208,7 +210,7 @@
             #expect(view.at("rows.1.values.0")?.line == "9007199254740992")
         }
 
-        @Test("the check, the model and the comparison with itself answer")
+        @Test("the views of the check, the model and the comparison show a sound store")
         func wholeStore() throws {
             let library = try ViewedLibrary()
             #expect(try library.get("/library/-/check.json")["findings"]?.line == "[]")
@@ -220,7 +222,7 @@
             #expect(title["isInherited"]?.line == "true")
         }
 
-        @Test("a request that takes long is answered with a job number, and can be cancelled")
+        @Test("a long request gets a job number, reports progress and can be cancelled")
         func jobs() throws {
             let jobs = JobList()
             let headers = ["prefer": "respond-async"]

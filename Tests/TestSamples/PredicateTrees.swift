@@ -2,8 +2,9 @@ internal import Foundation
 package import RoostCore
 internal import RoostQuery
 
-/// Random predicates and expressions of every kind of node, in the shape that reading text gives:
-/// no AND or OR of fewer than two.
+/// A generator of random predicates and expressions of every kind of node.
+///
+/// They have the shape that reading text gives: an AND or OR has two parts or more.
 package struct PredicateTrees {
     package typealias P = FetchRequest.Predicate
     package typealias E = FetchRequest.Expression

@@ -1,7 +1,7 @@
 internal import Foundation
 package import RoostCore
 
-/// Makes valid models that use everything a model can say.
+/// A generator of valid models that use every feature of models.
 package struct RandomModel {
     private var generator: SeededGenerator
 

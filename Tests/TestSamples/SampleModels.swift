@@ -1,7 +1,7 @@
 internal import Foundation
 package import RoostCore
 
-/// A generator of random numbers that gives the same ones for the same seed.
+/// A generator that gives the same random numbers for the same seed.
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
@@ -20,7 +20,7 @@ package struct SeededGenerator: RandomNumberGenerator {
 /// every object uses itself.
 package func sampleName(of type: AttributeType) -> String { type == .objectID ? "anyObjectID" : type.name }
 
-/// A model with every type of attribute and every kind of field.
+/// Returns a model with every type of attribute and every kind of field.
 package func everyTypeModel() throws -> ManagedObjectModel {
     let elements: [AttributeDescription] = [
         .init("depth", type: .double), .init("label", type: .string),
@@ -51,7 +51,7 @@ package func everyTypeModel() throws -> ManagedObjectModel {
     ])
 }
 
-/// Values at the limits of a type, and ordinary ones.
+/// Returns values at the limits of a type, and ordinary ones.
 package func limits(of type: AttributeType) -> [Value] {
     switch type {
     case .undefined, .composite: []
@@ -90,7 +90,7 @@ package func limits(of type: AttributeType) -> [Value] {
     }
 }
 
-/// Random values for the stored properties of `everyTypeModel`'s Thing; some are missing.
+/// Returns random values for the stored properties of `everyTypeModel`'s Thing; some are missing.
 package func randomThing(using generator: inout SeededGenerator) -> [String: Value] {
     var values: [String: Value] = [:]
     for type in AttributeType.allCases where Bool.random(using: &generator) {

@@ -2,10 +2,12 @@ import Foundation
 import Roost
 import RoostCore
 
-// Durable commits to a store that records its changes beside commits to one that does not, taken in turn so that both see
-// the same disk: medians in microseconds, the quotient beside its limit, and the bytes that a change takes.
+// Compares durable commits to a store with a history and to a store without one.
+//
+// The commits alternate, so that both use the same disk. The program prints medians in
+// microseconds, the ratio with its limit, and the bytes of a change.
 
-/// The most that a commit with a history may take, as a multiple of one without.
+/// The maximum time of a commit with a history, as a multiple of a commit without one.
 let limit = 1.25
 
 let model = try ManagedObjectModel(entities: [
@@ -73,7 +75,7 @@ for type in ["sqlite", "lmdb"] {
     let sides = [
         try Side(type, directory, recordsHistory: false), try Side(type, directory, recordsHistory: true),
     ]
-    // Neither store begins in an empty file.
+    // Fills both stores first, so that neither measures an empty file.
     for side in sides { for _ in 0..<20 { try side.commit("insert", 1000) } }
     for count in [1, 100, 1000] as [Int64] {
         var medians: [String: [[Double]]] = [:]

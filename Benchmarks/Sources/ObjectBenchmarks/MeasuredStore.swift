@@ -1,8 +1,9 @@
 internal import Foundation
 internal import Roost
 
-/// A store that measures its own commits, so that a save can be divided into what comes before its
-/// commit, the commit, and what comes after it.
+/// A store that measures its own commits.
+///
+/// It divides a save into the time before its commit, the commit, and the time after it.
 final class MeasuredStore: PersistentStore {
     /// When a commit began and ended.
     struct Commit {

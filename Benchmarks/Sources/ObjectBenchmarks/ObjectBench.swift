@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Roost
 
-/// The program: objects of Roost on each type of store, and beside them those of other libraries.
+/// The program: measures objects of Roost on each type of store, and of other libraries.
 @main
 struct ObjectBench {
     /// Other libraries, added by hand; see ``ObjectLayer``.
@@ -51,7 +51,7 @@ struct ObjectBench {
         try compare(layers + others(in: directory), count: count, known: layers.count)
     }
 
-    /// Runs the operations that all libraries have, one library after the other.
+    /// Runs the operations that all libraries support, one library after the other.
     private static func compare(_ layers: [any ObjectLayer], count: Int, known: Int) throws {
         for layer in layers.dropFirst(known) { try layer.insert(count) }
         let operations: [(String, (any ObjectLayer) throws -> Int)] = [
@@ -72,7 +72,7 @@ struct ObjectBench {
                 let time = try ContinuousClock().measure { result = try operation(layer) }
                 if let expected, expected != result {
                     throw StoreError(
-                        .verificationFailed, "\(layer.name) read something else than \(layers[0].name): \(name).")
+                        .verificationFailed, "\(layer.name) read other content than \(layers[0].name): \(name).")
                 }
                 expected = result
                 print(line(layer.name, nanoseconds(time, count), nil))

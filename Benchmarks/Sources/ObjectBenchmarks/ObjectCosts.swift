@@ -32,7 +32,7 @@ struct ObjectCosts {
 
     private func albums(_ context: ManagedObjectContext) throws -> [Album] { try context.fetch(Fetch<Album>()) }
 
-    /// Measures all; the store has `count` albums.
+    /// Measures all operations on a store with `count` albums.
     func lines() throws -> [Line] {
         try accessors() + reading() + saving() + results()
     }
@@ -42,7 +42,7 @@ struct ObjectCosts {
         let albums = try albums(context)
         guard let first = albums.first else { return [] }
         var sum = 0
-        // Each title is made of ten characters, so that the read makes no block of memory.
+        // Each title has ten characters, so that a read allocates no memory.
         /// Times a loop whose sum stays in a register.
         func clockSum(_ body: (inout Int) -> Void) -> Duration {
             var own = 0
@@ -123,19 +123,18 @@ struct ObjectCosts {
         ]
     }
 
-    /// The parts of saves, and commits of the same changes without a context.
+    /// The times of saves in parts, and of commits of the same changes without a context.
     private struct SaveTimes {
         var commits: [Duration] = []
         var saves: [Duration] = []
-        /// From the beginning of a save to that of its commit: hooks, validation, and the change
-        /// set.
+        /// The times from the start of a save to its commit: hooks, validation and the change set.
         var preparations: [Duration] = []
         var ownCommits: [Duration] = []
     }
 
     /// Commits changes of all albums without a context.
     ///
-    /// Neither a context nor a snapshot is open then, as in a save.
+    /// As in a save, neither a context nor a snapshot is open.
     private func commit(_ plays: Int64, _ times: inout SaveTimes) throws {
         let snapshot = try layer.store.snapshot()
         let cursor = try snapshot.fetch(FetchRequest("Album"))
@@ -159,7 +158,7 @@ struct ObjectCosts {
         let start = ContinuousClock.now
         try context.save()
         let end = ContinuousClock.now
-        // The program keeps its objects: their end is not a part of the save.
+        // The objects stay alive, so that their release is not a part of the save.
         withExtendedLifetime(albums) {}
         guard let own = layer.store.lastCommit else { return }
         times.saves.append(start.duration(to: end))
@@ -172,7 +171,7 @@ struct ObjectCosts {
         var (times, texts) = (SaveTimes(), SaveTimes())
         for round in 0..<rounds {
             let plays = Int64(round) * 2 + 1
-            // One after the other, in the other order each round.
+            // The order alternates in each round.
             if round % 2 == 0 { try commit(plays, &times) }
             try save(&times) { $0.plays = plays + 1 }
             if round % 2 == 1 { try commit(plays, &times) }

@@ -1,9 +1,13 @@
-/// A library that keeps objects, as a program uses it: what all such libraries can do.
+/// The operations that every library of persistent objects supports.
 ///
-/// This is the place where others can be put beside Roost, by hand, because they need the network:
-/// add the package to `Benchmarks/Package.swift`, write a type with this protocol in a file of its
-/// own, and name it in ``ObjectBench/others``. Each operation has the same meaning for all: durable
-/// when it returns, objects of the library's own kind, nothing read in advance.
+/// Other libraries are added by hand, because they require the network:
+///
+/// 1. Add the package to `Benchmarks/Package.swift`.
+/// 2. Write a type with this protocol in its own file.
+/// 3. Name it in ``ObjectBench/others``.
+///
+/// Each operation has the same meaning for all libraries. It is durable when it returns, uses the
+/// library's own objects, and reads nothing in advance.
 ///
 /// ```swift
 /// struct GRDBLayer: ObjectLayer {

@@ -5,7 +5,7 @@ internal import Roost
 struct RoostLayer: ObjectLayer {
     let name: String
     let container: PersistentContainer
-    /// The store below the container, for what a context costs beside it.
+    /// The store below the container, which measures the costs of a context.
     let store: MeasuredStore
 
     init(_ type: String, in directory: URL) throws {

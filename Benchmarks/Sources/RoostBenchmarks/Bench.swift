@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Roost
 
-/// The program: a benchmark for people, and the workers it starts of itself.
+/// The program: the benchmark, and the workers that it starts.
 @main
 struct Bench {
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()
-        // As the baselines do.
+        // The baselines do the same.
         stopCountingLibraryMemory()
         do {
             switch arguments.first {
@@ -96,7 +96,7 @@ struct Bench {
         return 0
     }
 
-    /// Measures all operations; continues after a failure, which is kept with its reason.
+    /// Measures all operations, and records failures with their reasons.
     private func measure(_ operations: [(Operation, Scale)]) -> Results {
         var results = Results(
             machine: .current, commit: Machine.commit, rounds: options.scale.rounds, operations: [], failures: [])
@@ -116,7 +116,7 @@ struct Bench {
         return results
     }
 
-    /// Writes the files that were asked for, and gives the exit code.
+    /// Writes the requested files, and returns the exit code.
     private func finish(_ results: Results) throws -> Int32 {
         for failure in results.failures { print("not measured: \(failure)") }
         if let path = options.json { try results.encoded().write(to: URL(fileURLWithPath: path)) }

@@ -3,7 +3,7 @@ internal import Foundation
 /// The command line.
 struct Options {
     static let usage = """
-        Compares Roost with programs in C that do the same, and migrations with conversions, by turns, on this machine.
+        Compares Roost with programs in C that do the same, and migrations with conversions, on this machine.
 
         bench [NAME…] [--quick] [--rounds=N] [--objects=N]
               [--json=FILE] [--markdown=FILE] [--svg=FILE] [--directory=DIR]
@@ -45,7 +45,7 @@ struct Options {
     var svg: String?
     var directory = ".build/bench"
 
-    /// Reads arguments; throws what is wrong with them.
+    /// Reads arguments; throws an error that names a wrong one.
     init(_ arguments: [String]) throws {
         for argument in arguments {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -58,7 +58,7 @@ struct Options {
             case ("--memory", nil): mode = .memory
             case ("--profile", let value?):
                 guard let side = Side(rawValue: value) else {
-                    throw BenchmarkError("--profile takes 'roost' or 'baseline', not '\(value)'.")
+                    throw BenchmarkError("--profile takes 'roost' or 'baseline', not '\(value)'")
                 }
                 mode = .profile(side)
             case ("--rounds", let value?): scale.rounds = try Self.number(name, value)
@@ -70,7 +70,7 @@ struct Options {
             case ("--directory", let value?): directory = value
             default:
                 guard !argument.hasPrefix("-") else {
-                    throw BenchmarkError("There is no option '\(argument)'; bench --help lists them.")
+                    throw BenchmarkError("unknown option '\(argument)'; bench --help lists the options")
                 }
                 names.append(argument)
             }
@@ -79,7 +79,7 @@ struct Options {
 
     private static func number(_ name: String, _ value: String) throws -> Int {
         guard let number = Int(value), number > 0 else {
-            throw BenchmarkError("\(name) takes a number above 0, not '\(value)'.")
+            throw BenchmarkError("\(name) takes a number above 0, not '\(value)'")
         }
         return number
     }
@@ -91,7 +91,7 @@ struct Options {
         let names = names.isEmpty ? standard : names
         guard !names.isEmpty else { return Operations.all }
         for name in names where !Operations.all.contains(where: { Self.matches($0, name) }) {
-            throw BenchmarkError("There is no operation, group or kind '\(name)'; bench --list has all names.")
+            throw BenchmarkError("unknown operation, group or kind '\(name)'; bench --list lists all names")
         }
         return Operations.all.filter { operation in names.contains { Self.matches(operation, $0) } }
     }
@@ -100,7 +100,7 @@ struct Options {
         operation.name == name || operation.group == name || operation.name.hasSuffix("/" + name)
     }
 
-    /// The numbers of tracks of a run over several sizes.
+    /// Returns the numbers of tracks of a run over several sizes.
     func sizes(from smallest: Int) -> [Int] {
         Array(sequence(first: smallest) { $0 * 10 <= largest ? $0 * 10 : nil })
     }

@@ -4,10 +4,13 @@
     import Roost
     import RoostCore
 
-    // Durable commits of 1, 2, 4 and 8 threads to one store on a PostgreSQL server, beside a program in C that writes the same rows: one
-    // increment of a counter or one new object in each. Both are run in turn; the best of three counts.
+    // Compares durable commits of 1, 2, 4 and 8 threads to one store on a PostgreSQL server with a
+    // C program that writes the same rows.
+    //
+    // Each commit increments a counter or inserts an object. Both programs alternate, and the best
+    // of three runs counts.
 
-    /// The least that Roost may reach, as a part of what C reaches.
+    /// The minimum rate of Roost, as a fraction of C's rate.
     let limit = 0.8
     let counterCount: Int64 = 1000
 
@@ -17,7 +20,7 @@
         EntityDescription("Counter", attributes: [AttributeDescription("value", type: .integer64)])
     ])
 
-    /// Commits of one thread; its counters are its own, so that it knows their versions.
+    /// Commits on one thread, which uses its own counters, so that it knows their versions.
     func write(_ store: any PersistentStore, _ number: Int, of threadCount: Int, _ commitCount: Int) throws {
         let slotCount = Int(counterCount) / threadCount
         var values = [Int64](repeating: 0, count: slotCount)
@@ -78,7 +81,7 @@
         let snapshot = try store.snapshot()
         let (recorded, counted) = (try snapshot.recordedTally(), try snapshot.computeTally())
         guard recorded == counted, counted.entities[0].count == Int(counterCount) + commits / 2 * threadCount else {
-            throw Failure(text: "The tallies are not those of the objects.")
+            throw Failure(text: "The tallies differ from those of the objects.")
         }
         snapshot.close()
         try store.close()

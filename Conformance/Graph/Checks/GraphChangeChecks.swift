@@ -141,7 +141,7 @@ extension GraphCheck {
                 let object = try require(try other.existingObject(with: id) as? Everything, "an object")
                 let property = try require(typedProperties.first { $0.name == name }, "a property")
                 try expectEqual(property.get(object), value, "'\(name)' in another context")
-                // The second change is in a row that has all its other values.
+                // The second change is in a row with values in all other attributes.
                 property.set(object, .null)
                 try expectEqual(object[name], .null, "'\(name)' set to null")
                 property.set(object, value)
@@ -249,7 +249,7 @@ extension GraphCheck {
         },
     ]
 
-    /// An attribute by name and by type.
+    /// An attribute with access by name and by type.
     private struct TypedProperty: Sendable {
         let name: String
         let values: [Value]
@@ -257,7 +257,7 @@ extension GraphCheck {
         let set: @Sendable (Everything, Value) -> Void
 
         init<T: AttributeValue>(
-            _ name: String, _ values: [Value], _ get: @escaping @Sendable (Everything) -> T?,
+            _ name: String, values: [Value], get: @escaping @Sendable (Everything) -> T?,
             _ set: @escaping @Sendable (Everything, T?) -> Void
         ) {
             (self.name, self.values) = (name, values)
@@ -267,51 +267,66 @@ extension GraphCheck {
     }
 
     private static let typedProperties: [TypedProperty] = [
-        TypedProperty("i16", [0, -1, .int(Int64(Int16.min)), .int(Int64(Int16.max))], { $0.i16 }) { $0.i16 = $1 },
-        TypedProperty("i32", [0, .int(Int64(Int32.min)), .int(Int64(Int32.max))], { $0.i32 }) { $0.i32 = $1 },
-        TypedProperty("i64", [0, .int(.min), .int(.max)], { $0.i64 }) { $0.i64 = $1 },
+        TypedProperty("i16", values: [0, -1, .int(Int64(Int16.min)), .int(Int64(Int16.max))], get: { $0.i16 }) {
+            $0.i16 = $1
+        },
+        TypedProperty("i32", values: [0, .int(Int64(Int32.min)), .int(Int64(Int32.max))], get: { $0.i32 }) {
+            $0.i32 = $1
+        },
+        TypedProperty("i64", values: [0, .int(.min), .int(.max)], get: { $0.i64 }) { $0.i64 = $1 },
         TypedProperty(
             "dec",
-            [0, 1, -1].map { .decimal($0) } + [
+            values: [0, 1, -1].map { .decimal($0) } + [
                 .decimal(Decimal(string: "12345678901234567890.123456789") ?? 0),
                 .decimal(Decimal(string: "-0.00000000000000000000000000000000000001") ?? 0),
-            ], { $0.dec }
+            ], get: { $0.dec }
         ) { $0.dec = $1 },
         TypedProperty(
             "dbl",
-            [0.0, -0.0, 0.1, .double(.infinity), .double(-.greatestFiniteMagnitude), .double(.leastNonzeroMagnitude)],
-            { $0.dbl }
+            values: [
+                0.0, -0.0, 0.1, .double(.infinity), .double(-.greatestFiniteMagnitude), .double(.leastNonzeroMagnitude),
+            ],
+            get: { $0.dbl }
         ) { $0.dbl = $1 },
         TypedProperty(
-            "flt", [0.0, 0.5, .double(Double(Float.greatestFiniteMagnitude)), .double(-.infinity)], { $0.flt }
+            "flt", values: [0.0, 0.5, .double(Double(Float.greatestFiniteMagnitude)), .double(-.infinity)],
+            get: { $0.flt }
         ) { $0.flt = $1 },
         TypedProperty(
-            "str", ["", "a", "ä\u{0}é", "e\u{301}", .string(String(repeating: "long 🎵 ", count: 20_000))], { $0.str }
+            "str", values: ["", "a", "ä\u{0}é", "e\u{301}", .string(String(repeating: "long 🎵 ", count: 20_000))],
+            get: { $0.str }
         ) { $0.str = $1 },
-        TypedProperty("flag", [true, false], { $0.flag }) { $0.flag = $1 },
+        TypedProperty("flag", values: [true, false], get: { $0.flag }) { $0.flag = $1 },
         TypedProperty(
             "day",
-            [.date(.distantPast), .date(.distantFuture), .date(Date(timeIntervalSinceReferenceDate: 0.000_001))],
-            { $0.day }
+            values: [
+                .date(.distantPast), .date(.distantFuture), .date(Date(timeIntervalSinceReferenceDate: 0.000_001)),
+            ],
+            get: { $0.day }
         ) { $0.day = $1 },
         TypedProperty(
-            "blob", [.data(Data()), .data(Data([0, 255, 0])), .data(Data(repeating: 7, count: 100_000))], { $0.blob }
+            "blob", values: [.data(Data()), .data(Data([0, 255, 0])), .data(Data(repeating: 7, count: 100_000))],
+            get: { $0.blob }
         ) { $0.blob = $1 },
         TypedProperty(
-            "ident", [.uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))), .uuid(UUID())], { $0.ident }
+            "ident", values: [.uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))), .uuid(UUID())],
+            get: { $0.ident }
         ) { $0.ident = $1 },
-        TypedProperty("link", [.uri("https://example.org/ä?b=c#d"), .uri("")], { $0.link.map { Value.uri($0) } }) {
+        TypedProperty(
+            "link", values: [.uri("https://example.org/ä?b=c#d"), .uri("")], get: { $0.link.map { Value.uri($0) } }
+        ) {
             $0.link = if case .uri(let text)? = $1 { text } else { nil }
         },
         TypedProperty(
-            "oid", [.objectID(ObjectID("Album", key: 1)), .objectID(ObjectID("Clip", key: .max))], { $0.oid }
+            "oid", values: [.objectID(ObjectID("Album", key: 1)), .objectID(ObjectID("Clip", key: .max))],
+            get: { $0.oid }
         ) {
             $0.oid = $1
         },
         TypedProperty(
             "place",
-            [.composite(["street": "Main", "number": 5]), .composite(["street": "only"]), .composite([:])],
-            { $0.place.map { Value.composite($0) } }
+            values: [.composite(["street": "Main", "number": 5]), .composite(["street": "only"]), .composite([:])],
+            get: { $0.place.map { Value.composite($0) } }
         ) {
             $0.place = if case .composite(let elements)? = $1 { elements } else { nil }
         },

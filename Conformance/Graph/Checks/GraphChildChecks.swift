@@ -8,7 +8,7 @@ extension GraphCheck {
     static let children: [GraphCheck] = [
         GraphCheck(
             "child.parent-rollback",
-            "A child that follows its parent shows what a rollback of the parent leaves: values are the committed ones, and new objects are deleted.",
+            "A child that follows its parent shows a rollback of the parent: values are the committed ones, and new objects are deleted.",
             .roost
         ) { bench in
             let (_, parent, album) = try makeParent(bench)
@@ -57,7 +57,7 @@ extension GraphCheck {
             let fresh = try other.existingObject(album.id)
             try expectEqual(fresh.tracks.map(\.title), ["new", "Carey", "River"], "the stored tracks")
             try expect(fresh.title == "mine" && fresh.artist?.name == "Neil", "the stored values")
-            // The child continues with what was saved.
+            // The child continues with the saved values.
             copy.title = "again"
             try child.save()
             try parent.save()
@@ -174,7 +174,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "child.deleted-there",
-            "A save of a child that changed what the parent deleted meanwhile throws objectNotFound, and neither changes.",
+            "A save of a child that changed an object that the parent deleted throws objectNotFound. Neither context changes.",
             .roost
         ) { bench in
             let (container, parent, album) = try makeParent(bench)
@@ -194,7 +194,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "child.follows",
-            "A child that merges automatically shows what the parent changes, below its own changes.", .apple
+            "A child that merges automatically shows the parent's changes, below its own changes.", .apple
         ) { bench in
             let (container, parent, album) = try makeParent(bench)
             let child = parent.makeChild()
@@ -211,7 +211,7 @@ extension GraphCheck {
         },
     ]
 
-    /// A saved album with three tracks, in a context that gets children.
+    /// Returns a saved album with three tracks, in a context for child contexts.
     private static func makeParent(
         _ bench: GraphBench
     ) throws -> (container: PersistentContainer, parent: ManagedObjectContext, album: Album) {

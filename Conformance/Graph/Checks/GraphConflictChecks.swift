@@ -4,10 +4,10 @@ internal import RoostPredicates
 internal import RoostQuery
 
 extension GraphCheck {
-    /// A person who two contexts change: the row is A/10.
+    /// A person with the name A and the salary 10, which two contexts change.
     private struct Salary {
         let container: PersistentContainer
-        /// This context, and its person.
+        /// The context of the check.
         let context: ManagedObjectContext
         let person: Person
         let bench: GraphBench
@@ -30,7 +30,7 @@ extension GraphCheck {
             try bench.change(container) { other in try body(try other.existingObject(person.id), other) }
         }
 
-        /// The stored name and salary.
+        /// Returns the stored name and salary.
         func stored() throws -> [Value?] {
             let values = try bench.storedValues(person.objectID, in: container)
             return [values?["name"], values?["salary"]]
@@ -38,7 +38,7 @@ extension GraphCheck {
 
         /// Fails unless the context and the store have this name and this salary, and nothing is
         /// pending.
-        func expectBoth(_ name: Value, _ salary: Value) throws {
+        func expectBoth(_ name: Value, salary: Value) throws {
             try expectEqual([person["name"], person["salary"]], [name, salary], "the values in the context")
             try expectEqual(try stored(), [name, salary], "the stored values")
             try expect(!context.hasChanges && !person.hasChanges, "no changes are pending")
@@ -77,7 +77,7 @@ extension GraphCheck {
             try context.refresh(person, mergingChanges: true)
             try expectEqual([person["name"], person["salary"]], ["C", 50], "the values after the refresh")
             try context.save()
-            try salary.expectBoth("C", 50)
+            try salary.expectBoth("C", salary: 50)
         },
         GraphCheck(
             "merge.store-trump",
@@ -89,7 +89,7 @@ extension GraphCheck {
             try salary.changeThere { person, _ in person.name = "B" }
             (salary.person.name, salary.person.salary) = ("C", 99)
             try salary.context.save()
-            try salary.expectBoth("B", 99)
+            try salary.expectBoth("B", salary: 99)
         },
         GraphCheck("merge.object-trump", "Object trump: my name, and their salary, which I did not change.", .apple) {
             bench in
@@ -98,7 +98,7 @@ extension GraphCheck {
             try salary.changeThere { person, _ in (person.name, person.salary) = ("B", 50) }
             salary.person.name = "C"
             try salary.context.save()
-            try salary.expectBoth("C", 50)
+            try salary.expectBoth("C", salary: 50)
         },
         GraphCheck("merge.overwrite", "Overwrite: my object as a whole.", .apple) { bench in
             let salary = try Salary(bench)
@@ -106,7 +106,7 @@ extension GraphCheck {
             try salary.changeThere { person, _ in (person.name, person.salary) = ("B", 50) }
             salary.person.name = "C"
             try salary.context.save()
-            try salary.expectBoth("C", 10)
+            try salary.expectBoth("C", salary: 10)
         },
         GraphCheck("merge.rollback", "Rollback: their object, and no changes are pending.", .apple) { bench in
             let salary = try Salary(bench)
@@ -114,7 +114,7 @@ extension GraphCheck {
             try salary.changeThere { person, _ in (person.name, person.salary) = ("B", 50) }
             salary.person.name = "C"
             try salary.context.save()
-            try salary.expectBoth("B", 50)
+            try salary.expectBoth("B", salary: 50)
             try expectEqual(salary.person.changedValues(), [:], "the changed values")
         },
         GraphCheck(
@@ -219,7 +219,7 @@ extension GraphCheck {
                 default:
                     try context.save()
                     try expect(!person.isDeleted && person.context === context, "the object is restored \(text)")
-                    try salary.expectBoth("B", 10)
+                    try salary.expectBoth("B", salary: 10)
                     try expectEqual(try context.fetch(Fetch<Person>()), [person], "a fetch \(text)")
                 }
             }
@@ -238,14 +238,14 @@ extension GraphCheck {
             try salary.changeThere { person, _ in person.salary = 15 }
             salary.person.salary = 12
             try salary.context.save()
-            try salary.expectBoth("A", 17)
+            try salary.expectBoth("A", salary: 17)
             salary.context.mergePolicy = MergePolicy("fail") { _ in .fail }
             try salary.changeThere { person, _ in person.salary = 1 }
             salary.person.salary = 2
             try expectError(.conflict, in: "a save that the policy lets fail") { try salary.context.save() }
             salary.context.mergePolicy = MergePolicy("theirs") { _ in .acceptTheirs }
             try salary.context.save()
-            try salary.expectBoth("A", 1)
+            try salary.expectBoth("A", salary: 1)
             salary.context.mergePolicy = MergePolicy("delete") { _ in .delete }
             try salary.changeThere { person, _ in person.salary = 3 }
             salary.person.salary = 4
@@ -288,7 +288,7 @@ extension GraphCheck {
             try bench.change(salary.container) { try $0.existingObject(with: other)["name"] = "Z" }
             salary.person.name = "C"
             try salary.context.save()
-            try salary.expectBoth("C", 10)
+            try salary.expectBoth("C", salary: 10)
         },
     ]
 
@@ -380,7 +380,7 @@ extension GraphCheck {
             try expectError(.constraintViolation, in: "a save of two new objects with one value") { try context.save() }
             context.delete(twins[0])
             try context.save()
-            // A unique value of an object that the same save deletes is free.
+            // A save may use a unique value of an object that it deletes.
             context.delete(accounts[0])
             accounts[1]["email"] = "b"
             try context.save()

@@ -11,7 +11,7 @@ extension GraphCheck {
             "With nullify, deleting the owner sets the other side's reference to null at the end of the event.", .apple
         ) { bench in
             let container = try bench.makeContainer()
-            let ids = try makeOwner(in: container, bench, with: ["Part": "parts"])
+            let ids = try makeOwner(in: container, bench: bench, with: ["Part": "parts"])
             for atOnce in [false, true] {
                 let context = container.makeContext()
                 context.propagatesDeletesAtEndOfEvent = !atOnce
@@ -60,7 +60,7 @@ extension GraphCheck {
             .apple
         ) { bench in
             let container = try bench.makeContainer()
-            let ids = try makeOwner(in: container, bench, with: ["Guard": "guards"])
+            let ids = try makeOwner(in: container, bench: bench, with: ["Guard": "guards"])
             let context = container.makeContext()
             let owner = try context.existingObject(with: ids[0])
             context.delete(owner)
@@ -82,7 +82,7 @@ extension GraphCheck {
             bench in
             for order in [[0, 1], [1, 0]] {
                 let container = try bench.makeContainer(name: "store\(order[0])")
-                let ids = try makeOwner(in: container, bench, with: ["Guard": "guards"])
+                let ids = try makeOwner(in: container, bench: bench, with: ["Guard": "guards"])
                 let context = container.makeContext()
                 for index in order {
                     context.delete(try context.existingObject(with: ids[index]))
@@ -93,7 +93,7 @@ extension GraphCheck {
                 try expectEqual(try bench.storedCount("Guard", in: container), 0, "the stored members")
             }
             let container = try bench.makeContainer(name: "moved")
-            let ids = try makeOwner(in: container, bench, with: ["Guard": "guards"])
+            let ids = try makeOwner(in: container, bench: bench, with: ["Guard": "guards"])
             let context = container.makeContext()
             context.delete(try context.existingObject(with: ids[0]))
             context.processPendingChanges()
@@ -157,7 +157,7 @@ extension GraphCheck {
             .apple
         ) { bench in
             let container = try bench.makeContainer()
-            let ids = try makeOwner(in: container, bench, with: ["Must": "musts"])
+            let ids = try makeOwner(in: container, bench: bench, with: ["Must": "musts"])
             let context = container.makeContext()
             context.delete(try context.existingObject(with: ids[0]))
             let error = try expectError(.validationFailed, in: "the save") { try context.save() }
@@ -197,7 +197,7 @@ extension GraphCheck {
             .roost
         ) { bench in
             let container = try bench.makeContainer()
-            let ids = try makeOwner(in: container, bench, with: [:])
+            let ids = try makeOwner(in: container, bench: bench, with: [:])
             var part = ObjectID("Part", key: 1)
             try bench.change(container) { part = try $0.insert("Part").objectID }
             let context = container.makeContext()
@@ -226,7 +226,7 @@ extension GraphCheck {
                 as [(EntityName, String)]
             {
                 let container = try bench.makeContainer(name: "store-\(rule.0)")
-                let ids = try makeOwner(in: container, bench, with: [:])
+                let ids = try makeOwner(in: container, bench: bench, with: [:])
                 let context = container.makeContext()
                 context.delete(try context.existingObject(with: ids[0]))
                 context.processPendingChanges()
@@ -255,7 +255,7 @@ extension GraphCheck {
 
     /// Saves an owner and one member of each named entity; the IDs begin with that of the owner.
     private static func makeOwner(
-        in container: PersistentContainer, _ bench: GraphBench, with members: [EntityName: String]
+        in container: PersistentContainer, bench: GraphBench, with members: [EntityName: String]
     ) throws -> [ObjectID] {
         var ids: [ObjectID] = []
         try bench.change(container) { context in

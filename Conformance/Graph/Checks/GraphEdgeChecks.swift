@@ -5,7 +5,7 @@ internal import RoostPredicates
 internal import RoostQuery
 
 extension GraphCheck {
-    /// The edges of other groups: what happens at their limits and together.
+    /// Edge cases of other groups, and of their combinations.
     static let edges: [GraphCheck] = [
         GraphCheck(
             "identity.temporary-unavailable",
@@ -119,7 +119,7 @@ extension GraphCheck {
                 }
                 (albumID, playlistID) = (album.objectID, playlist.objectID)
             }
-            func change(_ context: ManagedObjectContext, _ title: String, at place: Int?) throws {
+            func change(_ context: ManagedObjectContext, title: String, at place: Int?) throws {
                 let album = try require(try context.existingObject(with: albumID) as? Album, "an album")
                 let playlist = try require(try context.existingObject(with: playlistID) as? Playlist, "a playlist")
                 let track: Track = try context.insert()
@@ -140,8 +140,8 @@ extension GraphCheck {
             }
             for (place, round) in [(nil, "x"), (1, "y"), (0, "z")] as [(Int?, String)] {
                 let (first, second) = (container.makeContext(), container.makeContext())
-                try change(first, "\(round)1", at: place)
-                try change(second, "\(round)2", at: place)
+                try change(first, title: "\(round)1", at: place)
+                try change(second, title: "\(round)2", at: place)
                 try first.save()
                 try second.save()
                 try first.refreshAllObjects()
@@ -156,9 +156,9 @@ extension GraphCheck {
                     try expectEqual(old, "abc", "the order of the old members in \(list)")
                 }
             }
-            // Between members of equal or close places.
+            // Insertions between members with equal or close places.
             let context = container.makeContext()
-            for place in [1, 2, 5] { try change(context, "m\(place)", at: place) }
+            for place in [1, 2, 5] { try change(context, title: "m\(place)", at: place) }
             let expected = try titles(context)
             try context.save()
             let other = container.makeContext()
@@ -374,7 +374,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "save.inserts-and-deletes-in-hooks",
-            "What willSave inserts and deletes is part of the same save.", .apple
+            "Objects that willSave inserts and deletes are a part of the same save.", .apple
         ) { bench in
             let container = try bench.makeContainer()
             try bench.change(container) { (try $0.insert() as Genre).name = "old" }

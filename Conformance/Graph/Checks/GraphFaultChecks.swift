@@ -4,7 +4,7 @@ internal import RoostPredicates
 internal import RoostQuery
 
 extension GraphCheck {
-    /// Faults: objects whose values are read when they are needed.
+    /// Faults: objects whose values are read on first use.
     static let faults: [GraphCheck] = [
         GraphCheck("faults.fire-once", "Reading three properties of a fault reads one record.", .apple) { bench in
             var id = ObjectID("Album", key: 1)
@@ -17,7 +17,7 @@ extension GraphCheck {
                 try expectEqual(album.year, 1971, "the year")
                 try expectEqual(album.rating, nil, "the rating")
             }
-            try expectEqual(counts, .init(readCount: 1, recordCount: 1), "what was read")
+            try expectEqual(counts, .init(readCount: 1, recordCount: 1), "the reads")
             try expect(!album.isFault, "no fault any more")
         },
         GraphCheck(
@@ -40,7 +40,7 @@ extension GraphCheck {
                 try expect(album.hasFault(for: "tracks"), "the tracks are unread")
                 try expect(album.isFault, "still a fault")
             }
-            try expectEqual(counts, StoreMeter.Counts(), "what was read")
+            try expectEqual(counts, StoreMeter.Counts(), "the reads")
         },
         GraphCheck(
             "faults.relationship",
@@ -53,7 +53,7 @@ extension GraphCheck {
             let counts = try meter.counting {
                 try expect(artist.hasFault(for: "albums") && album.hasFault(for: "tracks"), "unread relationships")
             }
-            try expectEqual(counts, StoreMeter.Counts(), "what was read")
+            try expectEqual(counts, StoreMeter.Counts(), "the reads")
             try expectEqual([artist.albums.count, album.tracks.count], [1, 3], "the numbers of members")
             try expect(!artist.hasFault(for: "albums") && !album.hasFault(for: "tracks"), "read relationships")
         },
@@ -166,7 +166,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "faults.one-state",
-            "All reads of one event show one state of the store: faults, members and fetches. The next event shows what others saved.",
+            "All reads of one event show one state of the store: faults, members and fetches. The next event shows the saves of others.",
             .roost
         ) { bench in
             let container = try bench.makeContainer()
@@ -235,7 +235,7 @@ extension GraphCheck {
             }
             try expectEqual(names.count, 80, "the number of names")
             try expect(!names.contains { $0.contains("-") }, "every name is there")
-            try expectEqual(counts, StoreMeter.Counts(), "what the walk read")
+            try expectEqual(counts, StoreMeter.Counts(), "the reads of the walk")
         },
         GraphCheck(
             "faults.awake",

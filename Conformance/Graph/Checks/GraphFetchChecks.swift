@@ -198,7 +198,7 @@ extension GraphCheck {
                 page.append(genre)
                 try expectEqual(genre.name, "genre 1120", "the name of the 120th")
             }
-            try expectEqual(counts, .init(readCount: 1, recordCount: 50), "what the access read")
+            try expectEqual(counts, .init(readCount: 1, recordCount: 50), "the reads of the access")
             let rest = try meter.counting {
                 for index in 100..<150 {
                     let genre = try require(pages[index], "an object")
@@ -229,7 +229,7 @@ extension GraphCheck {
             let context = container.makeContext()
             (try context.insert() as Clip).name = "new clip"
             (try context.insert() as Video).name = "new video"
-            func names(_ entity: EntityName, _ includesSubentities: Bool) throws -> [Value] {
+            func names(_ entity: EntityName, includesSubentities: Bool) throws -> [Value] {
                 let request = FetchRequest(entity, sortedBy: ["name"]).with {
                     $0.includesSubentities = includesSubentities
                 }
@@ -247,11 +247,14 @@ extension GraphCheck {
                 return objects.map { $0["name"] }
             }
             try expectEqual(
-                try names("Asset", true), ["clip", "image", "new clip", "new video", "video"], "all assets")
-            try expectEqual(try names("Asset", false), [], "assets of no subentity")
-            try expectEqual(try names("Video", true), ["clip", "new clip", "new video", "video"], "videos")
-            try expectEqual(try names("Video", false), ["new video", "video"], "videos of no subentity")
-            try expectEqual(try names("Clip", false), ["clip", "new clip"], "clips")
+                try names("Asset", includesSubentities: true), ["clip", "image", "new clip", "new video", "video"],
+                "all assets")
+            try expectEqual(try names("Asset", includesSubentities: false), [], "assets of no subentity")
+            try expectEqual(
+                try names("Video", includesSubentities: true), ["clip", "new clip", "new video", "video"], "videos")
+            try expectEqual(
+                try names("Video", includesSubentities: false), ["new video", "video"], "videos of no subentity")
+            try expectEqual(try names("Clip", includesSubentities: false), ["clip", "new clip"], "clips")
             let typed = try context.fetch(Fetch<Video>(where: "name BEGINSWITH 'new'", sortedBy: ["name"]))
             try expectEqual(typed.map(\.name), ["new clip", "new video"], "a fetch by class")
         },
@@ -262,7 +265,7 @@ extension GraphCheck {
         ) { bench in
             let container = try bench.makeContainer()
             var random = SeededGenerator(seed: 90)
-            func randomAlbum(_ context: ManagedObjectContext, _ artists: [Artist]) throws {
+            func randomAlbum(_ context: ManagedObjectContext, artists: [Artist]) throws {
                 let album: Album = try context.insert()
                 album.title = ["a", "b", "c", nil].randomElement(using: &random) ?? nil
                 album.year = Int16.random(in: 0..<5, using: &random)
@@ -276,7 +279,7 @@ extension GraphCheck {
             }
             try bench.change(container) { context in
                 let artists = try (0..<6).map { _ in try randomArtist(context) }
-                for _ in 0..<40 { try randomAlbum(context, artists) }
+                for _ in 0..<40 { try randomAlbum(context, artists: artists) }
             }
             let predicates: [FetchRequest.Predicate?] = [
                 nil, "year > 2", "title == 'a'", "title == nil OR rating > 0", "artist.name == 'x'", "artist == nil",
@@ -291,7 +294,7 @@ extension GraphCheck {
                 let albums = try context.fetch(Fetch<Album>())
                 var artists = try context.fetch(Fetch<Artist>())
                 artists.append(try randomArtist(context))
-                for _ in 0..<5 { try randomAlbum(context, artists) }
+                for _ in 0..<5 { try randomAlbum(context, artists: artists) }
                 for album in albums.shuffled(using: &random).prefix(8) {
                     switch Int.random(in: 0..<4, using: &random) {
                     case 0: context.delete(album)

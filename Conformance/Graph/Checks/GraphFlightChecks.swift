@@ -129,7 +129,7 @@ extension GraphCheck {
             second = try context.insert()
         }
         try expect(context.hasChanges, "changes are pending")
-        try expect(albums[0].isUpdated && albums[2].isUpdated, "what changed meanwhile is pending")
+        try expect(albums[0].isUpdated && albums[2].isUpdated, "changes made meanwhile are pending")
         try expectEqual(albums.map(\.title), ["both", "first", "during"], "the titles")
         try expectEqual([albums[1].isUpdated, first.isInserted], [fails, fails], "whether the rest is pending")
         try expectEqual(second?.isInserted, true, "whether an object that was inserted meanwhile is pending")
@@ -155,7 +155,7 @@ extension GraphCheck {
         tracks[2].tags.insert(tags[0])
         tracks[3].tags.insert(tags[1])
         try await flight.save(context) {
-            // There and back, which must hold if the save fails, too.
+            // Removed and added again, which must also be correct if the save fails.
             tracks[3].tags.remove(tags[1])
             tracks[3].tags.insert(tags[1])
             albums[1].artist = artists[1]
@@ -164,7 +164,7 @@ extension GraphCheck {
             tracks[1].tags.insert(tags[0])
             tracks[2].tags.remove(tags[0])
         }
-        func examine(_ context: ManagedObjectContext, _ text: String) throws {
+        func examine(_ context: ManagedObjectContext, text: String) throws {
             func same<Object: ManagedObject>(_ object: Object) throws -> Object {
                 try require(try context.existingObject(with: object.objectID) as? Object, "an object")
             }
@@ -186,13 +186,13 @@ extension GraphCheck {
                 Set(try same(tags[0]).objects("tagged").map(\.objectID)), Set(tracks[..<2].map(\.objectID)),
                 "the tagged tracks \(text)")
         }
-        try examine(context, "before the second save")
+        try examine(context, text: "before the second save")
         try expect(tracks[0].isUpdated || tracks[0].isInserted, "a track that got a tag meanwhile is pending")
         try await context.saveInBackground()
         try expect(!context.hasChanges, "no changes at the end", otherwise: "\(context.updatedObjects)")
-        try examine(context, "after the second save")
+        try examine(context, text: "after the second save")
         let other = flight.container.makeContext()
-        try examine(other, "in the store")
+        try examine(other, text: "in the store")
     }
 
     @MainActor
@@ -210,7 +210,7 @@ extension GraphCheck {
             for playlist in playlists { playlist.tracks.append(track) }
         }
         try await flight.save(context) {
-            // Only moved; removed and added; added where nothing was changed before.
+            // A move, a removal with an insertion, and an insertion into an unchanged relationship.
             albums[0].tracks.move(from: 3, to: 0)
             playlists[0].tracks.move(from: 3, to: 0)
             playlists[1].tracks.remove(tracks[1])
@@ -218,7 +218,7 @@ extension GraphCheck {
             playlists[2].tracks.append(tracks[4])
             albums[1].tracks.append(tracks[4])
         }
-        func examine(_ context: ManagedObjectContext, _ text: String) throws {
+        func examine(_ context: ManagedObjectContext, text: String) throws {
             func titles(_ object: ManagedObject) throws -> String {
                 try context.existingObject(with: object.objectID).orderedObjects("tracks").map {
                     ($0 as? Track)?.title ?? "-"
@@ -228,12 +228,12 @@ extension GraphCheck {
                 try [albums[0], playlists[0], playlists[1], playlists[2], albums[1]].map(titles),
                 ["3012", "3012", "4023", "01234", "4"], "the tracks \(text)")
         }
-        try examine(context, "before the second save")
+        try examine(context, text: "before the second save")
         try await context.saveInBackground()
         try expect(!context.hasChanges, "no changes at the end", otherwise: "\(context.updatedObjects)")
-        try examine(context, "after the second save")
+        try examine(context, text: "after the second save")
         let other = flight.container.makeContext()
-        try examine(other, "in the store")
+        try examine(other, text: "in the store")
     }
 
     @MainActor

@@ -121,7 +121,7 @@ extension GraphCheck {
                 try expect(context.registeredObject(for: album.objectID) === album, "the album is registered")
                 try expect(context.registeredObject(for: track) == nil, "the track is not")
             }
-            try expectEqual(counts, StoreMeter.Counts(), "what was read")
+            try expectEqual(counts, StoreMeter.Counts(), "the reads")
         },
         GraphCheck(
             "identity.weak",

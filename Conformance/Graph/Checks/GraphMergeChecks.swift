@@ -51,7 +51,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "refresh.both-sides",
-            "After a refresh that discards changes, both sides of relationships agree: other objects lose what the object took back, and it has what others refer to.",
+            "After a refresh that discards changes, both sides of relationships agree, in the object and in the objects at the other end.",
             .roost
         ) { bench in
             let container = try bench.makeContainer()
@@ -122,7 +122,7 @@ extension GraphCheck {
             context.delete(tracks[1])
             context.processPendingChanges()
             let counts = meter.counting { context.rollback() }
-            try expectEqual(counts, StoreMeter.Counts(), "what the rollback read")
+            try expectEqual(counts, StoreMeter.Counts(), "the reads of the rollback")
             try expect(
                 !context.hasChanges && context.insertedObjects.isEmpty && context.deletedObjects.isEmpty, "no changes")
             try expect(track.context == nil && !track.isInserted, "the insert left the context")
@@ -159,7 +159,7 @@ extension GraphCheck {
         },
     ]
 
-    /// Merging what others saved.
+    /// Merging the saves of others.
     static let merging: [GraphCheck] = [
         GraphCheck(
             "merging.save-notice",
@@ -204,11 +204,11 @@ extension GraphCheck {
                 Set(artist.albums.map(\.objectID)), [album.objectID, new.objectID], "the albums of the artist")
             try context.save()
             try expectEqual(try bench.storedValues(album.objectID, in: container)?["title"], "mine", "the stored title")
-            // It became a member above, so that it is in the context; the next one is not.
+            // The first object became a member above, so it is in the context. The second is not.
             let second: Album = try other.insert()
             try other.save()
             try context.mergeChanges(try require(notices.last, "a notice"))
-            try expect(shown.contains(second.objectID), "an observer hears of the insert", otherwise: "\(shown)")
+            try expect(shown.contains(second.objectID), "an observer receives the insert", otherwise: "\(shown)")
             try expect(context.registeredObject(for: second.objectID) != nil, "the insert is registered")
             withExtendedLifetime((token, observation)) {}
         },
@@ -355,7 +355,7 @@ extension GraphCheck {
             let album = try require(try context.fetch(Fetch<Album>()).first, "an album")
             let track = try require(album.tracks.first, "a track")
             _ = track.title
-            // Another container has other contexts, as another process has.
+            // Another container stands for another process.
             let foreign = try bench.container(for: try bench.store(of: container))
             try bench.change(foreign) { other in
                 try other.existingObject(album.id).year = 2000

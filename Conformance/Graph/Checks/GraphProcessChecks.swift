@@ -6,8 +6,8 @@ internal import RoostStores
 extension GraphCheck {
     /// A list on the screen and an import in another process.
     ///
-    /// They need a peer program, so they are not in ``all``. `ROOST_IMPORT_COUNT` is the number of
-    /// objects to import at least; 2 000 without it.
+    /// They need a peer program, so they are not in ``all``. `ROOST_IMPORT_COUNT` sets the minimum
+    /// number of imported objects (default: 2 000).
     package static let processes: [GraphCheck] = [
         GraphCheck(
             waiting: "results.other-process",
@@ -31,11 +31,12 @@ extension GraphCheck {
             let list = FollowedList(
                 try FetchedResultsController(request, in: context, sections: "title") { value in
                     if case .string(let title) = value { String(title.prefix(1)) } else { "" }
-                }, request, nil)
+                }, request: request, sections: nil)
             var notices = try container.saves.makeAsyncIterator()
             while imported < total / 2 {
                 imported = Int(try require(try peer.acknowledged(), "a part of the import"))
-                // Only for what is there already: the other process may wait until its answers are read.
+                // Reads only available notices, because the other process may wait until its
+                // answers are read.
                 context.processPendingChanges()
                 while list.controller.count < imported {
                     _ = try require(await notices.next(), "a notice")
@@ -46,7 +47,7 @@ extension GraphCheck {
             }
             try peer.kill()
             while let more = try peer.acknowledged() { imported = Int(more) }
-            // What was acknowledged is there; of the part under way all or nothing.
+            // Acknowledged parts are present, and the unfinished part is whole or absent.
             context.processPendingChanges()
             while list.controller.count < imported {
                 _ = try require(await notices.next(), "a notice")
@@ -78,8 +79,8 @@ extension GraphCheck {
                 }
             }
             let there = try back.makeContext().fetch(FetchRequest("Track")).map(\.objectID)
-            try expect(there.count >= total, "what was acknowledged", otherwise: "\(there.count) objects")
-            try expectEqual(cache, Set(there), "what was there before, and the history since then")
+            try expect(there.count >= total, "the acknowledged objects", otherwise: "\(there.count) objects")
+            try expectEqual(cache, Set(there), "the earlier content and the history since then")
             try back.close()
         }
     ]

@@ -119,7 +119,7 @@ extension GraphCheck {
             again.insert(track)
             playlist.tracks.append(track)
             track.playlists.insert(playlist)
-            func examine(_ track: Track, _ text: String) throws {
+            func examine(_ track: Track, text: String) throws {
                 try expectEqual(
                     Set(track.tags.map(\.objectID)), [first.objectID, otherTag.objectID], "the tags \(text)")
                 try expectEqual(track.tags.count, 2, "the number of tags \(text)")
@@ -132,17 +132,17 @@ extension GraphCheck {
                     track.playlists.first?.tracks.map(\.objectID), [track.objectID],
                     "the tracks of the playlist \(text)")
             }
-            try examine(track, "before the save")
+            try examine(track, text: "before the save")
             try context.save()
-            try examine(track, "after the save")
+            try examine(track, text: "after the save")
             let second = container.makeContext()
-            try examine(try second.existingObject(track.id), "in another context")
+            try examine(try second.existingObject(track.id), text: "in another context")
             track.tags.remove(first)
             try expectEqual(try first.objects("tagged").count, 0, "the other end after a removal")
             track.tags.insert(first)
             try context.save()
             let third = container.makeContext()
-            try examine(try third.existingObject(track.id), "after there and back")
+            try examine(try third.existingObject(track.id), text: "after there and back")
             track.tags.remove(first)
             playlist.tracks.remove(track)
             try context.save()
@@ -277,7 +277,7 @@ extension GraphCheck {
                     album.artist = artist
                 }
             }
-            func change(_ context: ManagedObjectContext, _ name: String, inserts: Bool) throws {
+            func change(_ context: ManagedObjectContext, name: String, inserts: Bool) throws {
                 func object(_ key: String) throws -> ManagedObject {
                     try context.existingObject(with: try require(ids[key], key))
                 }
@@ -296,7 +296,7 @@ extension GraphCheck {
                     artist.albums.remove(album)
                 }
             }
-            func expectMembers(_ names: [String], _ text: String) throws {
+            func expectMembers(_ names: [String], text: String) throws {
                 let context = container.makeContext()
                 let tag = try context.existingObject(with: try require(ids["tag"], "an ID"))
                 let artist = try require(
@@ -311,17 +311,17 @@ extension GraphCheck {
                 try expectEqual(artist.albumCount, Int64(names.count), "the number of albums \(text)")
             }
             let (first, second) = (container.makeContext(), container.makeContext())
-            try change(first, "b", inserts: true)
-            try change(second, "c", inserts: true)
+            try change(first, name: "b", inserts: true)
+            try change(second, name: "c", inserts: true)
             try first.save()
             try second.save()
-            try expectMembers(["a", "b", "c"], "after two insertions")
+            try expectMembers(["a", "b", "c"], text: "after two insertions")
             let (third, fourth) = (container.makeContext(), container.makeContext())
-            try change(third, "a", inserts: false)
-            try change(fourth, "d", inserts: true)
+            try change(third, name: "a", inserts: false)
+            try change(fourth, name: "d", inserts: true)
             try third.save()
             try fourth.save()
-            try expectMembers(["b", "c", "d"], "after a removal and an insertion")
+            try expectMembers(["b", "c", "d"], text: "after a removal and an insertion")
         },
         GraphCheck(
             "relations.counts",
@@ -442,7 +442,7 @@ extension GraphCheck {
                 playlist.tracks.append(track)
             }
             try context.save()
-            func expectOrder(_ titles: [String?], _ text: String) throws {
+            func expectOrder(_ titles: [String?], text: String) throws {
                 try expectEqual(album.tracks.map(\.title), titles, "the album \(text)")
                 try expectEqual(playlist.tracks.map(\.title), titles, "the playlist \(text)")
                 try context.save()
@@ -454,13 +454,13 @@ extension GraphCheck {
             }
             album.tracks.swapAt(0, 1)
             playlist.tracks.swapAt(0, 1)
-            try expectOrder(["a", "c", "d", "b"], "after swapAt")
+            try expectOrder(["a", "c", "d", "b"], text: "after swapAt")
             album.tracks.reverse()
             playlist.tracks.reverse()
-            try expectOrder(["b", "d", "c", "a"], "after reverse")
+            try expectOrder(["b", "d", "c", "a"], text: "after reverse")
             album.tracks.sort { $0.title ?? "" < $1.title ?? "" }
             playlist.tracks.sort { $0.title ?? "" < $1.title ?? "" }
-            try expectOrder(["a", "b", "c", "d"], "after sort")
+            try expectOrder(["a", "b", "c", "d"], text: "after sort")
         },
         GraphCheck(
             "relations.ordered-one-place",
@@ -550,15 +550,15 @@ extension GraphCheck {
             var tagged = try tag.objects("tagged")
             tagged.formUnion(tracks[1..<3])
             try context.save()
-            func titles(_ set: ToMany<ManagedObject>, _ predicate: FetchRequest.Predicate? = nil) throws -> [Value] {
+            func titles(_ set: ToMany<ManagedObject>, predicate: FetchRequest.Predicate? = nil) throws -> [Value] {
                 try set.fetch(where: predicate, sortedBy: [.init("title", ascending: false)]).map { $0["title"] }
             }
             let condition = FetchRequest.Predicate.greater("title", than: "a")
             try expectEqual(try titles(extras), ["c", "b", "a"], "the members without an inverse")
-            try expectEqual(try titles(extras, condition), ["c", "b"], "the members that meet a condition")
-            try expectEqual(try titles(tagged, condition), ["c", "b"], "the members with a to-many inverse")
+            try expectEqual(try titles(extras, predicate: condition), ["c", "b"], "the members that meet a condition")
+            try expectEqual(try titles(tagged, predicate: condition), ["c", "b"], "the members with a to-many inverse")
             try expectEqual(try assets.fetch().map(\.objectID), [image.objectID], "the members of subentities")
-            // Nothing but a link changes, and no record of its ends.
+            // Only a link changes, and no record of its ends.
             let second = container.makeContext()
             let own = try second.existingObject(with: shelf.objectID)
             var ownExtras = try own.objects("extras")
@@ -571,15 +571,15 @@ extension GraphCheck {
             try expectEqual(
                 try second.count(FetchRequest("Shelf", where: try .init(format: "extras.@count == 3"))), 1,
                 "the shelves with three tracks")
-            // Nothing of this is saved.
+            // None of these changes is saved.
             extras.remove(tracks[2])
             extras.insert(tracks[3])
             tagged.insert(tracks[3])
             tagged.remove(tracks[1])
             tracks[2]["title"] = "A"
             assets.insert(video)
-            try expectEqual(try titles(extras, condition), ["d", "b"], "after changes, without an inverse")
-            try expectEqual(try titles(tagged, condition), ["d"], "after changes, with a to-many inverse")
+            try expectEqual(try titles(extras, predicate: condition), ["d", "b"], "after changes, without an inverse")
+            try expectEqual(try titles(tagged, predicate: condition), ["d"], "after changes, with a to-many inverse")
             try expectEqual(
                 try assets.fetch(where: .equal("name", to: "film")).map(\.objectID), [video.objectID],
                 "after changes, of subentities")

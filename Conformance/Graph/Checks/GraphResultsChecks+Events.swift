@@ -6,11 +6,11 @@ internal import RoostStores
 internal import RoostSystem
 
 extension GraphCheck {
-    /// Events, and the differences that results make of them.
+    /// Events, and the differences that results report for them.
     static let resultsOfEvents: [GraphCheck] = [
         GraphCheck(
             "results.delete-and-insert",
-            "A delete and an insert of one event are both in its difference. An object that is inserted and deleted in one event is in none.",
+            "A delete and an insert of one event are both in its difference. An object that is inserted and deleted in one event is in no difference.",
             .both
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
@@ -23,8 +23,8 @@ extension GraphCheck {
             context.delete(passing)
             context.processPendingChanges()
             let change = try list.takeChange()
-            try expectEqual(change.deleted, [item(people[1], 0, 1)], "the deleted objects")
-            try expectEqual(change.inserted, [item(new, 0, 1)], "the inserted objects")
+            try expectEqual(change.deleted, [item(people[1], section: 0, item: 1)], "the deleted objects")
+            try expectEqual(change.inserted, [item(new, section: 0, item: 1)], "the inserted objects")
             try expectEqual(change.entryCount, 2, "the objects of the difference")
             let another: Person = try context.insert()
             context.delete(another)
@@ -45,14 +45,16 @@ extension GraphCheck {
             (people[1].salary, people[1].name) = (10, "Bob")
             context.processPendingChanges()
             let change = try list.takeChange()
-            try expectEqual(change.updated, [move(people[1], (0, 1), (0, 1))], "the updated object")
+            try expectEqual(change.updated, [move(people[1], from: (0, 1), to: (0, 1))], "the updated object")
             try expectEqual(change.entryCount, 1, "the objects of the difference")
             people[1].salary = 0
             context.processPendingChanges()
-            try expectEqual(try list.takeChange().deleted, [item(people[1], 0, 1)], "the object that left")
+            try expectEqual(
+                try list.takeChange().deleted, [item(people[1], section: 0, item: 1)], "the object that left")
             people[1].salary = 10
             context.processPendingChanges()
-            try expectEqual(try list.takeChange().inserted, [item(people[1], 0, 1)], "the object that came")
+            try expectEqual(
+                try list.takeChange().inserted, [item(people[1], section: 0, item: 1)], "the object that came")
             try list.expectFetched()
         },
         GraphCheck(
@@ -76,7 +78,7 @@ extension GraphCheck {
             people[1].name = "Al"
             try context.save()
             try expectEqual(
-                try list.takeChange().moved, [move(people[1], (0, 2), (0, 0))], "a change that the save ends")
+                try list.takeChange().moved, [move(people[1], from: (0, 2), to: (0, 0))], "a change that the save ends")
             try list.expectFetched()
         },
         GraphCheck(
@@ -93,14 +95,14 @@ extension GraphCheck {
             let new: Person = try context.insert()
             new.name = "Bob"
             context.processPendingChanges()
-            let former = item(new, 0, 1)
+            let former = item(new, section: 0, item: 1)
             try expectEqual(try list.takeChange().inserted, [former], "the inserted object")
             meter.setReservesKeys(true)
             try context.save()
             let changes = list.changes
             try expect(new.objectID != former.id, "another ID")
             try expectEqual(changes.flatMap(\.deleted), [former], "the former ID")
-            try expectEqual(changes.flatMap(\.inserted), [item(new, 0, 1)], "the new ID")
+            try expectEqual(changes.flatMap(\.inserted), [item(new, section: 0, item: 1)], "the new ID")
             try expectEqual(changes.flatMap { $0.moved + $0.updated }, [], "no other object")
             try expectEqual(list.controller.objects[1], new, "the object at the place")
             try list.expectLaw()
@@ -108,7 +110,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.cascade",
-            "What a delete rule deletes leaves a result in the difference of the delete, and an undo brings all of it back in one difference.",
+            "Objects that a delete rule deletes leave a result in the difference of the delete. An undo returns all of them in one difference.",
             .both
         ) { bench in
             let context = try bench.makeContainer().makeContext()
@@ -152,7 +154,8 @@ extension GraphCheck {
             for list in [own, related] {
                 let change = try list.takeChange()
                 try expectEqual(
-                    change.deleted, [item(people[0], 0, 0), item(people[1], 0, 1)], "the objects without a team")
+                    change.deleted, [item(people[0], section: 0, item: 0), item(people[1], section: 0, item: 1)],
+                    "the objects without a team")
                 try expectEqual(change.entryCount, 2, "the objects of the difference")
             }
             let change = try sections.takeChange()
@@ -163,13 +166,14 @@ extension GraphCheck {
             try expectEqual(change.entryCount, 2, "the objects of the difference")
             people[2].team = nil
             context.processPendingChanges()
-            try expectEqual(try own.takeChange().deleted, [item(people[2], 0, 0)], "the last object with a team")
+            try expectEqual(
+                try own.takeChange().deleted, [item(people[2], section: 0, item: 0)], "the last object with a team")
             try expectEqual(related.changes, [], "no difference of a result that the object was not in")
             for list in [own, related, sections] { try list.expectFetched() }
         },
         GraphCheck(
             "results.several",
-            "All results of a context hear of an event, each of its own part, and one that ends leaves the others as they are.",
+            "All results of a context follow an event, each its own part. A result that ends leaves the others unchanged.",
             .both
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
@@ -177,12 +181,12 @@ extension GraphCheck {
             let rich = try FollowedList(Fetch<Person>(where: "salary > 10", sortedBy: ["name"]), in: context)
             let teams = FollowedList(
                 try FetchedResultsController<ManagedObject>(FetchRequest("Team", sortedBy: ["name"]), in: context),
-                FetchRequest("Team", sortedBy: ["name"]), nil)
+                request: FetchRequest("Team", sortedBy: ["name"]), sections: nil)
             var short: FollowedList<Person>? = try FollowedList(Fetch<Person>(), in: context)
             people[0].salary = 20
             context.processPendingChanges()
             try expectEqual(try all.takeChange().updated.map(\.id), [people[0].objectID], "the updated")
-            try expectEqual(try rich.takeChange().inserted, [item(people[0], 0, 0)], "the inserted")
+            try expectEqual(try rich.takeChange().inserted, [item(people[0], section: 0, item: 0)], "the inserted")
             try expectEqual(try require(short, "a list").takeChange().updated.count, 1, "the updated, in no order")
             try expectEqual(teams.changes, [], "no difference of another entity")
             short = nil
@@ -190,7 +194,7 @@ extension GraphCheck {
             try require(people[2].team, "a team")["name"] = "Accounting"
             context.processPendingChanges()
             try expectEqual(try all.takeChange().entryCount, 1, "the difference of all")
-            try expectEqual(try rich.takeChange().deleted, [item(people[0], 0, 0)], "the deleted")
+            try expectEqual(try rich.takeChange().deleted, [item(people[0], section: 0, item: 0)], "the deleted")
             try expectEqual(try teams.takeChange().moved.map(\.to), [ResultsPlace(section: 0, item: 0)], "the team")
         },
         GraphCheck(
@@ -231,7 +235,7 @@ extension GraphCheck {
             new.name = "Carl"
             context.processPendingChanges()
             try expectEqual(
-                changes.flatMap { $0.inserted + $0.deleted }.map(\.id), [], "what came and left before the save")
+                changes.flatMap { $0.inserted + $0.deleted }.map(\.id), [], "the changes before the save")
             try expectEqual(controller.sections.flatMap { Array($0) }, ids, "the result before the save")
             changes = []
             try context.save()
@@ -244,7 +248,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.conflict",
-            "What a merge policy takes from the store is in the result after the save.", .roost
+            "After a save, the result has the values that a merge policy takes from the store.", .roost
         ) { bench in
             let (container, context, people) = try makeTeams(bench)
             context.mergePolicy = .mergeByPropertyStoreTrump
@@ -269,13 +273,14 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.failed-save",
-            "A save that fails leaves a result as it was, and what is changed then to make it succeed is followed.",
+            "A failed save leaves a result as it was, and later changes that make the save succeed are followed.",
             .roost
         ) { bench in
             let context = try bench.makeContainer().makeContext()
             let rules = FetchRequest("Rule", where: "number > 2", sortedBy: ["number"])
             let list = FollowedList(
-                try FetchedResultsController<ManagedObject>(rules, in: context, sections: "required"), rules, "required"
+                try FetchedResultsController<ManagedObject>(rules, in: context, sections: "required"), request: rules,
+                sections: "required"
             )
             let objects = try [3, 4].map { (number: Int64) in
                 let rule = try context.insert("Rule")
@@ -286,7 +291,8 @@ extension GraphCheck {
             _ = try list.takeChange()
             objects[0]["number"] = 100
             context.processPendingChanges()
-            try expectEqual(try list.takeChange().moved, [move(objects[0], (0, 0), (0, 1))], "the moved object")
+            try expectEqual(
+                try list.takeChange().moved, [move(objects[0], from: (0, 0), to: (0, 1))], "the moved object")
             _ = try expectError(.validationFailed, in: "a save of an object that breaks a rule") { try context.save() }
             try expectEqual(list.changes, [], "no difference of a save that failed")
             objects[0]["number"] = 1
@@ -299,7 +305,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.refresh-all",
-            "Refreshing all objects reports what another context changed. Changes that are not saved stay, and objects with the same values are in no difference.",
+            "Refreshing all objects reports the changes of another context. Unsaved changes stay, and objects with the same values are in no difference.",
             .both
         ) { bench in
             let (container, context, people) = try makeTeams(bench)
@@ -312,7 +318,7 @@ extension GraphCheck {
             try expectEqual(list.changes, [], "no difference without a merge")
             try context.refreshAllObjects()
             let change = try list.takeChange()
-            try expectEqual(change.moved, [move(people[1], (0, 1), (0, 2))], "the moved object")
+            try expectEqual(change.moved, [move(people[1], from: (0, 1), to: (0, 2))], "the moved object")
             try expectEqual(change.entryCount, 1, "the objects of the difference")
             try expectEqual(people[0].salary, 1, "a value that is not saved")
             try list.expectFetched()
@@ -332,15 +338,20 @@ extension GraphCheck {
             first.plays = -5
             context.processPendingChanges()
             var change = try list.takeChange()
-            try expectEqual(change.inserted, [item(albums[3], 0, 0)], "what came at the first edge")
-            try expectEqual(change.deleted, [item(albums[6], 0, 2)], "what left at the last edge")
+            try expectEqual(
+                change.inserted, [item(albums[3], section: 0, item: 0)], "the objects that entered at the first edge")
+            try expectEqual(
+                change.deleted, [item(albums[6], section: 0, item: 2)], "the objects that left at the last edge")
             try expectEqual(change.entryCount, 2, "the objects of the difference")
             context.delete(first)
             context.delete(albums[0])
             context.processPendingChanges()
             change = try list.takeChange()
-            try expectEqual(change.deleted.map(\.id), [albums[3].objectID, albums[4].objectID], "what left")
-            try expectEqual(change.inserted, [item(albums[6], 0, 1), item(albums[7], 0, 2)], "what came")
+            try expectEqual(
+                change.deleted.map(\.id), [albums[3].objectID, albums[4].objectID], "the objects that left")
+            try expectEqual(
+                change.inserted, [item(albums[6], section: 0, item: 1), item(albums[7], section: 0, item: 2)],
+                "the objects that entered")
             albums[11].plays = 100
             albums[10].rating = 1
             context.processPendingChanges()
@@ -351,8 +362,9 @@ extension GraphCheck {
             albums[5].plays = 200
             context.processPendingChanges()
             change = try list.takeChange()
-            try expectEqual(change.deleted, [item(albums[5], 0, 0)], "what moved out of the window")
-            try expectEqual(change.inserted, [item(albums[8], 0, 2)], "what took its place")
+            try expectEqual(
+                change.deleted, [item(albums[5], section: 0, item: 0)], "the objects that moved out of the window")
+            try expectEqual(change.inserted, [item(albums[8], section: 0, item: 2)], "the objects that replaced it")
             for album in albums[6...] { context.delete(album) }
             context.processPendingChanges()
             try expectEqual(list.controller.objects, [albums[5]], "the rest is less than the window")
@@ -404,7 +416,7 @@ extension GraphCheck {
                 context.processPendingChanges()
                 for window in [list, page] {
                     let entries = window.changes.reduce(0) { $0 + $1.entryCount }
-                    // Each object that changed can push one over each edge.
+                    // Each changed object can move one object over each edge.
                     try expect(
                         entries <= 3 * changed.count, "the entries of event \(round)", otherwise: "\(entries)")
                     let own = Set(window.changes.flatMap { $0.moved + $0.updated }.map(\.id))
@@ -417,7 +429,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.batch-order",
-            "A batch update of what a result is sorted and divided by moves the objects, in a window too.", .both
+            "A batch update of sort keys and section values moves the objects of a result, also in a window.", .both
         ) { bench in
             let (container, context, albums) = try makeAlbums(bench, count: 10)
             context.mergesChangesAutomatically = true
@@ -433,10 +445,13 @@ extension GraphCheck {
             let change = try years.takeChange()
             try expectEqual(change.insertedSections, [1], "the inserted section")
             try expectEqual(
-                change.moved, [move(albums[0], (0, 0), (1, 0)), move(albums[1], (0, 1), (1, 1))], "the moved objects")
+                change.moved, [move(albums[0], from: (0, 0), to: (1, 0)), move(albums[1], from: (0, 1), to: (1, 1))],
+                "the moved objects")
             let edges = try window.takeChange()
-            try expectEqual(edges.deleted.map(\.id), [albums[0], albums[1]].map(\.objectID), "what left the window")
-            try expectEqual(edges.inserted.map(\.id), [albums[3], albums[4]].map(\.objectID), "what filled it")
+            try expectEqual(
+                edges.deleted.map(\.id), [albums[0], albums[1]].map(\.objectID), "the objects that left the window")
+            try expectEqual(
+                edges.inserted.map(\.id), [albums[3], albums[4]].map(\.objectID), "the objects that filled it")
             try container.execute(BatchDeleteRequest(FetchRequest("Album", where: "year == 1980")))
             context.processPendingChanges()
             try expectEqual(try years.takeChange().deletedSections, [1], "the deleted section")
@@ -447,7 +462,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.other-opening",
-            "A result follows what a context of another opening of the store saves.", .roost,
+            "A result follows the saves of a context of another opening of the store.", .roost,
             needs: [.multipleProcesses, .persistence]
         ) { bench in
             let (container, context, people) = try makeTeams(bench)
@@ -462,7 +477,7 @@ extension GraphCheck {
             context.processPendingChanges()
             let snapshot = try bench.store(of: container).snapshot()
             defer { snapshot.close() }
-            // A store that records no generations does not show that it changed.
+            // A store without recorded generations does not show changes.
             if try snapshot.recordedTally() == nil { try list.controller.performFetch() }
             try expectEqual(list.controller.objects.map(\.name), ["Carl", "Carol", "Zoe"], "the names")
             let change = try list.takeChange()
@@ -473,7 +488,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.totals-null",
-            "Sums leave nulls out, follow values that become null and that are none any more, and are those of no object in the end.",
+            "Sums ignore nulls, follow values to null and back, and end with the sums of no object.",
             .roost
         ) { bench in
             let context = try bench.makeContainer().makeContext()
@@ -519,23 +534,23 @@ extension GraphCheck {
             try context.save()
             let totals = try ResultsTotals(
                 Fetch<Person>(where: "team.name == 'Engineering'"), sums: ["salary"], in: context)
-            func expectTotals(_ count: Int, _ sum: Value, _ what: String) throws {
+            func expectTotals(_ count: Int, sum: Value, what: String) throws {
                 try expectEqual(totals.count, count, "the number \(what)")
                 try expectEqual(totals.sum("salary"), sum, "the sum \(what)")
                 try expect(totals.error == nil, "no error")
             }
-            try expectTotals(2, 11, "at first")
+            try expectTotals(2, sum: 11, what: "at first")
             try require(people[2].team, "a team")["name"] = "Engineering"
             context.processPendingChanges()
-            try expectTotals(3, 111, "after the name of a team changed")
+            try expectTotals(3, sum: 111, what: "after the name of a team changed")
             people[0].team = nil
             context.processPendingChanges()
-            try expectTotals(2, 110, "after an object left its team")
+            try expectTotals(2, sum: 110, what: "after an object left its team")
             context.delete(try require(people[1].team, "a team"))
             context.processPendingChanges()
-            try expectTotals(1, 100, "after a team was deleted")
+            try expectTotals(1, sum: 100, what: "after a team was deleted")
             context.rollback()
-            try expectTotals(2, 11, "after a rollback")
+            try expectTotals(2, sum: 11, what: "after a rollback")
         },
     ]
 }

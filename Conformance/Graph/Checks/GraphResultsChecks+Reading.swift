@@ -6,11 +6,11 @@ internal import RoostQuery
 internal import RoostSystem
 
 extension GraphCheck {
-    /// Windows, orders and predicates that need other objects.
+    /// Windows, orders and predicates that depend on related objects.
     static let resultsWithRelationships: [GraphCheck] = [
         GraphCheck(
             "results.limit",
-            "A result with a limit has the first objects: what comes before its edge pushes others out, and what leaves is replaced.",
+            "A result with a limit has the first objects: objects that enter displace the last ones, and objects that leave are replaced.",
             .roost
         ) { bench in
             let (container, context, albums) = try makeAlbums(bench, count: 12)
@@ -18,8 +18,8 @@ extension GraphCheck {
             albums[9].plays = -1
             context.processPendingChanges()
             var change = try list.takeChange()
-            try expectEqual(change.inserted, [item(albums[9], 0, 0)], "the inserted")
-            try expectEqual(change.deleted, [item(albums[3], 0, 3)], "the deleted")
+            try expectEqual(change.inserted, [item(albums[9], section: 0, item: 0)], "the inserted")
+            try expectEqual(change.deleted, [item(albums[3], section: 0, item: 3)], "the deleted")
             context.delete(albums[0])
             albums[1].plays = 1_000
             context.processPendingChanges()
@@ -38,7 +38,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.offset",
-            "A result with an offset follows what moves over both of its edges, and another window can be shown: only what comes and leaves is reported.",
+            "A result with an offset follows moves over both edges. Showing another window reports only the objects that enter and leave.",
             .roost
         ) { bench in
             let (_, context, albums) = try makeAlbums(bench, count: 12)
@@ -109,7 +109,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.related-order",
-            "An order and sections along relationships follow changes of the related objects: what only those move is reported as moved, and the rest is not.",
+            "Orders and sections along relationships follow changes of related objects. Only objects that move because of them are reported, as moved.",
             .roost
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
@@ -118,7 +118,7 @@ extension GraphCheck {
             try require(people[2].team, "a team")["name"] = "Accounting"
             context.processPendingChanges()
             let change = try list.takeChange()
-            try expectEqual(change.moved, [move(people[2], (1, 0), (0, 0))], "the moved objects")
+            try expectEqual(change.moved, [move(people[2], from: (1, 0), to: (0, 0))], "the moved objects")
             try expectEqual(change.entryCount, 1, "the objects of the difference")
             try expectEqual([change.deletedSections, change.insertedSections], [[1], [0]], "the sections")
             people[0].team = nil
@@ -236,7 +236,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.nested",
-            "The program sees the new result when it is called, also if it changes objects and ends the event then; that is reported afterwards.",
+            "A call of the program shows the new result, even if the program changes objects and ends the event then. Those changes are reported afterwards.",
             .roost
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
@@ -268,14 +268,14 @@ extension GraphCheck {
                 Fetch<Album>(where: "plays > 4"), sums: ["plays", "rating"], in: context)
             var calls = 0
             totals.onChange = { calls += 1 }
-            func expectTotals(_ count: Int, _ plays: Value, _ rating: Value, _ what: String) throws {
+            func expectTotals(_ count: Int, plays: Value, rating: Value, what: String) throws {
                 try expectEqual(totals.count, count, "the number, \(what)")
                 try expectEqual([totals.sum("plays"), totals.sum("rating")], [plays, rating], "the sums, \(what)")
             }
-            try expectTotals(5, 35, .double(0), "at first")
+            try expectTotals(5, plays: 35, rating: .double(0), what: "at first")
             (albums[0].plays, albums[9].plays, albums[8].rating) = (100, 1, 0.1)
             context.processPendingChanges()
-            try expectTotals(5, 126, .double(0.1), "after changes")
+            try expectTotals(5, plays: 126, rating: .double(0.1), what: "after changes")
             albums[7].title = "another title"
             context.processPendingChanges()
             try expectEqual(calls, 1, "the calls")
@@ -283,17 +283,17 @@ extension GraphCheck {
             let new: Album = try context.insert()
             (new.plays, new.rating) = (6, 1e300)
             context.processPendingChanges()
-            try expectTotals(5, 124, .double(1e300), "after a delete and an insert")
+            try expectTotals(5, plays: 124, rating: .double(1e300), what: "after a delete and an insert")
             new.rating = 0.25
             try context.save()
-            try expectTotals(5, 124, .double(0.25), "after a save")
+            try expectTotals(5, plays: 124, rating: .double(0.25), what: "after a save")
             try bench.change(container) { try $0.existingObject(albums[7].id).plays = 0 }
             context.processPendingChanges()
-            try expectTotals(4, 117, .double(0.25), "after a merge")
+            try expectTotals(4, plays: 117, rating: .double(0.25), what: "after a merge")
             albums[6].plays = 1_000
             context.processPendingChanges()
             context.rollback()
-            try expectTotals(4, 117, .double(0.25), "after a rollback")
+            try expectTotals(4, plays: 117, rating: .double(0.25), what: "after a rollback")
             try expectEqual(totals.sum("year"), .null, "a sum that was not asked for")
         },
         GraphCheck(

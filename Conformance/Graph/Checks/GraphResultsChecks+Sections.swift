@@ -3,7 +3,7 @@ internal import RoostGraph
 internal import RoostQuery
 
 extension GraphCheck {
-    /// Sections and orders of results that follow.
+    /// Sections and orders of results that follow changes.
     static let resultsInOrder: [GraphCheck] = [
         GraphCheck(
             "results.null-section",
@@ -22,7 +22,8 @@ extension GraphCheck {
             try expectEqual(change.insertedSections, [1, 2], "the inserted sections")
             try expectEqual(change.deletedSections, [], "the deleted sections")
             try expectEqual(
-                change.moved, [move(people[2], (0, 2), (1, 0)), move(people[0], (0, 0), (2, 0))], "the moved objects")
+                change.moved, [move(people[2], from: (0, 2), to: (1, 0)), move(people[0], from: (0, 0), to: (2, 0))],
+                "the moved objects")
             try expectEqual(rising.controller.sections.map(\.name), ["", "1", "2"], "the sections")
             try expectEqual(
                 falling.controller.sections.map(\.name), ["2", "1", ""], "the sections of the opposite order")
@@ -36,7 +37,8 @@ extension GraphCheck {
             change = try falling.takeChange()
             try expectEqual(change.deletedSections, [0], "the section that lost its object, in the opposite order")
             try expectEqual(
-                Set(change.moved), [move(people[0], (0, 0), (1, 0)), move(people[1], (2, 0), (0, 0))],
+                Set(change.moved),
+                [move(people[0], from: (0, 0), to: (1, 0)), move(people[1], from: (2, 0), to: (0, 0))],
                 "the moved objects of the opposite order")
             people[0].salary = 1
             context.processPendingChanges()
@@ -67,8 +69,8 @@ extension GraphCheck {
                 try expectEqual(
                     Set(change.moved),
                     [
-                        move(people[2], (1, 0), (0, 0)), move(people[0], (0, 0), (1, 0)),
-                        move(people[1], (0, 1), (1, 1)),
+                        move(people[2], from: (1, 0), to: (0, 0)), move(people[0], from: (0, 0), to: (1, 0)),
+                        move(people[1], from: (0, 1), to: (1, 1)),
                     ], "the moved objects")
                 try expectEqual(change.entryCount, 3, "the objects of the difference")
                 try list.expectFetched()
@@ -88,11 +90,11 @@ extension GraphCheck {
             context.delete(albums[1])
             context.processPendingChanges()
             let change = try list.takeChange()
-            try expectEqual(change.inserted, [item(new, 0, 0)], "the inserted")
+            try expectEqual(change.inserted, [item(new, section: 0, item: 0)], "the inserted")
             try expectEqual(change.updated.map(\.id), [albums[3].objectID], "the updated")
-            try expectEqual(change.deleted, [item(albums[1], 0, 2)], "the deleted")
+            try expectEqual(change.deleted, [item(albums[1], section: 0, item: 2)], "the deleted")
             // Objects with equal values are in the order of their IDs.
-            try expectEqual(change.moved, [move(albums[0], (0, 3), (0, 2))], "the moved")
+            try expectEqual(change.moved, [move(albums[0], from: (0, 3), to: (0, 2))], "the moved")
             try expectEqual(
                 list.controller.objects, [new, albums[3], albums[0], albums[2]], "the objects in their order")
             try list.expectFetched()
@@ -112,15 +114,16 @@ extension GraphCheck {
             context.processPendingChanges()
             var change = try list.takeChange()
             try expectEqual(
-                change.updated, [1, 4, 5].map { move(albums[$0], (0, $0), (0, $0)) }, "the updated objects")
+                change.updated, [1, 4, 5].map { move(albums[$0], from: (0, $0), to: (0, $0)) }, "the updated objects")
             try expectEqual(change.entryCount, 3, "the objects of the difference")
             albums[2].title = "other"
             context.processPendingChanges()
-            try expectEqual(try list.takeChange().moved, [move(albums[2], (0, 2), (0, 0))], "the moved object")
+            try expectEqual(
+                try list.takeChange().moved, [move(albums[2], from: (0, 2), to: (0, 0))], "the moved object")
             albums[2].title = "same"
             context.processPendingChanges()
             change = try list.takeChange()
-            try expectEqual(change.moved, [move(albums[2], (0, 0), (0, 2))], "the place among equal objects")
+            try expectEqual(change.moved, [move(albums[2], from: (0, 0), to: (0, 2))], "the place among equal objects")
             try list.expectFetched()
         },
         GraphCheck(
@@ -140,7 +143,8 @@ extension GraphCheck {
             context.processPendingChanges()
             let change = try list.takeChange()
             try expectEqual(
-                Set(change.moved), [move(albums[0], (0, 5), (0, 3)), move(albums[3], (0, 2), (0, 0))], "the moved")
+                Set(change.moved),
+                [move(albums[0], from: (0, 5), to: (0, 3)), move(albums[3], from: (0, 2), to: (0, 0))], "the moved")
             try expectEqual(change.entryCount, 2, "the objects of the difference")
             try expectEqual(list.controller.objects.map(\.plays), [3, 5, 4, 100, 2, 1], "the plays afterwards")
             try list.expectFetched()
@@ -184,9 +188,11 @@ extension GraphCheck {
                 let album: Album = try context.insert()
                 album.title = "round \(round)"
                 context.processPendingChanges()
-                try expectEqual(try plain.takeChange().inserted, [item(album, 0, 0)], "the inserted object")
+                try expectEqual(
+                    try plain.takeChange().inserted, [item(album, section: 0, item: 0)], "the inserted object")
                 var change = try years.takeChange()
-                try expectEqual(change.inserted, [item(album, 0, 0)], "the inserted object of a new section")
+                try expectEqual(
+                    change.inserted, [item(album, section: 0, item: 0)], "the inserted object of a new section")
                 try expectEqual(change.insertedSections, [0], "the inserted section")
                 if round == 1 {
                     try context.save()
@@ -205,7 +211,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.subentity-sections",
-            "Objects of several subentities are in one order and in common sections. An entity without its subentities follows its own objects alone.",
+            "Objects of several subentities have one order and common sections. A result without subentities follows only the entity's own objects.",
             .both
         ) { bench in
             let context = try bench.makeContainer().makeContext()
@@ -223,10 +229,10 @@ extension GraphCheck {
             (image.width, clip.size) = (200, 1)
             context.processPendingChanges()
             let change = try all.takeChange()
-            try expectEqual(change.moved, [move(clip, (1, 0), (0, 2))], "the moved object")
+            try expectEqual(change.moved, [move(clip, from: (1, 0), to: (0, 2))], "the moved object")
             try expectEqual(change.updated.map(\.id), [image.objectID], "the updated object")
             try expectEqual(change.deletedSections, [1], "the deleted section")
-            try expectEqual(try wide.takeChange().inserted, [item(image, 0, 0)], "the wide image")
+            try expectEqual(try wide.takeChange().inserted, [item(image, section: 0, item: 0)], "the wide image")
             try all.expectFetched()
             try wide.expectFetched()
         },

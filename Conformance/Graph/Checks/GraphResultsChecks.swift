@@ -28,9 +28,9 @@ extension GraphCheck {
             context.delete(people[2])
             context.processPendingChanges()
             let change = try list.takeChange()
-            try expectEqual(change.inserted, [item(new, 0, 1)], "the inserted objects")
-            try expectEqual(change.updated, [move(people[1], (0, 1), (0, 2))], "the updated objects")
-            try expectEqual(change.deleted, [item(people[2], 1, 0)], "the deleted objects")
+            try expectEqual(change.inserted, [item(new, section: 0, item: 1)], "the inserted objects")
+            try expectEqual(change.updated, [move(people[1], from: (0, 1), to: (0, 2))], "the updated objects")
+            try expectEqual(change.deleted, [item(people[2], section: 1, item: 0)], "the deleted objects")
             try expectEqual(change.deletedSections, [1], "the deleted sections")
             try expect(change.moved.isEmpty && change.insertedSections.isEmpty, "nothing else")
             try expectEqual(list.controller.objects.map(\.name), ["Alice", "Amy", "Bob"], "the names")
@@ -56,7 +56,7 @@ extension GraphCheck {
             context.processPendingChanges()
             let change = try list.takeChange()
             try expectEqual(change.insertedSections, [1], "the inserted sections")
-            try expectEqual(change.moved, [move(people[1], (0, 1), (1, 0))], "the moved objects")
+            try expectEqual(change.moved, [move(people[1], from: (0, 1), to: (1, 0))], "the moved objects")
             try expectEqual(change.deleted, [], "the deleted objects")
             try expect(change.inserted.isEmpty && change.updated.isEmpty && change.deletedSections.isEmpty, "no more")
         },
@@ -69,12 +69,12 @@ extension GraphCheck {
             people[0].name = "Aaron"
             context.processPendingChanges()
             var change = try list.takeChange()
-            try expectEqual(change.updated, [move(people[0], (0, 0), (0, 0))], "the updated objects")
+            try expectEqual(change.updated, [move(people[0], from: (0, 0), to: (0, 0))], "the updated objects")
             try expect(change.moved.isEmpty, "no move")
             people[0].name = "Zoe"
             context.processPendingChanges()
             change = try list.takeChange()
-            try expectEqual(change.moved, [move(people[0], (0, 0), (0, 2))], "the moved objects")
+            try expectEqual(change.moved, [move(people[0], from: (0, 0), to: (0, 2))], "the moved objects")
             try expect(change.updated.isEmpty, "no update: the others have kept their order")
         },
         GraphCheck(
@@ -123,7 +123,8 @@ extension GraphCheck {
             (people[0].salary, people[1].salary, people[2].salary) = (30, 20, 5)
             context.processPendingChanges()
             try expectEqual(
-                try list.takeChange().inserted, [item(people[1], 0, 0), item(people[0], 0, 1)], "the inserted")
+                try list.takeChange().inserted,
+                [item(people[1], section: 0, item: 0), item(people[0], section: 0, item: 1)], "the inserted")
             people[2].name = "another name"
             context.processPendingChanges()
             try expectEqual(list.changes, [], "no difference")
@@ -131,11 +132,12 @@ extension GraphCheck {
             people[2].salary = 40
             context.processPendingChanges()
             let change = try list.takeChange()
-            try expectEqual(change.deleted, [item(people[1], 0, 0)], "the deleted")
-            try expectEqual(change.inserted, [item(people[2], 0, 1)], "the inserted")
+            try expectEqual(change.deleted, [item(people[1], section: 0, item: 0)], "the deleted")
+            try expectEqual(change.inserted, [item(people[2], section: 0, item: 1)], "the inserted")
             people[0].salary = 30
             context.processPendingChanges()
-            try expectEqual(try list.takeChange().updated, [move(people[0], (0, 0), (0, 0))], "a value set again")
+            try expectEqual(
+                try list.takeChange().updated, [move(people[0], from: (0, 0), to: (0, 0))], "a value set again")
         },
         GraphCheck(
             "results.no-fetch",
@@ -163,12 +165,13 @@ extension GraphCheck {
             }
             try expectEqual(counts.readCount, 0, "the reads of the store")
             try expectEqual(try list.takeChange().entryCount, 3, "the objects of the difference")
-            try expectEqual(try window.takeChange().deleted.map(\.id), [objects[1].objectID], "what left the window")
+            try expectEqual(
+                try window.takeChange().deleted.map(\.id), [objects[1].objectID], "the objects that left the window")
             try list.expectFetched()
             try window.expectFetched()
         },
         GraphCheck(
-            "results.undo", "Undo and redo are events like others: controllers report what they change.", .both
+            "results.undo", "Undo and redo are events: controllers report their changes.", .both
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
             let undo = UndoStack()
@@ -178,9 +181,11 @@ extension GraphCheck {
             context.processPendingChanges()
             _ = try list.takeChange()
             undo.undo()
-            try expectEqual(try list.takeChange().moved, [move(people[0], (0, 2), (0, 0))], "the moves of the undo")
+            try expectEqual(
+                try list.takeChange().moved, [move(people[0], from: (0, 2), to: (0, 0))], "the moves of the undo")
             undo.redo()
-            try expectEqual(try list.takeChange().moved, [move(people[0], (0, 0), (0, 2))], "the moves of the redo")
+            try expectEqual(
+                try list.takeChange().moved, [move(people[0], from: (0, 0), to: (0, 2))], "the moves of the redo")
             context.delete(people[1])
             let new: Person = try context.insert()
             new.name = "Carl"
@@ -193,7 +198,7 @@ extension GraphCheck {
             try list.expectFetched()
         },
         GraphCheck(
-            "results.rollback", "A rollback reports what it takes back, and nothing of other objects.", .both
+            "results.rollback", "A rollback reports the changes that it reverts, and no other objects.", .both
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
             let list = try FollowedList(Fetch<Person>(sortedBy: ["name"]), in: context)
@@ -213,7 +218,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.reset",
-            "After a reset the controller has fetched again, and reports what the discarded changes had changed.",
+            "After a reset, the controller has fetched again and reports the objects that the discarded changes affected.",
             .roost
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
@@ -236,7 +241,7 @@ extension GraphCheck {
     private static let resultsOfOthers: [GraphCheck] = [
         GraphCheck(
             "results.merge",
-            "What another context saved is in the result after the merge, also of objects that the context does not have: one difference for an event, on top of unsaved changes.",
+            "After a merge, a result has the saves of another context in one difference, on top of unsaved changes. That includes objects that the context does not have.",
             .apple
         ) { bench in
             let (container, context, people) = try makeTeams(bench)
@@ -310,7 +315,7 @@ extension GraphCheck {
             context.processPendingChanges()
             let snapshot = try bench.store(of: container).snapshot()
             defer { snapshot.close() }
-            // A store that records no generations does not show that it changed.
+            // A store without recorded generations does not show changes.
             if try snapshot.recordedTally() == nil { try list.controller.performFetch() }
             let change = try list.takeChange()
             try expectEqual(change.updated.map(\.id), [people[1].objectID], "the updated objects")
@@ -320,7 +325,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.refresh",
-            "Refreshing an object shows what the store has of it, and a context that does not merge sees the rest when it fetches again.",
+            "Refreshing an object shows its stored values. A context that does not merge shows other changes when it fetches again.",
             .both
         ) { bench in
             let (container, context, people) = try makeTeams(bench)
@@ -332,7 +337,8 @@ extension GraphCheck {
             context.processPendingChanges()
             try expectEqual(list.changes, [], "no difference without a merge")
             try context.refresh(people[0], mergingChanges: false)
-            try expectEqual(try list.takeChange().moved, [move(people[0], (0, 0), (0, 2))], "the moved objects")
+            try expectEqual(
+                try list.takeChange().moved, [move(people[0], from: (0, 0), to: (0, 2))], "the moved objects")
             try list.controller.performFetch()
             try expectEqual(
                 try list.takeChange().inserted.map(\.place), [ResultsPlace(section: 0, item: 1)], "the rest")
@@ -379,12 +385,12 @@ extension GraphCheck {
             let (container, meter) = try bench.makeMetered { context in
                 for name in ["Alice", "Bob", "Carol"] { (try context.insert() as Person).name = name }
             }
-            try await Self.followInBackground(container, meter)
+            try await Self.followInBackground(container, meter: meter)
         },
     ]
 
     @MainActor
-    private static func followInBackground(_ container: PersistentContainer, _ meter: StoreMeter) async throws {
+    private static func followInBackground(_ container: PersistentContainer, meter: StoreMeter) async throws {
         let context = container.makeContext()
         context.mergesChangesAutomatically = true
         let people = try context.fetch(Fetch<Person>(sortedBy: ["name"]))

@@ -80,7 +80,7 @@ extension GraphCheck {
             try context.save()
             try expectEqual(
                 try bench.storedValues(draft.objectID, in: container)?["title"], "endless", "the stored title")
-            // What willSave sets without tracking is stored and asks for no other round.
+            // Values that willSave sets without tracking are stored and cause no other round.
             draft.calls = []
             draft.whenSaving = { draft in draft.context?.withoutTracking { draft.count += 1 } }
             draft.title = "quiet"
@@ -123,7 +123,7 @@ extension GraphCheck {
             for version in 2...5 as ClosedRange<UInt32> {
                 genre.name = "version \(version)"
                 let counts = try meter.counting { try context.save() }
-                try expectEqual(counts, .init(commitCount: 1), "what save \(version) asks the store for")
+                try expectEqual(counts, .init(commitCount: 1), "the reads of save \(version)")
                 try expectEqual(genre.version, version, "the version in the context")
                 try expectEqual(try bench.storedVersion(id, in: container), version, "the stored version")
             }
@@ -179,7 +179,7 @@ extension GraphCheck {
             let albums = try (0..<3).map { _ in try context.insert() as Album }
             artist.albums.formUnion(albums)
             let start = Date()
-            func expectDerived(_ name: String?, _ count: Int64, _ text: String) throws {
+            func expectDerived(_ name: String?, count: Int64, text: String) throws {
                 try context.save()
                 try expectEqual(artist.upperName, name, "the upper name \(text)")
                 try expectEqual(artist.albumCount, count, "the number of albums \(text)")
@@ -193,23 +193,23 @@ extension GraphCheck {
                     artist.version, try bench.storedVersion(artist.objectID, in: container), "the version \(text)")
                 try expect(!artist.hasChanges, "no changes \(text)")
             }
-            try expectDerived("JONI", 3, "after the insert")
+            try expectDerived("JONI", count: 3, text: "after the insert")
             artist.name = "ella"
-            try expectDerived("ELLA", 3, "after another name")
+            try expectDerived("ELLA", count: 3, text: "after another name")
             albums[0].artist = nil
-            try expectDerived("ELLA", 2, "after a member left")
+            try expectDerived("ELLA", count: 2, text: "after a member left")
             context.delete(albums[1])
-            try expectDerived("ELLA", 1, "after a member was deleted")
+            try expectDerived("ELLA", count: 1, text: "after a member was deleted")
             artist.name = nil
             artist.albums.insert(albums[0])
-            try expectDerived(nil, 2, "after null")
+            try expectDerived(nil, count: 2, text: "after null")
             try bench.change(container) { other in
                 let album: Album = try other.insert()
                 album.artist = try other.existingObject(artist.id)
             }
             artist.name = "last"
             context.mergePolicy = .mergeByPropertyObjectTrump
-            try expectDerived("LAST", 3, "after another context added a member")
+            try expectDerived("LAST", count: 3, text: "after another context added a member")
             try expectError(.invalidRequest, in: "setting a derived attribute") {
                 try artist.setValue("MINE", for: "upperName")
             }
@@ -235,7 +235,7 @@ extension GraphCheck {
             try expect(
                 error.message.contains("\(stores[0].location)"), "the saved store in the message",
                 otherwise: error.message)
-            try expect(!left.isInserted && right.isInserted, "what is pending")
+            try expect(!left.isInserted && right.isInserted, "the pending changes")
             let generation = try bench.generation(of: stores[0])
             try context.save()
             try expectEqual(try bench.generation(of: stores[0]), generation, "the generation of the first store")

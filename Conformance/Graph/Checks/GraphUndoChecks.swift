@@ -138,7 +138,7 @@ extension GraphCheck {
             undo.enable()
             try expectEqual(undo.depth, 1, "the steps")
             undo.undo()
-            try expect(album.title == "Blue" && album.year == 2, "what was changed without undo")
+            try expect(album.title == "Blue" && album.year == 2, "changes made without undo")
             undo.redo()
             context.rollback()
             try expect(!undo.canUndo && !undo.canRedo && album.title == "Blue", "an empty stack after rollback")
@@ -148,7 +148,7 @@ extension GraphCheck {
             try expect(!undo.canUndo && !undo.canRedo, "an empty stack after reset")
         },
         GraphCheck(
-            "undo.others", "Undo keeps what another context saved in properties that the step did not change.", .roost
+            "undo.others", "Undo keeps the saves of another context in properties that the step did not change.", .roost
         ) { bench in
             let (container, context, undo) = try makeUndo(bench)
             let album = try insertBlue(into: context)
@@ -193,7 +193,7 @@ extension GraphCheck {
             try context.save()
             try expectEqual(try bench.generation(of: container), generation, "the generation")
         },
-        GraphCheck("undo.limit", "A stack keeps as many steps as its limit says, the newest ones.", .apple) { bench in
+        GraphCheck("undo.limit", "An undo stack keeps the newest steps, up to its limit.", .apple) { bench in
             let container = try bench.makeContainer()
             let context = container.makeContext()
             let undo = UndoStack(limit: 2)
@@ -229,7 +229,7 @@ extension GraphCheck {
         try expectEqual(try context.count(FetchRequest("Track")), 0, "the tracks")
         try expect(playlist.tracks.isEmpty && artist.albums.isEmpty && person.favorite == nil, "no references")
         undo.undo()
-        func compare(_ context: ManagedObjectContext, _ text: String) throws {
+        func compare(_ context: ManagedObjectContext, text: String) throws {
             let album = try context.existingObject(album.id)
             try expectEqual(album.tracks.map(\.title), ["California", "Carey", "River"], "the tracks \(text)")
             let list = try context.existingObject(playlist.id)
@@ -246,10 +246,10 @@ extension GraphCheck {
             try expectEqual(try context.count(FetchRequest("Track")), 3, "the tracks \(text)")
             try expectEqual(try context.count(FetchRequest("Ring")), 4, "the rings \(text)")
         }
-        try compare(context, "after undo")
+        try compare(context, text: "after undo")
         try expectEqual(context.hasChanges, isSaved, "changes after undo")
         try context.save()
-        try compare(container.makeContext(), "in the store")
+        try compare(container.makeContext(), text: "in the store")
         undo.redo()
         try expectEqual(try context.count(FetchRequest("Ring")), 0, "the rings after redo")
         try context.save()
@@ -257,7 +257,7 @@ extension GraphCheck {
         try expectEqual(try bench.storedCount("Ring", in: container), 0, "the stored rings after redo")
         undo.undo()
         try context.save()
-        try compare(container.makeContext(), "in the store, again")
+        try compare(container.makeContext(), text: "in the store, again")
     }
 
     private static func undoOrder(_ bench: GraphBench, isSaved: Bool) throws {

@@ -129,7 +129,7 @@ extension GraphCheck {
             try expectEqual(
                 try bench.storedValues(draft.objectID, in: container)?["title"], "padded", "the stored text")
             try expect(!context.hasChanges, "no changes after the save")
-            // Too long before the override shortens it.
+            // The title is too long until the override shortens it.
             draft.title = String(repeating: " ", count: 30) + "short"
             try context.save()
             try expectEqual(draft.title, "short", "a text that is valid when it is trimmed")

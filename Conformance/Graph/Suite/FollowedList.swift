@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostGraph
 
-/// A controller, and the result that its differences give.
+/// A controller, and the list that results from its differences.
 final class FollowedList<Object: ManagedObject> {
     let controller: FetchedResultsController<Object>
     private let request: FetchRequest
@@ -13,11 +13,12 @@ final class FollowedList<Object: ManagedObject> {
         _ request: Fetch<Object>, in context: ManagedObjectContext, sections: String? = nil
     ) throws where Object: ManagedObjectClass {
         self.init(
-            try FetchedResultsController(request, in: context, sections: sections), request.request, sections)
+            try FetchedResultsController(request, in: context, sections: sections), request: request.request,
+            sections: sections)
     }
 
-    /// Follows a controller that was made for a request.
-    init(_ controller: FetchedResultsController<Object>, _ request: FetchRequest, _ sections: String?) {
+    /// Creates a list that follows the controller of a request.
+    init(_ controller: FetchedResultsController<Object>, request: FetchRequest, sections: String?) {
         (self.controller, self.request, self.sections) = (controller, request, sections)
         rows = controller.sections.map { Array($0) }
         controller.onChange = { [weak self] change in
@@ -27,12 +28,12 @@ final class FollowedList<Object: ManagedObject> {
         }
     }
 
-    /// Fails unless the differences so far give the result.
+    /// Fails unless the differences so far result in the controller's objects.
     func expectLaw() throws {
         try expectEqual(rows, controller.sections.map { Array($0) }, "the old result with the differences")
     }
 
-    /// Takes the one difference since the last call, and checks the result.
+    /// Returns the only difference since the last call, after checking the result.
     func takeChange() throws -> ResultsChange {
         try expectEqual(changes.count, 1, "the number of differences")
         let change = changes.removeLast()
@@ -40,7 +41,7 @@ final class FollowedList<Object: ManagedObject> {
         return change
     }
 
-    /// Returns how the result differs from that of a fetch.
+    /// Returns the differences from the result of a fetch.
     func problems() throws -> [String] {
         changes.removeAll()
         var problems: [String] = []

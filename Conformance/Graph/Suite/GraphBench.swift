@@ -6,7 +6,7 @@ internal import RoostStores
 
 /// The stores and containers of one run of a graph check.
 package final class GraphBench {
-    /// Makes the stores, and removes them afterwards.
+    /// The workbench that creates the stores and removes them afterwards.
     let workbench: Workbench
 
     init(_ workbench: Workbench) { self.workbench = workbench }
@@ -28,7 +28,7 @@ package final class GraphBench {
         return try PersistentContainer(try wrapped(store), types: types)
     }
 
-    /// Returns a store as programs use it.
+    /// Returns a `Store` for a persistent store.
     func wrapped(_ store: any PersistentStore) throws -> Store {
         try Store(store, registry: StoreRegistry([workbench.type]))
     }
@@ -49,7 +49,7 @@ package final class GraphBench {
 
     /// Closes the store of a container and opens it again, in a new container.
     ///
-    /// A store that does not outlive its closing stays open.
+    /// A store that does not survive its closing stays open.
     func reopen(_ container: PersistentContainer) throws -> PersistentContainer {
         let store = try require(container.stores.first, "a store in the container")
         return try self.container(for: try workbench.reopen(store.persistentStore))
@@ -99,7 +99,7 @@ package final class GraphBench {
         return "\(try snapshot.computeTally().digest)"
     }
 
-    /// Changes objects in a context of its own and saves.
+    /// Changes objects in a new context and saves it.
     func change(_ container: PersistentContainer, _ body: (ManagedObjectContext) throws -> Void) throws {
         let context = container.makeContext("other")
         try body(context)

@@ -2,20 +2,20 @@ package import RoostCore
 
 /// One behavior of contexts and managed objects that can be checked on any store.
 ///
-/// The ID never changes once released. ``all`` is the only list of checks. A check makes its own
+/// The ID never changes once released. ``all`` is the only list of checks. A check creates its own
 /// stores, with the type and the options of a ``StoreFixture``:
 ///
 /// ```swift
 /// for check in GraphCheck.all { try await check.run(on: StoreFixture(MyStoreType())) }
 /// ```
 package struct GraphCheck: Sendable, CustomStringConvertible {
-    /// Whose decision a behavior is.
+    /// The origin of a behavior.
     package enum Origin: String, Sendable {
-        /// Core Data behaves so.
+        /// The behavior of Core Data.
         case apple = "A"
-        /// Roost decides, because Core Data is silent or does something else.
+        /// The behavior of Roost, because Core Data defines none or differs.
         case roost = "R"
-        /// Partly each.
+        /// A behavior with parts of both origins.
         case both = "A/R"
     }
 
@@ -31,7 +31,7 @@ package struct GraphCheck: Sendable, CustomStringConvertible {
     package let id: String
     /// The behavior, in one or two sentences.
     package let behavior: String
-    /// Whose decision the behavior is.
+    /// The origin of the behavior.
     package let origin: Origin
     /// The capabilities that stores must have for the behavior to apply.
     package let needs: [StoreCapability]
@@ -53,13 +53,14 @@ package struct GraphCheck: Sendable, CustomStringConvertible {
         self.body = body
     }
 
-    /// Runs the check in a directory of its own, and examines the stores that it leaves open.
+    /// Runs the check in its own directory, and examines the stores that it leaves open.
     ///
     /// - Parameter fixture: The stores to use.
-    /// - Returns: How the run ended.
+    /// - Returns: The outcome.
     package func outcome(on fixture: StoreFixture) async -> Outcome {
         let missing = needs.first { capability in
-            // Within one process a store that is kept under its name is as good as a persistent one.
+            // Within one process, a store that is kept under its name suffices instead of a
+            // persistent one.
             if capability == .persistence, fixture.keepsClosedStores { return false }
             return !fixture.capabilities.contains(capability)
         }
@@ -82,15 +83,15 @@ package struct GraphCheck: Sendable, CustomStringConvertible {
 
     /// Runs the check as ``outcome(on:)`` does.
     ///
-    /// - Throws: ``ConformanceFailure``, whatever failed.
+    /// - Throws: ``ConformanceFailure`` for every failure.
     package func run(on fixture: StoreFixture) async throws(ConformanceFailure) {
         if case .failed(let failure) = await outcome(on: fixture) { throw failure }
     }
 
-    /// The ID, which a test case has as its name.
+    /// The ID, which becomes the name of a test case.
     package var description: String { id }
 
-    /// The check with this ID, or nil.
+    /// Returns the check with this ID, or nil.
     package static func named(_ id: String) -> GraphCheck? { all.first { $0.id == id } }
 
     /// All checks, in the order in which reports list them.

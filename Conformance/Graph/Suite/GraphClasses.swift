@@ -3,7 +3,8 @@ internal import RoostCore
 internal import RoostGraph
 internal import RoostSystem
 
-// The classes of the graph checks, written as the generator writes them. Entities without a class are used by name.
+// The classes of the graph checks, in the form of generated code. Entities without a class are used
+// by name.
 
 extension GraphCheck {
     /// The classes of the suite.
@@ -263,7 +264,7 @@ extension GraphCheck {
         }
     }
 
-    /// Lines that several objects and observers write, in the order of their calls.
+    /// A list of lines from several objects and observers, in the order of their calls.
     final class Journal: Sendable {
         private let state = Mutex<[String]>([])
 
@@ -313,7 +314,7 @@ extension GraphCheck {
         var calls: [String] = []
         /// The count that `awakeFromInsert` saw.
         var countAtInsert: Int64?
-        /// The list of the hooks of a save.
+        /// The journal of the hooks of a save.
         var journal: Journal?
         var whenSaving: ((Draft) -> Void)?
         /// Whether titles are trimmed.

@@ -3,10 +3,10 @@ internal import RoostCore
 
 /// The models of the graph checks.
 enum GraphModel {
-    /// Every kind of property, relationship and rule, but no delete rule that leaves references.
+    /// A model with every kind of property, relationship and rule, except delete rule noAction.
     static let standard = Result { try ManagedObjectModel(entities: people + music + assets + rules + values) }
 
-    /// A relationship whose delete rule does nothing.
+    /// A model with a relationship with delete rule noAction.
     static let noAction = Result {
         try ManagedObjectModel(entities: [
             EntityDescription(
@@ -18,7 +18,7 @@ enum GraphModel {
         ])
     }
 
-    /// Two hierarchies for two stores.
+    /// A model with two hierarchies for two stores.
     static let twoStores = Result {
         try ManagedObjectModel(
             entities: [
@@ -161,7 +161,7 @@ enum GraphModel {
             ]),
     ]
 
-    /// Uniqueness, which not all stores have.
+    /// A model with uniqueness constraints, which some stores lack.
     static let accounts = Result {
         try ManagedObjectModel(entities: [
             EntityDescription(

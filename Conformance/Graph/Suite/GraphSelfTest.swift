@@ -1,9 +1,8 @@
 package import RoostGraph
 
-/// Shows that the graph suite can fail.
+/// A test of the graph suite itself.
 ///
-/// Each check that is named for a fault passes on a sound store and fails on a store with the
-/// fault.
+/// Each check that looks for a fault passes on a sound store and fails on a store with the fault.
 package enum GraphSelfTest {
     /// The faults of stores that a context must not hide, and the check that finds each.
     package static let faults: [(fault: FaultyStoreType.Fault, check: String)] = [

@@ -2,15 +2,15 @@ package import RoostCore
 internal import RoostQuery
 internal import RoostSystem
 
-/// Counts the calls of a store, and makes calls fail if a check or a test wants it.
+/// A counter of a store's calls, which can also make calls fail.
 package final class StoreMeter: Sendable {
     /// The calls since the last reset.
     struct Counts: Equatable {
-        /// Fetches, counts, lists of IDs, reads of records and reads of links.
+        /// The number of fetches, counts, lists of IDs, reads of records and reads of links.
         var readCount = 0
-        /// The records that were read, or the keys that were asked for.
+        /// The number of records that were read, or of requested keys.
         var recordCount = 0
-        /// Reads of the members of a to-many relationship.
+        /// The number of reads of the members of a to-many relationship.
         var linkReadCount = 0
         var commitCount = 0
     }
@@ -30,7 +30,7 @@ package final class StoreMeter: Sendable {
     /// The calls since the last reset.
     var counts: Counts { state.withLock(\.counts) }
 
-    /// Runs `body` and returns what it asked the store for.
+    /// Runs `body` and returns its calls of the store.
     func counting(_ body: () throws -> Void) rethrows -> Counts {
         state.withLock { $0.counts = Counts() }
         try body()
@@ -43,7 +43,7 @@ package final class StoreMeter: Sendable {
     /// Makes the next commit fail.
     package func failNextCommit(with error: StoreError) { state.withLock { $0.commitError = error } }
 
-    /// Lets reads succeed again; returns whether a read failed since that was wanted.
+    /// Lets reads succeed again, and returns whether a read failed as requested.
     package func endReadFailure() -> Bool {
         state.withLock { state in
             defer { state.readError = nil }
@@ -51,7 +51,7 @@ package final class StoreMeter: Sendable {
         }
     }
 
-    /// Lets commits succeed again; returns whether a commit failed since that was wanted.
+    /// Lets commits succeed again, and returns whether a commit failed as requested.
     package func endCommitFailure() -> Bool {
         state.withLock { state in
             defer { state.commitError = nil }
@@ -97,12 +97,12 @@ package final class StoreMeter: Sendable {
     }
 }
 
-/// A store that counts what it is asked for.
+/// A store that counts its calls.
 package final class MeteredStore: CommitReportingStore {
     private let base: any PersistentStore
     private let meter: StoreMeter
 
-    /// The feed of the store, or one in which nothing is reported.
+    /// The feed of the store, or an empty feed.
     package let commitFeed: CommitFeed
 
     package init(_ base: any PersistentStore, meter: StoreMeter) {
@@ -118,7 +118,9 @@ package final class MeteredStore: CommitReportingStore {
 
     package func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
 
-    package func snapshot() throws(StoreError) -> any StoreSnapshot { MeteredSnapshot(try base.snapshot(), meter) }
+    package func snapshot() throws(StoreError) -> any StoreSnapshot {
+        MeteredSnapshot(try base.snapshot(), meter: meter)
+    }
 
     package func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
         try meter.reserve()
@@ -137,12 +139,12 @@ package final class MeteredStore: CommitReportingStore {
     package func close() throws(StoreError) { try base.close() }
 }
 
-/// A snapshot that counts what it is asked for.
+/// A snapshot that counts its calls.
 private final class MeteredSnapshot: IDListingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot {
     private let base: any StoreSnapshot
     private let meter: StoreMeter
 
-    init(_ base: any StoreSnapshot, _ meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
+    init(_ base: any StoreSnapshot, meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
 
     var model: ManagedObjectModel { base.model }
 
@@ -153,7 +155,7 @@ private final class MeteredSnapshot: IDListingSnapshot, GroupedLinkSnapshot, Gra
 
     func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
         try meter.read()
-        return MeteredCursor(try base.records(of: entity, after: id), meter)
+        return MeteredCursor(try base.records(of: entity, after: id), meter: meter)
     }
 
     func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
@@ -185,7 +187,7 @@ private final class MeteredSnapshot: IDListingSnapshot, GroupedLinkSnapshot, Gra
 
     func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
         try meter.read()
-        return MeteredCursor(try base.fetch(request), meter)
+        return MeteredCursor(try base.fetch(request), meter: meter)
     }
 
     func count(_ request: FetchRequest) throws(StoreError) -> Int {
@@ -198,15 +200,15 @@ private final class MeteredSnapshot: IDListingSnapshot, GroupedLinkSnapshot, Gra
         ids += try base.objectIDs(checked: request)
     }
 
-    func makeObjectGraph() -> any ObjectGraph { MeteredGraph(base.objectGraph(), meter) }
+    func makeObjectGraph() -> any ObjectGraph { MeteredGraph(base.objectGraph(), meter: meter) }
 }
 
-/// A graph that counts what it is asked for.
+/// A graph that counts its calls.
 private final class MeteredGraph: ObjectGraph {
     private let base: any ObjectGraph
     private let meter: StoreMeter
 
-    init(_ base: any ObjectGraph, _ meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
+    init(_ base: any ObjectGraph, meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
 
     func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
         try meter.read(records: keys.count)
@@ -221,12 +223,12 @@ private final class MeteredGraph: ObjectGraph {
     }
 }
 
-/// A cursor that counts the records that it gives.
+/// A cursor that counts the records that it returns.
 private final class MeteredCursor: RecordCursor {
     private let base: any RecordCursor
     private let meter: StoreMeter
 
-    init(_ base: any RecordCursor, _ meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
+    init(_ base: any RecordCursor, meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
 
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
         let hasMore = try base.next(into: &batch)

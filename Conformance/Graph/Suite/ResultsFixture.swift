@@ -6,7 +6,7 @@ internal import RoostQuery
 internal import RoostSystem
 
 extension GraphCheck {
-    /// Makes Alice and Bob of Engineering, and Carol of Operations.
+    /// Inserts Alice and Bob of Engineering, and Carol of Operations.
     static func makeTeams(
         _ bench: GraphBench
     ) throws -> (container: PersistentContainer, context: ManagedObjectContext, people: [Person]) {
@@ -26,7 +26,7 @@ extension GraphCheck {
         return (container, context, people)
     }
 
-    /// Makes albums that were played 0, 1, 2 … times.
+    /// Inserts albums that were played 0, 1, 2 … times.
     static func makeAlbums(
         _ bench: GraphBench, count: Int
     ) throws -> (container: PersistentContainer, context: ManagedObjectContext, albums: [Album]) {
@@ -41,12 +41,12 @@ extension GraphCheck {
         return (container, context, albums)
     }
 
-    static func item(_ object: ManagedObject, _ section: Int, _ item: Int) -> ResultsChange.Item {
+    static func item(_ object: ManagedObject, section: Int, item: Int) -> ResultsChange.Item {
         ResultsChange.Item(id: object.objectID, place: ResultsPlace(section: section, item: item))
     }
 
     static func move(
-        _ object: ManagedObject, _ from: (Int, Int), _ to: (Int, Int)
+        _ object: ManagedObject, from: (Int, Int), to: (Int, Int)
     ) -> ResultsChange.Move {
         ResultsChange.Move(
             id: object.objectID, from: ResultsPlace(section: from.0, item: from.1),

@@ -1,11 +1,11 @@
 internal import Foundation
 
 extension ConformanceReport {
-    /// All results as a JUnit document: a test suite for each store, a test case for each check.
+    /// Returns all results as a JUnit document: a test suite for each store, a case for each check.
     ///
-    /// The property `opposite` names the capability that a store lacks where a check passed as its
-    /// opposite. An excluded check is `skipped`, with the reason. A run that was interrupted ends
-    /// with a suite of its own, whose one case is an error.
+    /// The property `opposite` of a check that passed as its opposite names the missing capability.
+    /// An excluded check is `skipped`, with the reason. An interrupted run ends with an additional
+    /// suite, whose one case is an error.
     func junit(isInterrupted: Bool) -> String {
         var document = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         document +=
@@ -46,22 +46,24 @@ extension ConformanceReport {
             content =
                 "      <properties>\n        <property name=\"opposite\" value=\"\(xml("\(capability)"))\"/>\n      </properties>\n"
         case .excluded(let exclusion, let failure):
-            content = "      <skipped message=\"\(xml(exclusion.reason))\">\(xml(details(result, failure)))</skipped>\n"
+            content =
+                "      <skipped message=\"\(xml(exclusion.reason))\">\(xml(details(result, failure: failure)))</skipped>\n"
         case .failed(let failure):
             content =
-                "      <failure type=\"ConformanceFailure\" message=\"\(xml(failure.actual))\">\(xml(details(result, failure)))</failure>\n"
+                "      <failure type=\"ConformanceFailure\" message=\"\(xml(failure.actual))\">\(xml(details(result, failure: failure)))</failure>\n"
         }
         return start + ">\n" + content + "    </testcase>\n"
     }
 
-    private static func details(_ result: ConformanceResult, _ failure: ConformanceFailure) -> String {
+    private static func details(_ result: ConformanceResult, failure: ConformanceFailure) -> String {
         "\(result.check.behavior)\nexpected: \(failure.expected)\nactual:   \(failure.actual)"
     }
 
     private static func time(_ seconds: Double) -> String { String(format: "%.6f", seconds) }
 
-    /// A text as XML holds it, in an element or an attribute; a character that XML cannot hold
-    /// becomes U+FFFD.
+    /// Returns a text escaped for an XML element or attribute.
+    ///
+    /// A character that XML cannot contain becomes U+FFFD.
     private static func xml(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -70,7 +72,7 @@ extension ConformanceReport {
             case "<": result += "&lt;"
             case ">": result += "&gt;"
             case "\"": result += "&quot;"
-            // Written as they are, a reader makes spaces of them in attributes.
+            // Unescaped, a parser would replace them with spaces in attributes.
             case "\t", "\n", "\r": result += "&#\(scalar.value);"
             case "\u{0}"..<" ", "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
             default: result.unicodeScalars.append(scalar)

@@ -1,5 +1,5 @@
 extension ConformanceReport {
-    /// A table with a row for each group of checks and a column for each store.
+    /// Returns a table with a row for each group of checks and a column for each store.
     func groupTable() -> String {
         let stores = resultsByStore
         var rows: [[String]] = []
@@ -8,11 +8,11 @@ extension ConformanceReport {
                 ["`\(group)`"] + stores.map { Self.cell($0.results.filter { $0.check.group == group }) })
         }
         rows.append(["all"] + stores.map { Self.cell($0.results) })
-        return Self.table(["checks"] + stores.map(\.store), rows)
+        return Self.table(["checks"] + stores.map(\.store), rows: rows)
     }
 
-    /// A table for each group, with a row for each check, what it says, and how it ended on each
-    /// store.
+    /// Returns a table for each group with a row for each check: its behavior, and its result on
+    /// each store.
     func checkTables() -> String {
         let stores = resultsByStore
         return groups.map { group in
@@ -24,7 +24,7 @@ extension ConformanceReport {
                 }
                 rows.append(["`\(result.check.id)`", result.check.behavior] + outcomes)
             }
-            return "## \(group)\n\n" + Self.table(["check", "what a store does"] + stores.map(\.store), rows)
+            return "## \(group)\n\n" + Self.table(["check", "behavior"] + stores.map(\.store), rows: rows)
         }.joined(separator: "\n")
     }
 
@@ -58,12 +58,12 @@ extension ConformanceReport {
         }
     }
 
-    private static func table(_ names: [String], _ rows: [[String]]) -> String {
+    private static func table(_ names: [String], rows: [[String]]) -> String {
         func line(_ cells: [String]) -> String { "| \(cells.map(escaped).joined(separator: " | ")) |\n" }
         return line(names) + line(names.map { _ in "---" }) + rows.map(line).joined()
     }
 
-    /// A text on one line, without the character that ends a cell.
+    /// Returns a text on one line, without the character that ends a cell.
     private static func escaped(_ text: String) -> String {
         text.split(whereSeparator: \.isNewline).joined(separator: " ").replacing("|", with: "\\|")
     }

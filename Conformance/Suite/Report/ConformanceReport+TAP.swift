@@ -25,14 +25,14 @@ extension ConformanceReport {
         return "\(point)\n  ---\n\(fields.map { "  \($0): \($1)\n" }.joined())  ...\n"
     }
 
-    /// The end of a run that was interrupted: the counts as comments, and that no more is to come.
+    /// Returns the end of an interrupted run: the counts as comments, and a bail-out.
     func tapBailOut() -> String {
         resultsByStore.map { store, results in
             "# \(Self.escaped(store)): \(ConformanceCounts(results))\n"
         }.joined() + "Bail out! \(Self.interruption)\n"
     }
 
-    /// A text on one line in which nothing begins a directive.
+    /// Returns a text on one line without the start of a directive.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for character in text {
@@ -46,7 +46,7 @@ extension ConformanceReport {
         return result
     }
 
-    /// A text as a YAML scalar in double quotes.
+    /// Returns a text as a YAML scalar in double quotes.
     private static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -56,7 +56,7 @@ extension ConformanceReport {
             case "\n": result += "\\n"
             case "\t": result += "\\t"
             case "\r": result += "\\r"
-            // Controls, line separators and what YAML does not hold as it is.
+            // Control characters, line separators and other characters that YAML must escape.
             case _
             where scalar.properties.generalCategory == .control || [0x2028, 0x2029, 0xFEFF].contains(scalar.value),
                 _ where scalar.value & 0xFFFE == 0xFFFE:

@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension ConformanceReport {
-    /// A result in the text for people.
+    /// Returns a result as text.
     func text(_ result: ConformanceResult) -> String {
         guard detail != .failures || result.isFailure else { return "" }
         let (word, note): (String, String?) =
@@ -34,7 +34,7 @@ extension ConformanceReport {
 
     static func milliseconds(_ result: ConformanceResult) -> String { String(format: "%.1f", result.seconds * 1000) }
 
-    /// A text whose further lines cannot be taken for results.
+    /// Returns a text with indented lines, which cannot be mistaken for results.
     private static func indented(_ text: String) -> String {
         text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).joined(separator: "\n            ")
     }

@@ -1,8 +1,8 @@
-/// Writes the results of a run in a format that people or programs read.
+/// A report of the results of a run in one of several formats.
 ///
-/// Call ``beginning(checkCount:)``, then ``add(_:)`` for each result as it comes, then
-/// ``ending()``, and write what they return one after the other. Text and TAP come line by line;
-/// JUnit and Markdown need all results, so that all of them comes at the end.
+/// Call ``beginning(checkCount:)``, then ``add(_:)`` for each result, then ``ending()``, and write
+/// the returned texts one after the other. Text and TAP are written line by line. JUnit and
+/// Markdown need all results, so they are written at the end.
 package struct ConformanceReport: Sendable {
     /// A format of reports.
     package enum Format: String, CaseIterable, Sendable {
@@ -10,21 +10,22 @@ package struct ConformanceReport: Sendable {
         case text
         /// Version 13 of the Test Anything Protocol.
         case tap
-        /// The XML that continuous-integration servers read: one test suite for each store.
+        /// The XML of continuous-integration servers, with a test suite for each store.
         case junit
-        /// A table of the groups of checks, or of all of them, with a column for each store.
+        /// A table of the groups of checks, or of all checks, with a column for each store.
         case markdown
     }
 
     /// The amount of detail in a report.
     package enum Detail: Sendable {
-        /// Failures and nothing else; in text. Other formats are not complete without the rest and
-        /// write it.
+        /// Only failures, in text.
+        ///
+        /// Other formats would be incomplete, so they write all results.
         case failures
         /// The usual content of the format.
         case usual
-        /// In text what each check is about and how long it took; in Markdown each check instead of
-        /// their groups.
+        /// All details: in text the behavior and duration of each check, in Markdown each check
+        /// instead of the groups.
         case everything
     }
 
@@ -35,7 +36,7 @@ package struct ConformanceReport: Sendable {
     /// The results so far.
     package private(set) var results: [ConformanceResult] = []
 
-    /// Begins a report.
+    /// Creates an empty report.
     package init(_ format: Format, detail: Detail = .usual) { (self.format, self.detail) = (format, detail) }
 
     /// Returns the text before `checkCount` results, in complete lines; it may be empty.
@@ -43,8 +44,7 @@ package struct ConformanceReport: Sendable {
         format == .tap ? "TAP version 13\n1..\(checkCount)\n" : ""
     }
 
-    /// Takes a result and returns what can be written of it now; lines with their line feeds, or
-    /// nothing.
+    /// Adds a result and returns the complete lines that can be written now, if any.
     package mutating func add(_ result: ConformanceResult) -> String {
         results.append(result)
         return switch format {

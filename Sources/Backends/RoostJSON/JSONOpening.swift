@@ -63,7 +63,8 @@ struct JSONOpening {
         do throws(StoreError) {
             try requireOneName()
             let document = try DocumentFile(at: path)
-            // In this order, as everywhere: a document that still has its name now cannot have any other journal.
+            // The journal is opened after the document. If the document still has its name then,
+            // the journal belongs to it.
             let hasJournal = try openJournal().identity != nil
             if !hasJournal, try FileIdentity(at: path) == document.identity,
                 document.byteCount <= settings.maximumDocumentBytes, let stream = try DocumentStream(document),
@@ -92,7 +93,7 @@ struct JSONOpening {
         try JournalRecovery.requireJournal(besideStoreAt: path)
         let document = try DocumentFile(at: path)
         do throws(StoreError) { try DocumentReader.requireRecognized(document) } catch {
-            // One that is being written just now is looked at again under the lock.
+            // If the document is being written just now, it is examined again under the lock.
             guard try !document.isUnchanged() else { throw error }
         }
     }
@@ -161,7 +162,8 @@ struct JSONOpening {
         while true {
             let document = try DocumentFile(at: path)
             let journal = try openJournal()
-            // If the document still has its name, no new one took its place before the journal was opened: both belong together.
+            // If the document still has its name, no new one took its place before the journal was
+            // opened: both belong together.
             guard try FileIdentity(at: path) == document.identity else { continue }
             let journalIdentity = journal.identity
             do throws(StoreError) {
@@ -173,7 +175,7 @@ struct JSONOpening {
                 }
                 return (loaded, files)
             } catch {
-                // What was written while it was read is not to be called damage.
+                // A write during the reading is not damage.
                 let isSettled = try document.isUnchanged() && isUnchanged(journalIdentity)
                 guard !isSettled, patience.wait() else { throw error }
             }
@@ -245,7 +247,8 @@ struct JSONOpening {
                 try adopt(state, files: &files)
             }
         }
-        // Before the storage exists: deallocating it would release the locks, which the next attempt needs.
+        // Before the storage exists: deallocating it would release the locks, which the next
+        // attempt needs.
         try requireUnchanged(document)
         if !settings.isReadOnly {
             StoreFile.sweepTemporarySiblings(of: path, companions: [JournalFile.suffix])

@@ -5,10 +5,10 @@ struct JSONSettings: Sendable {
     static let optionDescriptions = [
         StoreOptionDescription(
             "maximumDocumentBytes", values: .integer(4096...1 << 40), standard: "\(standardDocumentByteCount)",
-            summary: "The largest document that is read or written, in bytes."),
+            summary: "The maximum size of a document that is read or written, in bytes."),
         StoreOptionDescription(
             "journalBytes", values: .integer(4096...1 << 40), standard: "what the document has, at least 1048576",
-            summary: "What the journal may have, in bytes, before it is folded into a new document."),
+            summary: "The maximum size of the journal, in bytes, before it is folded into a new document."),
     ]
     private static let standardDocumentByteCount = 4 << 30
 

@@ -15,7 +15,8 @@ final class JSONLongWrite: KeyValueLongWrite {
     init(_ storage: JSONStorage, base: any KeyValueLongWrite) {
         self.storage = storage
         self.base = base
-        // What is more than the journal may hold goes into a new document; noting it would be for nothing.
+        // A write larger than the journal goes into a new document, so further operations are not
+        // recorded.
         operations = Mutex(JournalOperations(limit: storage.settings.isUnpublished ? 0 : storage.journalLimit))
     }
 
@@ -60,7 +61,8 @@ extension JSONStorage {
     /// - Throws: What the system says, `storeReplaced`, `limitExceeded`; then nothing of the
     ///   transaction is there.
     func commit(_ operations: JournalOperations, write: any KeyValueLongWrite) throws(StoreError) {
-        // Under one lock, so that no thread closes the store between the writes to disk and to memory.
+        // Under one lock, so that no thread closes the store between the writes to disk and to
+        // memory.
         try withFiles { (files) throws(StoreError) in
             if settings.isUnpublished {
                 files.isDirty = files.isDirty || !operations.isEmpty
@@ -167,13 +169,15 @@ extension JSONStorage {
     /// Gives a finished document the store's name.
     private func publish(_ draft: DocumentDraft, files: inout StoreFiles) throws(StoreError) {
         do throws(StoreError) {
-            // Writing took its time; what another program did meanwhile stays.
+            // Another program may have changed the store during the write; its changes must not be
+            // overwritten.
             try requireCurrent(files)
             try StoreFile.publish(draft.path, as: path, overwriting: true)
         } catch {
             draft.discard()
             guard (try? FileIdentity(at: path)) == draft.file else { throw error }
-            // It has its name, but perhaps not for long: a power cut may bring back the old one, with its journal.
+            // The new document has the name, but a power cut may bring back the old one with its
+            // journal.
             files.failure = error.withMessage(
                 "'\(path)' was replaced by a new version of itself that may not survive a power cut; close the store and open it again. The reason: \(error.message)"
             )
@@ -184,7 +188,8 @@ extension JSONStorage {
             version: draft.version, generation: draft.tally.generation, foldedJournal: draft.foldedJournal,
             file: draft.file)
         if files.journal != nil {
-            // From here on the journal is in the document; a name that stays is recognized by the next opener.
+            // The document now contains the journal. If the journal file cannot be removed, the
+            // next opener recognizes it as folded.
             files.isJournalFolded = true
             try? removeJournal(&files)
         }
@@ -196,7 +201,7 @@ extension JSONStorage {
             guard now == journal.identity else {
                 throw StoreError(
                     .storeReplaced,
-                    "Another program's file stands where the journal '\(journalPath)' belongs; move it away.")
+                    "The journal '\(journalPath)' was replaced by another file; move that file away.")
             }
             try StoreFile.remove(journalPath)
         }

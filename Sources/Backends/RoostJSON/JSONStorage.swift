@@ -6,9 +6,9 @@ internal import RoostMemory
 /// Ordered key-value storage in memory, kept in a JSON document and a journal beside it; FORMAT.md
 /// describes both.
 ///
-/// A snapshot costs O(1) and never waits. A commit appends what it changed to the journal, or
-/// writes a new document when the journal would outgrow it; it is acknowledged, and visible, when
-/// that is on the disk. Safe for use from any thread.
+/// A snapshot costs O(1) and never waits. A commit appends its changes to the journal, or writes a
+/// new document if the journal would become larger than its limit. It is acknowledged and visible
+/// when its changes are on the disk. The storage is safe for use from any thread.
 final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     /// The document's path, links resolved.
     let path: String
@@ -18,11 +18,11 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     private let contents: Mutex<MemoryStorage?>
     /// The files; nil once they are closed.
     ///
-    /// Held by a commit until it is on the disk; who only reads does not ask for it.
+    /// A commit holds the lock until it is on the disk; readers do not take it.
     let files: Mutex<StoreFiles?>
     private let isClosed = Mutex(false)
 
-    /// Of a storage that only reads: how it sees later commits.
+    /// The way in which a read-only storage sees later commits; nil for a writer.
     private let following: JSONOpening.Following?
 
     init(
@@ -55,13 +55,13 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// Whether what is committed is not in memory.
+    /// Whether the committed contents are not in memory.
     func isOnlyInDocument() throws(StoreError) -> Bool {
         try requireOpen()
         return contents.withLock { $0 == nil }
     }
 
-    /// Forgets what is in memory, for a document that holds something else.
+    /// Drops the contents in memory, because a new document replaces them.
     func forgetContents() {
         let forgotten = contents.withLock { $0.take() }
         // Views of it keep what they need.
@@ -88,7 +88,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
                 path: path, settings: settings, storeUUID: storeUUID, base: MemoryStorage(),
                 files: StoreFiles(lock: lock, writerLock: writerLock, document: document))
         } catch {
-            // Where nothing was made, its lock file has no use either.
+            // If no store was created, its lock file is removed too.
             if !StoreFile.hasEntry(at: path), (try? lock.change(to: .exclusive, timeoutSeconds: 0)) != nil {
                 try? lock.releaseRemovingFile()
             }
@@ -107,10 +107,12 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         /// Whether the journal's frames are in the document already, and only its name could not be
         /// removed.
         var isJournalFolded = false
-        /// Of a reader: the bytes of the journal that it read, and what it left out at the end.
+        /// The number of journal bytes that a reader has read; 0 for a writer.
         var readByteCount = 0
+        /// The number of bytes of an incomplete commit after them.
         var tornByteCount = 0
-        /// Of a reader: the journal beside the document; nil without one.
+        /// The journal that a reader found beside the document; nil if there was none, or for a
+        /// writer.
         var readJournal: ReadJournal?
         /// The error that forbids writing until the store is opened again, or nil.
         var failure: StoreError?
@@ -145,11 +147,11 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     /// The version of documents.
     var formatVersion: Int { DocumentFormat.version }
 
-    /// True: the text of the document and the frames of the journal have checksums of their own,
-    /// compared when they are read.
+    /// True: the document and the frames of the journal have checksums, which are compared when
+    /// they are read.
     var holdsCheckedMemory: Bool { true }
 
-    /// A view of what is committed.
+    /// A view of the committed contents.
     ///
     /// A storage that only reads asks whether the writer committed since the last view, which takes
     /// two system calls. It then reads the new end of the journal, or the whole of a new document.
@@ -183,7 +185,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             let (storage, new) = try following.read(storeUUID)
             (files.document, files.readJournal) = (new.document, new.readJournal)
             (files.readByteCount, files.tornByteCount) = (new.readByteCount, new.tornByteCount)
-            // Views of the former one keep what they need.
+            // Snapshots of the former contents keep the data that they need.
             let former = contents.withLock { contents in
                 defer { contents = storage }
                 return contents
@@ -192,7 +194,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// Reads what was added to the journal since it was read.
+    /// Reads the commits that were appended to the journal since the last reading.
     ///
     /// - Returns: False if it is another journal, or damaged.
     private func readOn(
@@ -211,7 +213,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             // Reading everything anew finds the damage, unless it was repaired meanwhile.
             return false
         }
-        // As it was before it was opened: what was written meanwhile is looked for again.
+        // The identity is from before the journal was opened, so that the next reading looks for
+        // later writes.
         files.readJournal = ReadJournal(state: state, file: journal)
         (files.readByteCount, files.tornByteCount) = (state.endOffset, state.tornByteCount)
         return true
@@ -224,7 +227,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             }
             let memory = try base()
             let write = try memory.beginLongWrite(timeoutSeconds: timeoutSeconds)
-            // A load that this call waited for may have replaced the contents in memory with its document.
+            // A load that this call waited for may have replaced the contents in memory with its
+            // document.
             if contents.withLock({ $0 === memory }) { return JSONLongWrite(self, base: write) }
             write.abort()
         }
@@ -254,7 +258,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
                     StoreFinding(
                         .warning,
                         message:
-                            "The journal of '\(path)' ended with \(files.tornByteCount) bytes of a commit that was not finished and never acknowledged; the store is whole without it."
+                            "The journal of '\(path)' ended with \(files.tornByteCount) bytes of an incomplete commit that was never acknowledged; the store is complete without it."
                     ))
             }
             guard !settings.isReadOnly, !settings.isUnpublished else { return }
@@ -284,7 +288,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             taken.journal = nil
             taken.writerLock?.close()
             taken.lock?.release()
-            // Nothing is left to be told about memory; the first error is that of the files.
+            // Errors about memory are not reported; the error of the files comes first.
             forgetContents()
         }
         if taken.isDirty {

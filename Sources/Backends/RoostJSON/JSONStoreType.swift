@@ -52,7 +52,8 @@ package struct JSONStoreType: FileStoreType {
     /// Checks the settings.
     package func requireValid(_ options: StoreOptions) throws(StoreError) { _ = try JSONSettings(options) }
 
-    /// Makes a store whose document can be recognized, and so destroyed, whatever happens then.
+    /// Creates a store whose document can be recognized, and so destroyed, even if a later step
+    /// fails.
     package func createUnpublished(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
@@ -75,7 +76,7 @@ package struct JSONStoreType: FileStoreType {
 
     /// Checks that the journal beside a store that is removed belongs to it.
     ///
-    /// A store that stays is opened, which checks more.
+    /// A store to keep is opened, which checks more.
     package func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {
         if !isKept { try JournalRecovery.requireOwnToRemove(besideStoreAt: path) }
     }

@@ -21,8 +21,7 @@ final class UnpublishedJSONStore: IntegrityCheckingStore, HistoryKeepingStore {
         return loader
     }
 
-    /// A view of what is committed; of what a load has written, one that reads it from its
-    /// document.
+    /// A view of the committed contents; after a load, a view that reads them from the document.
     func snapshot() throws(StoreError) -> any StoreSnapshot {
         guard try storage.isOnlyInDocument() else { return try base.snapshot() }
         let stream: DocumentStream?

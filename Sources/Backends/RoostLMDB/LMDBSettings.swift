@@ -5,15 +5,15 @@ struct LMDBSettings: Sendable {
     static let optionDescriptions = [
         StoreOptionDescription(
             "mapSize", values: .integer(1 << 20...1 << 46), standard: "\(standardMapByteCount)",
-            summary: "The most bytes that the file may have; the disk bounds it too."),
+            summary: "The maximum size of the file, in bytes; the disk limits it too."),
         StoreOptionDescription(
             "maxReaders", values: .integer(2...1_000_000), standard: "\(standardReaderCount)",
-            summary: "How many snapshots all processes together may have open."),
+            summary: "The maximum number of open snapshots in all processes together."),
     ]
     private static let standardMapByteCount = 1 << 44
     private static let standardReaderCount: UInt32 = 1022
 
-    /// The most bytes the file may have: what the map may grow to.
+    /// The maximum size of the file and of its map, in bytes.
     var maximumMapByteCount = standardMapByteCount
     /// The map to begin with; nil for one as large as the file can become on its disk.
     var initialMapByteCount: Int?

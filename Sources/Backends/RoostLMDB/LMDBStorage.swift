@@ -4,7 +4,7 @@ package import RoostKeyValue
 
 /// Ordered key-value storage in one LMDB file.
 ///
-/// FORMAT.md says what is in it.
+/// FORMAT.md describes its content.
 ///
 /// Reads are zero-copy from the mapped file and side by side with the writer, in this process and
 /// others. Each commit is one LMDB transaction, durable on return. Safe for use from any thread.
@@ -137,7 +137,7 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
     ///
     /// The file is closed when the last opening and the last snapshot in this process are.
     package func close() throws(StoreError) {
-        // The lease goes after the lock: closing a file can take a while.
+        // The lease is released outside the lock, because closing a file can take a while.
         let last = lease.withLock { lease in
             defer { lease = nil }
             return lease

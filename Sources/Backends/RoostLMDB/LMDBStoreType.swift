@@ -92,7 +92,8 @@ package struct LMDBStoreType: FileStoreType {
     ) throws(StoreError) -> any PersistentStore {
         let storage: LMDBStorage
         do throws(StoreError) { storage = try LMDBStorage.create(path: location.path, options: options) } catch {
-            // A failed creation has removed its file. A file that exists belongs to another creator, and so does its lock.
+            // A failed creation has removed its file. A file that exists belongs to another
+            // creator, and so does its lock.
             LMDBStorage.removeLockFiles(location.path)
             throw error
         }

@@ -34,7 +34,8 @@ final class MemoryContents: Sendable {
                 .busy,
                 "Another writer of the store in memory was not finished within \(timeoutSeconds) seconds. Try again.")
         }
-        // The number is used up even if the transaction is given up, so that none of its nodes can be taken for a later one's.
+        // An abandoned transaction uses up its number too, so that no later transaction owns its
+        // nodes.
         let start = version.withLock { version in
             defer { version.nextTransaction += 1 }
             return version

@@ -138,7 +138,7 @@ package struct MemoryStoreType: PersistentStoreType {
     }
 
     private func notFound(_ location: StoreLocation) -> StoreError {
-        StoreError(.notFound, "There is no store '\(location)' in this process. Create it first.")
+        StoreError(.notFound, "The store '\(location)' does not exist in this process. Create it first.")
     }
 
     private func alreadyExists(_ location: StoreLocation) -> StoreError {

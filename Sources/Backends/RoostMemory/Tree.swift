@@ -3,7 +3,7 @@ internal import RoostCore
 /// An ordered map of bytes to bytes: a B+tree of pages that transactions copy when they change
 /// them.
 ///
-/// A tree is a value: a copy is O(1) and keeps what it shows, whatever happens to the original.
+/// A tree is a value: a copy is O(1) and does not change with the original.
 struct Tree: Sendable {
     private(set) var root: TreeNode
     /// The number of entries.
@@ -64,7 +64,7 @@ struct Tree: Sendable {
         }
     }
 
-    /// Adds an entry; false, and nothing is changed, if the key is there.
+    /// Adds an entry; returns false without a change if the key exists.
     mutating func insert(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, transaction: UInt64
     ) -> Bool {
@@ -81,7 +81,7 @@ struct Tree: Sendable {
     ) -> Bool {
         guard let leaf = changedLeaf, leaf.transaction == transaction, leaf.spans(key) else { return false }
         let (index, isFound) = leaf.position(of: key)
-        // A value that is replaced gives its room back, which is not counted on.
+        // Room that a replaced value frees is not counted.
         guard leaf.hasRoom(for: key.count + value.count) else { return false }
         if isFound {
             leaf.replaceValue(at: index, value: value)
@@ -131,8 +131,7 @@ struct Tree: Sendable {
         return true
     }
 
-    /// Forgets where the last changes were; readers, who look anywhere, would only be held up by
-    /// it.
+    /// Clears the position of the last changes, which would only slow down readers.
     mutating func forgetPlaces() { (appendedLeaf, changedLeaf) = (nil, nil) }
 
     /// The node itself if the transaction made it, else a copy.
@@ -173,9 +172,8 @@ struct Tree: Sendable {
 
     /// Splits a page that is too large.
     ///
-    /// When entries come in order, the left page stays full; otherwise the bytes are shared as
-    /// evenly as they can be, so that no page keeps two values that are both much larger than a
-    /// page.
+    /// When entries come in order, the left page stays full. Otherwise the bytes are divided as
+    /// evenly as possible, so that no page keeps two values much larger than a page.
     private func split(_ node: TreeNode, transaction: UInt64, isAppending: Bool) -> TreeNode? {
         guard node.isOverfull else { return nil }
         var cut = node.count - 1
@@ -183,7 +181,7 @@ struct Tree: Sendable {
             var (index, bytes) = (0, 0)
             while index < node.count - 1 {
                 let next = bytes + node.byteCount(at: index)
-                // Whether more would be right of the cut with this entry than left of it without.
+                // Move the cut while the right side would still have more bytes than the left.
                 guard node.liveByteCount - bytes > next else { break }
                 (index, bytes) = (index + 1, next)
             }
@@ -195,7 +193,7 @@ struct Tree: Sendable {
         return right
     }
 
-    /// Removes a key that is there from below a node that the transaction owns.
+    /// Removes an existing key from the subtree of a node that the transaction owns.
     private mutating func remove(_ key: UnsafeRawBufferPointer, from node: TreeNode, transaction: UInt64) {
         if node.isLeaf {
             let (index, isFound) = node.position(of: key)
@@ -226,7 +224,8 @@ struct Tree: Sendable {
         if right.isLeaf {
             merged.appendEntries(of: right, range: 0..<right.count)
         } else {
-            // The first key of an inner page bounds nothing; what bounds its first child is the separator above.
+            // The first key of an inner page bounds nothing; what bounds its first child is the
+            // separator above.
             merged.insert(node.key(at: index + 1), value: EmptyBytes.buffer, at: merged.count, child: right.children[0])
             merged.appendEntries(of: right, range: 1..<right.count)
         }
@@ -268,7 +267,8 @@ struct Tree: Sendable {
                     if let previous, !previous.lexicographicallyPrecedes(key) {
                         problems.append("keys are out of order")
                     }
-                    // The first separator on the way to a leaf bounds nothing: smaller keys go there too.
+                    // The first separator on the way to a leaf bounds nothing: smaller keys go
+                    // there too.
                     if let notBefore, key.lexicographicallyPrecedes(notBefore) {
                         problems.append("a key is before the separator above it")
                     }

@@ -13,9 +13,9 @@ protocol TreeSource: AnyObject {
 ///
 /// It keeps the pages on it alive.
 ///
-/// The tree is asked for anew by every ``seek(to:)``. In a write transaction, ``park()`` is called
-/// before a change, which may move pages under the position; the next move finds the place again by
-/// its key.
+/// Every ``seek(to:)`` gets the current tree. In a write transaction, ``park()`` is called before a
+/// change, which may move pages under the position. The next move finds the position again by its
+/// key.
 final class TreeCursor: KeyValueCursor {
     private let source: any TreeSource
     private let space: KeySpace
@@ -121,7 +121,8 @@ final class TreeCursor: KeyValueCursor {
             (key, value) = entries[position]
         }
         while true {
-            // Records of a scan come from memory that was not used for long; a few of them are fetched while one is looked at.
+            // The records of a scan are mostly not in the processor's cache, so a few are
+            // prefetched while one is examined.
             entries.prepare(position + 6)
             if position == entries.count - 8, let above { above.node.prepareEntriesOfChild(above.index + 1) }
             let (key, value) = entries[position]

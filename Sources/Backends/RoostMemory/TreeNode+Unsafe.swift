@@ -12,17 +12,20 @@ internal import RoostSystem
 /// A page belongs to the transaction that made it. Only that transaction may change it; every other
 /// treats it as immutable and changes a copy. So any number of snapshots share pages without locks.
 final class TreeNode: @unchecked Sendable {
-    // Proof of Sendable: a node is changed only by the transaction whose number it carries, which runs on one thread at a time and
-    // hands the node to other threads only by publishing its root under the lock of `MemoryContents`, after its last change.
+    // Proof of Sendable: only the transaction whose number a node carries changes it, and a
+    // transaction runs on one thread at a time. Other threads get the node only when the
+    // transaction publishes its root under the lock of `MemoryContents`, after its last change.
     // Later transactions have other numbers.
 
-    // SAFETY of all accesses to `memory`: entries are written after `usedByteCount` once room was made for them, slots likewise below the last one,
-    // and both stay inside `capacity`. Positions come from searches and ranges below `count`; positions from outside are compared with it.
+    // SAFETY of all accesses to `memory`: entries are written after `usedByteCount` and slots below
+    // the last one, after room was made for them. Both stay inside `capacity`. Positions come from
+    // searches and ranges below `count`; positions from outside are compared with it.
 
     /// The position of an entry, and the part of its key that a search compares.
     fileprivate struct Slot {
         var head: UInt64
-        // No page has 4 GiB: values have at most one, and a page that is too large is split into balanced halves.
+        // No page has 4 GiB: values have at most one, and a page that is too large is split into
+        // balanced halves.
         var offset: UInt32
         var valueCount: UInt32
     }
@@ -134,7 +137,7 @@ final class TreeNode: @unchecked Sendable {
         croost_prefetch(Unmanaged.passUnretained(children[index]).toOpaque())
     }
 
-    /// Prefetches what is read first of a child's memory, after ``prepareChild(_:)`` fetched the
+    /// Prefetches the memory of a child that is read first, after ``prepareChild(_:)`` fetched the
     /// child.
     func prepareEntriesOfChild(_ index: Int) {
         guard index < children.count else { return }
@@ -156,13 +159,14 @@ final class TreeNode: @unchecked Sendable {
 
     /// The position of the first entry whose key is not before `key`, and whether it is that key.
     func position(of key: UnsafeRawBufferPointer) -> (index: Int, isFound: Bool) {
-        // A key that is continued by zeros comes where it comes without them, but for keys that are equal so far.
+        // A key that is continued by zeros comes where it comes without them, but for keys that are
+        // equal so far.
         let beginning = Self.word(of: key, at: 0) & Self.firstBytes(Int(prefixCount))
         if beginning != prefix, count > 0 { return (beginning < prefix ? 0 : count, false) }
         let head = Self.word(of: key, at: Int(prefixCount))
         var low = firstPosition(ofHead: head)
         var high = count
-        // Mostly the entry there, if it has the same head, is the only one.
+        // The entry at this position is mostly the only one with this head.
         var middle = low
         while low < high {
             let slot = slot(middle).pointee
@@ -189,7 +193,8 @@ final class TreeNode: @unchecked Sendable {
             let middle = (low + high) / 2
             if slot(middle).pointee.head < head { low = middle + 1 } else { high = middle }
         }
-        // SAFETY: the slots from `low` to below `high` are there; the first one is at the highest address.
+        // SAFETY: the slots from `low` to below `high` are there; the first one is at the highest
+        // address.
         let end = UnsafePointer(slot(low)) + 1
         var lessCount = 0
         for index in 0..<(high - low) { lessCount &+= end[-1 &- index].head < head ? 1 : 0 }
@@ -204,7 +209,8 @@ final class TreeNode: @unchecked Sendable {
 
     /// The leaf below this page that may hold `key`; valid as long as this page is held.
     func leaf(of key: UnsafeRawBufferPointer) -> TreeNode {
-        // Holding the root keeps all pages alive, so the way down need not count references to them.
+        // Holding the root keeps all pages alive, so the way down need not count references to
+        // them.
         var node = Unmanaged.passUnretained(self)
         while true {
             let child = node._withUnsafeGuaranteedRef { node in
@@ -221,7 +227,7 @@ final class TreeNode: @unchecked Sendable {
         count > 0 && Self.order(self.key(at: 0), key) <= 0 && Self.order(key, self.key(at: count - 1)) <= 0
     }
 
-    /// Compares bytes as unsigned numbers, a prefix before what it is a prefix of.
+    /// Compares bytes as unsigned numbers; a prefix comes before a longer key.
     static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         let common = min(left.count, right.count)
         if common > 0, let a = left.baseAddress, let b = right.baseAddress {

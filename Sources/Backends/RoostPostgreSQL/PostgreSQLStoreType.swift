@@ -3,19 +3,19 @@
     package import RoostCore
     internal import RoostSQL
 
-    /// Stores in a schema of a PostgreSQL database, with tables that people and other tools can
-    /// read.
+    /// Stores in a schema of a PostgreSQL database, with tables that other tools can read.
     ///
     /// ``optionDescriptions`` lists the options; FORMAT.md describes every table and every
     /// guarantee.
     package struct PostgreSQLStoreType: ServerStoreType {
-        /// Makes the type.
+        /// Creates the type.
         package init() {}
 
         /// `postgresql`.
         package var name: String { "postgresql" }
 
-        /// Everything but a file, and an order of generations: commits are made side by side.
+        /// All capabilities except a file and an order of generations, because commits are
+        /// concurrent.
         package var capabilities: StoreCapabilities {
             StoreCapabilities(
                 .writing, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes,
@@ -31,7 +31,7 @@
             return [StoreLibrary(name: "libpq", version: "\(version / 10_000).\(version % 10_000)")]
         }
 
-        /// Measured on one machine, over a socket.
+        /// The costs of a read and a write, measured on one machine over a socket.
         package var estimatedCosts: StoreCosts { StoreCosts(readingMicroseconds: 3, writingMicroseconds: 8) }
 
         /// False: no file is a store of this type.
@@ -59,7 +59,7 @@
             try PostgreSQLRemoval.remove(place.schema, on: connection)
         }
 
-        /// Renames a schema, in one transaction with the removal of the old store.
+        /// Renames a schema and removes the old store in one transaction.
         package func replace(
             _ destination: StoreLocation, with source: StoreLocation, overwriting: Bool
         ) throws(StoreError) {
@@ -82,7 +82,7 @@
             guard try PostgreSQLProfile.forServer(of: connection) == .postgresql else {
                 throw StoreError(
                     .invalidRequest,
-                    "Whether '\(other.name)' and '\(location.name)' are in one database is not known; write both locations with the same parameters."
+                    "Cannot determine whether '\(other.name)' and '\(location.name)' are in one database. Write both locations with the same parameters."
                 )
             }
             func identity(_ connection: PostgreSQLConnection) throws(StoreError) -> String? {
@@ -95,15 +95,14 @@
             guard let own = try identity(connection), try identity(second) == own else {
                 throw StoreError(
                     .invalidRequest,
-                    "'\(other.name)' and '\(location.name)' are in two databases; convert the store instead.")
+                    "'\(other.name)' and '\(location.name)' are in two databases. Convert the store instead.")
             }
         }
 
-        /// The location of a schema with the name of the store and a random number in the same
-        /// database.
+        /// Returns a location in the same database: the name of the store and a random number.
         package func backupLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation {
             let place = try PostgreSQLLocation(location.path)
-            // The name of the backup must not be cut.
+            // The name of the backup must fit without truncation.
             try place.requireCreatable()
             return StoreLocation(type: name, path: place.path(schema: place.backupSchema()))
         }
@@ -122,7 +121,7 @@
                 new, with: old, expecting: (generation, kept), overwriting: true, on: connection)
         }
 
-        /// The location of a schema with a temporary name in the same database.
+        /// Returns the location of a schema with a temporary name in the same database.
         package func temporaryLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation {
             let place = try PostgreSQLLocation(location.path)
             return StoreLocation(type: name, path: place.path(schema: place.temporarySchema()))

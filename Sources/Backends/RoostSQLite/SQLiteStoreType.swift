@@ -71,7 +71,7 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
 
     /// Checks that the log and the journal beside a store belong to it.
     ///
-    /// A store that stays must be sound with its log; one that is removed may be damaged.
+    /// A store to keep must be sound with its log; a store to remove may be damaged.
     package func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {
         let settings = try SQLiteSettings(StoreOptions())
         try SQLiteCompanions.requireOwn(besideStoreAt: path)
@@ -90,7 +90,7 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
 
     /// Rebuilds the file in one transaction (`VACUUM`) and moves that into it.
     ///
-    /// Content is read before and afterwards and must be what its tallies say.
+    /// The content is read before and afterwards, and must match its tallies.
     package func compactWhileOpen(
         _ location: StoreLocation, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
     ) throws(StoreError) -> Bool {

@@ -44,7 +44,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     let plan: StorePlan
     let options: StoreOptions
     let state = Mutex(State())
-    /// Held by who writes to a store that is not published yet, where loads commit in parts.
+    /// The lock of the current writer of an unpublished store, whose loads commit in parts.
     private let partsPlace: DispatchSemaphore?
 
     init(
@@ -73,7 +73,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     ///
     /// Never waits for a writer.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
-        // Blocks first: a key handed out in between shows as reserved, never the other way round.
+        // Blocks are read first, so that a key given out in between shows as reserved.
         let (blocks, hidesContents) = state.withLock { ($0.blocks, $0.load?.isInParts ?? false) }
         let reader = try read()
         return KeyValueSnapshot(
@@ -105,7 +105,8 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     func requireOpen() throws(StoreError) {
-        // Every read asks: nothing is copied out of the lock unless something is wrong.
+        // Every read calls this function, so nothing is copied out of the lock unless there is an
+        // error.
         guard state.withLock({ $0.isClosed || $0.failure != nil }) else { return }
         let (isClosed, failure) = state.withLock { ($0.isClosed, $0.failure) }
         if isClosed { throw StoreError(.closed, "The store '\(location)' was closed.") }
@@ -147,8 +148,9 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     }
 }
 
-/// A view that shows metadata and nothing else: what a store is to others while a bulk load into it
-/// is committed in parts.
+/// A view that shows only metadata.
+///
+/// Other readers see it while a bulk load into the store is committed in parts.
 final class HiddenContentsReader: KeyValueReader {
     private let base: any KeyValueReader
 

@@ -25,7 +25,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     let storeUUID: StoreUUID
     let isUnpublished: Bool
     let historyClock: (@Sendable () -> Int64)?
-    /// Of a store whose model is being changed: what its tables were made of.
+    /// The difference from the old tables while the store's model is being changed; otherwise nil.
     let difference: SQLSchemaDifference?
     let state: Mutex<State>
     /// Whether objects that another program changed are read and updated as they are.
@@ -40,8 +40,8 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         var reservedKeys: [Range<Int64>]
         /// The number of keys in the next block, by position in the schema's object tables.
         var nextBlockCount: [Int64]
-        /// The last keys that the database records at least, by position in the schema's object
-        /// tables; what it records only grows.
+        /// The minimum last keys that the database records, by position in the schema's object
+        /// tables; they only grow.
         var recordedLastKeys: [Int64]
         /// The rows of the tallies that this store's last commit wrote.
         var knownTallies: SQLKnownTallies
@@ -113,7 +113,8 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         return try database.byteCount()
     }
 
-    /// Finishes what is under way, releases locks and files.
+    /// Closes the store and its database, which releases locks and files when open transactions
+    /// end.
     ///
     /// Calling it again does nothing.
     public func close() throws(StoreError) {
@@ -151,7 +152,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     /// All of it is durable on return, or nothing. `body` is run again if another transaction
     /// kept this one from being committed.
     func writing<Result>(_ body: (any SQLConnection) throws(StoreError) -> Result) throws(StoreError) -> Result {
-        // A value that another transaction wrote first is there when this one begins.
+        // When this transaction begins again, it sees the value that the other one wrote first.
         try repeating(after: [.busy]) { (_) throws(StoreError) in
             try requireWritable()
             return try finishing(try database.beginWriting(), body)
@@ -160,9 +161,9 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
 
     /// Runs `body` in a write transaction, while others may write too.
     ///
-    /// All of it is durable on return, or nothing. `body` locks what it relies on when it reads it.
-    /// It is run again if it failed by what others wrote at the same time. Where the database has
-    /// one place, this is ``writing(_:)``.
+    /// On return, all changes are durable, or none. `body` locks the rows that it relies on when it
+    /// reads them. It is run again if concurrent writes made it fail. If the database has one
+    /// place, this is ``writing(_:)``.
     func writingBesideOthers<Result>(
         _ body: (SQLWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -201,7 +202,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
                 && database.isTransient(error)
             {
                 attempt += 1
-                // Transactions that met once must not meet again.
+                // A random wait keeps the transactions from colliding again.
                 usleep(.random(in: 0...1000 << UInt32(min(attempt, 6))))
             }
         }

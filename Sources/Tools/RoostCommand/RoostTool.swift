@@ -3,8 +3,7 @@ internal import RoostConformance
 internal import RoostCore
 internal import RoostSystem
 
-/// The `roost` program: finds the subcommand, runs it, and turns errors into one line and an exit
-/// code.
+/// The `roost` program, which runs a subcommand and turns errors into one line and an exit code.
 @main
 enum RoostTool {
     /// All subcommands, in the order of the help.
@@ -24,7 +23,8 @@ enum RoostTool {
         Console.fillStandardDescriptors()
         SystemThread.spareAddressSpace()
         Interruption.shared.install()
-        // Whatever a damaged or hostile file asks for: eight times the largest value that stores hold by default.
+        // Bounds the memory for a damaged or hostile file: eight times the default limit of a
+        // value.
         limitLibraryMemory(toByteCount: 2 << 30)
         do throws(UsageError) {
             let arguments = try ProgramArguments.read()
@@ -35,7 +35,7 @@ enum RoostTool {
         }
     }
 
-    /// Runs one command line and gives the exit code.
+    /// Runs one command line, and returns the exit code.
     static func run(_ arguments: [String], console: Console) -> ExitCode {
         var isVerbose = false
         do {
@@ -81,7 +81,7 @@ enum RoostTool {
             if let output = error.underlying as? OutputError {
                 return code(of: output, console: console, message: error.message)
             }
-            // Whoever interrupts a fetch knows why it ends.
+            // An interrupted fetch ends without a message.
             if error.code == .cancelled, Interruption.shared.isReadingCancelled { return .interrupted }
             let underlying = isVerbose ? error.underlying.map { " (\($0))" } ?? "" : ""
             console.printError(Self.line(error.message) + underlying)
@@ -92,10 +92,9 @@ enum RoostTool {
         }
     }
 
-    /// The exit code of a command that ends with an error of this code; `docs/errors.md` lists
-    /// them.
+    /// Returns the exit code of a command that ends with this error code; see `docs/errors.md`.
     ///
-    /// An error that the command's arguments caused is a ``UsageError`` by then.
+    /// An error that the arguments caused is a ``UsageError`` instead.
     static func exitCode(of code: StoreError.Code) -> ExitCode {
         switch code {
         case .cancelled: .interrupted
@@ -104,7 +103,7 @@ enum RoostTool {
         }
     }
 
-    /// The exit code of a command that could not print; says so unless somebody wanted it.
+    /// Returns the exit code of a command that could not print, and prints an unexpected error.
     private static func code(of error: OutputError, console: Console, message: String? = nil) -> ExitCode {
         switch error.reason {
         case .readerGone: return .success
@@ -123,7 +122,7 @@ enum RoostTool {
         throw UsageError("unknown \(what) '\(name)'; \(hint)")
     }
 
-    /// A message of several lines (the problems of a model) as one.
+    /// Joins the lines of a message, such as the problems of a model.
     static func line(_ message: String) -> String {
         message.split(separator: "\n").map { $0.drop(while: \.isWhitespace) }.joined(separator: " ")
     }

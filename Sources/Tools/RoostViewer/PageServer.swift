@@ -5,7 +5,7 @@
     internal import RoostStores
     internal import RoostSystem
 
-    /// Answers requests: finds out who asks and what for.
+    /// Authorizes requests, and answers them.
     final class PageServer: Sendable {
         private let stores: [ViewedStore]
         private let version: String
@@ -56,7 +56,7 @@
             }
         }
 
-        /// Whether a request is for a file of the page, which has nothing of a store.
+        /// Returns whether a request is for a file of the page, which has nothing of a store.
         private func isPageFile(_ request: HTTPRequest) -> Bool {
             request.method == "GET" && request.segments.count == 3 && request.segments.starts(with: ["-", "page"])
         }
@@ -93,7 +93,7 @@
             }
         }
 
-        // MARK: What is of no store
+        // MARK: Requests without a store
 
         private func whole(_ segments: [String], request: HTTPRequest) throws(ViewerError) -> HTTPResponse {
             switch segments.first {
@@ -234,7 +234,8 @@
                         ? "\(viewed.title) can only be read."
                         : "Nothing can be changed here: start 'roost browse' with --write.")
             }
-            // A page of another origin cannot send this type without asking first, and it is not answered.
+            // A page of another origin cannot send this type without asking first, and it is not
+            // answered.
             guard request.headers["content-type"]?.hasPrefix("application/json") ?? false else {
                 throw ViewerError(
                     .badRequest, code: "contentType", message: "A change needs 'Content-Type: application/json'.")

@@ -14,7 +14,7 @@ package import RoostStores
 /// ```
 ///
 /// - It listens at 127.0.0.1 only. The start address has a token that works once.
-/// - Each view has an address, and the same address with `.json` has its data: docs/browse.md.
+/// - Each view has an address, and the same address with `.json` has its data: docs/browsing.md.
 /// - Nothing is changed unless the options allow it.
 package final class StoreViewer {
     /// A store that is shown.
@@ -26,7 +26,7 @@ package final class StoreViewer {
         ///
         /// - Parameters:
         ///   - store: An open store.
-        ///   - title: What it is called, for people.
+        ///   - title: The title for people.
         package init(_ store: Store, title: String) { (self.store, self.title) = (store, title) }
     }
 
@@ -42,7 +42,7 @@ package final class StoreViewer {
         package init() {}
     }
 
-    /// The fewest characters of a token for programs.
+    /// The minimum number of characters of a token for programs.
     package static let programTokenLength = 16
 
     #if Interactive
@@ -58,7 +58,7 @@ package final class StoreViewer {
     /// - Parameters:
     ///   - sources: The stores, which stay open as long as the viewer.
     ///   - version: The version of the program.
-    ///   - options: What it may do.
+    ///   - options: The options.
     /// - Throws: `busy` for a port that is taken; `invalidRequest` for a token that is too short;
     ///   `unsupported` in a program that was built without the trait `Interactive`.
     package init(_ sources: [Source], version: String, options: Options) throws(StoreError) {
@@ -98,7 +98,7 @@ package final class StoreViewer {
         #endif
     }
 
-    /// A short name for addresses: that of the file without its extension.
+    /// Returns a short name for addresses: that of the file without its extension.
     static func name(_ title: String, besides others: [String]) -> String {
         let base = title.split(separator: ".").first.map(String.init) ?? "store"
         let plain = base.filter { $0.isLetter || $0.isNumber || $0 == "_" }

@@ -4,43 +4,45 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// Runs one operation on stores in a directory, records what it does to the files, and looks at
-/// what is left after cuts and faults.
+/// A lab that runs one operation on stores in a directory, records its changes of files, and checks
+/// the files after power cuts and faults.
 ///
-/// The operation makes `store` another one, mostly what `source` holds. The stores are at first as
-/// processes left them that were killed; whatever happens, `store` must be exactly the old one or
-/// exactly the new one, and the same operation run again must finish.
+/// The operation changes `store`, usually to the content of `source`. At first the stores are as
+/// killed processes left them. After every cut and fault, `store` must be exactly the old or the
+/// new store, and a rerun of the operation must finish.
 final class CrashLab {
     /// The operation under test.
     enum Operation: String, CaseIterable, Sendable {
-        /// `source` is converted into `store`, which is there already.
+        /// `source` is converted into `store`, which exists already.
         case convert
-        /// `source` takes the place of `store`.
+        /// `source` replaces `store`.
         case replace
-        /// `store` is migrated under its own name to a model with more in it, by what is inferred.
+        /// `store` is migrated in place to a larger model by an inferred mapping.
         case migrate
-        /// As `migrate`, and the old store is kept under another name.
+        /// `store` is migrated in place, and the old store is kept under another name.
         case migrateKeepingBackup
-        /// `store` is migrated under its own name in two steps, the second one with policies, whose
-        /// associations go to a file.
+        /// `store` is migrated in place in two steps.
+        ///
+        /// The second step uses policies, whose associations go to a file.
         case migrateThroughVersions
-        /// `source` is migrated into `store`, which is there already, in the same steps.
+        /// `source` is migrated into `store`, which exists already, in the same steps.
         case migrateInto
-        /// Three transactions are committed to `store`, whose last ones are in the log or journal
-        /// that a killed process left.
+        /// Three transactions are committed to `store`.
+        ///
+        /// The earlier ones are in the log or journal that a killed process left.
         case commit
 
-        /// Whether there is a second store, from which `store` becomes what it becomes.
+        /// Whether the operation has a second store, the source of the content.
         var hasSource: Bool { [.convert, .replace, .migrateInto].contains(self) }
-        /// Whether `store` gets the content of `source` as it is.
+        /// Whether `store` gets the unchanged content of `source`.
         fileprivate var isCopy: Bool { [.convert, .replace].contains(self) }
     }
 
     /// An early end of a migration.
     enum Ending: Sendable {
-        /// It is cancelled at one of its reports, from 1.
+        /// A cancellation at one of its reports, from 1.
         case cancel(Int)
-        /// A policy fails at one of the questions to policies, from 1.
+        /// A failure of a policy at one of the questions, from 1.
         case failure(Int)
 
         fileprivate var arguments: [String] {
@@ -51,14 +53,14 @@ final class CrashLab {
         }
     }
 
-    /// A call of the system that does not do what it should.
+    /// A failing system call.
     struct Fault: Sendable {
         /// The calls that count, as bits of `crashrecorder_class`.
         var classes: Set<Class>
         /// The number of the failing call among them, from 1.
         var number: Int
         var action: Action
-        /// Whether every later one is met as well.
+        /// Whether every later call fails too.
         var isSticky = false
 
         enum Class: Int, CaseIterable, Sendable {
@@ -70,7 +72,7 @@ final class CrashLab {
             case unlink = 32
             case read = 64
             case create = 128
-            /// Of a directory; `sync` is of files.
+            /// A flush of a directory; `sync` is a flush of a file.
             case syncDirectory = 256
         }
 
@@ -97,12 +99,12 @@ final class CrashLab {
     struct Run {
         /// The directory, as the run left it.
         let root: URL
-        /// The files as they were before, if the run was recorded, and what happened to them.
+        /// The files before a recorded run, and the changes to them.
         let tree: [DiskFile]
         let trace: Trace
         /// The exit status, negative for a signal.
         let status: Int32
-        /// The text that it wrote to standard error.
+        /// The standard error output.
         let errors: String
         /// The number of calls of the fault's classes; nil if the run did not finish.
         let callCount: Int?
@@ -115,14 +117,13 @@ final class CrashLab {
     enum Outcome: Int {
         /// The old one or the new one.
         case any
-        /// The new one: the operation had said that it succeeded.
+        /// The new one: the operation had reported success.
         case new
         /// The old one: the operation was ended before its end.
         case old
     }
 
-    /// The states that one model of a disk allows, how many there were, and what was wrong with
-    /// them.
+    /// The number of examined states of one disk model, and their problems.
     typealias Examined = (model: DiskModel, count: Int, findings: Findings)
 
     /// The problems found, by description, each with its count and the first state that shows it.
@@ -138,8 +139,8 @@ final class CrashLab {
     private var checker: Child?
     private var failer: Child?
     private var runCount = 0
-    /// The names that are there after an undisturbed run and a look at it, sorted, with stars for
-    /// what is random in them; nil before.
+    /// The sorted names after an undisturbed run and a check, with stars for random parts; nil
+    /// before.
     private var finalNames: [String]?
 
     /// Whether calls can be recorded here.
@@ -150,13 +151,13 @@ final class CrashLab {
         return line == "1"
     }()
 
-    /// Makes the stores, with different numbers of transactions, and runs the operation once
+    /// Creates the stores with different numbers of transactions, and runs the operation once
     /// undisturbed.
     init(_ operation: Operation, from source: String, to store: String, transactions: Int64 = 6) throws {
         self.operation = operation
         types = (source, store)
         lastTransaction = transactions + 3
-        // Where there is memory to be had as a file system, thousands of states cost no disk.
+        // Uses a file system in memory, if any, for thousands of states.
         let memory = URL(fileURLWithPath: "/dev/shm")
         let base =
             FileManager.default.isWritableFile(atPath: memory.path) ? memory : FileManager.default.temporaryDirectory
@@ -165,12 +166,12 @@ final class CrashLab {
         try FileManager.default.createDirectory(at: initial, withIntermediateDirectories: true)
         var old = try Self.build(store, initial.appendingPathComponent("store"), transactions)
         if operation == .commit {
-            // Each of the transactions may be the last one that the disk has.
+            // Each of the transactions may be the last one on the disk.
             for number in transactions + 1..<lastTransaction {
                 old += "," + (try Self.build(store, directory.appendingPathComponent("between\(number)"), -number))
             }
         }
-        // A store that is moved was closed; every other one is as a killed process leaves it.
+        // A store that is moved was closed. Every other store is as a killed process leaves it.
         let count = transactions * 2 + 1
         let new =
             operation.hasSource
@@ -180,7 +181,7 @@ final class CrashLab {
         try runUndisturbed()
     }
 
-    /// Learns from a run to which nothing happens what the operation comes to.
+    /// Records the result of an undisturbed run.
     private func runUndisturbed() throws {
         let run = try run()
         defer { discard(run) }
@@ -205,7 +206,7 @@ final class CrashLab {
         }
     }
 
-    /// Names, sorted, with a star for each run of random digits.
+    /// Returns sorted names with a star for each sequence of random digits.
     private static func masked(_ names: some Sequence<String>) -> [String] {
         names.map { $0.replacing(/[0-9a-fA-F-]{16,}/, with: "*") }.sorted()
     }
@@ -216,7 +217,7 @@ final class CrashLab {
         try? FileManager.default.removeItem(at: directory)
     }
 
-    /// Makes a store in a process that is killed then; gives its digest.
+    /// Creates a store in a process that is then killed, and returns its digest.
     private static func build(_ type: String, _ file: URL, _ transactions: Int64) throws -> String {
         let child = try Child(program: "CrashLabChild", ["build", type, file.path, "\(transactions)"])
         let (digest, end) = (child.line(), child.line())
@@ -230,7 +231,7 @@ final class CrashLab {
 
     // MARK: Running
 
-    /// Runs the operation on a fresh copy of the stores.
+    /// Runs the operation on a new copy of the stores.
     func run(_ fault: Fault? = nil, ending: Ending? = nil, recording: Bool = false) throws -> Run {
         runCount += 1
         let root = directory.appendingPathComponent("run\(runCount)")
@@ -242,10 +243,9 @@ final class CrashLab {
         return try end(of: child, in: root, tree, trace: recording ? file : nil)
     }
 
-    /// Runs the operation on a fresh copy of the stores with a call that fails, in one process
-    /// after the other such runs.
+    /// Runs the operation on a new copy of the stores with a failing call, in a shared process.
     ///
-    /// What a failure leaves in the process must not harm the next run either.
+    /// A failure in the process must not affect the next run either.
     func fail(_ fault: Fault) throws -> Run {
         runCount += 1
         let root = directory.appendingPathComponent("run\(runCount)")
@@ -271,8 +271,9 @@ final class CrashLab {
             reportCount: nil, questionCount: nil)
     }
 
-    /// Runs the operation in two processes at once on one copy of the stores; the first one meets
-    /// the fault.
+    /// Runs the operation in two processes at once on one copy of the stores.
+    ///
+    /// The first process has the fault.
     func runTwice(_ fault: Fault) throws -> [Run] {
         runCount += 1
         let root = directory.appendingPathComponent("run\(runCount)")
@@ -306,10 +307,10 @@ final class CrashLab {
             questionCount: numbers["questions"])
     }
 
-    /// Removes what a run left.
+    /// Removes the files of a run.
     func discard(_ run: Run) { try? FileManager.default.removeItem(at: run.root) }
 
-    /// The files in a directory, which has no directories in it.
+    /// Returns the files in a directory without subdirectories.
     private func tree(of root: URL) throws -> [DiskFile] {
         try FileManager.default.contentsOfDirectory(atPath: root.path).map { name in
             let file = root.appendingPathComponent(name)
@@ -321,13 +322,12 @@ final class CrashLab {
 
     // MARK: Looking
 
-    /// Looks at the states that a power cut can leave of a run, all of them or a sample, under each
-    /// model of a disk.
+    /// Checks all states that a power cut can leave, or a sample, under each disk model.
     ///
-    /// A state that an earlier model allows too is looked at once. Of a run that was ended every
+    /// A state that an earlier model allows too is checked once. After a run that was ended, every
     /// state must be the old store.
     ///
-    /// - Returns: How many were looked at, and what was wrong.
+    /// - Returns: The numbers of checked states, and their problems.
     func findings(
         _ run: Run, _ models: [DiskModel] = DiskModel.allCases, wasEnded: Bool = false, limit: Int?, seed: UInt64
     ) throws -> [Examined] {
@@ -365,10 +365,9 @@ final class CrashLab {
         }
     }
 
-    /// Looks at a directory, runs the operation on it and looks again; nil when all is as it must
-    /// be.
+    /// Checks a directory, runs the operation on it and checks again.
     ///
-    /// What is wrong begins with its kind, before a colon.
+    /// Returns the problem after its kind and a colon, or nil.
     func check(_ root: URL, _ outcome: Outcome) throws -> String? {
         let checker = try self.checker ?? startChecker()
         self.checker = checker
@@ -386,7 +385,7 @@ final class CrashLab {
             self.finalNames = names
             return nil
         }
-        return names == finalNames ? nil : "litter: \(names) in the place of \(finalNames)"
+        return names == finalNames ? nil : "litter: \(names) instead of \(finalNames)"
     }
 
     private func startChecker() throws -> Child {

@@ -3,18 +3,20 @@ import RoostConformance
 /// A tree of files that a power cut could have left.
 struct CrashState {
     let files: [String: FileImage]
-    /// Whether the operation had said by then that it succeeded.
+    /// Whether the operation had already reported success.
     let isAcknowledged: Bool
     /// The position of the power cut in the trace, and the changes that the medium kept.
     let label: String
 }
 
-/// All states in which a power cut at any instant of a trace could have left the files, or a sample
-/// of them.
+/// The states, or a sample of them, in which a power cut could leave the files of a trace.
 ///
-/// After each record: everything written; only what was flushed; the names up to each one without
-/// and with all data; and random states, in which each block of a file has any of the versions
-/// between the flushed and the newest one (RELIABILITY §3.1).
+/// After each record there are these states (RELIABILITY §3.1):
+///
+/// - everything that was written
+/// - only flushed data
+/// - the names up to each one, with and without all data
+/// - random states, in which each block has any version between the flushed and the newest one
 struct CrashStates {
     private static let randomVariants = 4
 
@@ -28,21 +30,21 @@ struct CrashStates {
         self.model = model
     }
 
-    /// Gives each state, or about `limit` of them at random, to `body`.
+    /// Calls `body` with each state, or with about `limit` random ones.
     ///
-    /// Equal ones come once; those after the acknowledgement are always among them.
+    /// Equal states come once. States after the acknowledgement are always included.
     ///
     /// - Parameters:
-    ///   - limit: About how many; nil for all.
-    ///   - seed: What the random ones follow from.
-    ///   - seen: The states that were looked at before, which do not come again.
-    ///   - body: What looks at one.
-    /// - Returns: How many there were.
+    ///   - limit: The approximate number of states; nil for all.
+    ///   - seed: The seed of random states.
+    ///   - seen: The states that were checked before, which are skipped.
+    ///   - body: The check of a state.
+    /// - Returns: The number of states.
     func forEach(
         limit: Int?, seed: UInt64, except seen: inout Set<Int>, _ body: (CrashState) throws -> Void
     ) rethrows -> Int {
         var random = SeededGenerator(seed: seed)
-        // Equal states come several times, so more are drawn than are wanted.
+        // Equal states come several times, so more are drawn than necessary.
         let total = replay { _, _, _ in }
         let chosen = limit.map { limit in Set((0..<limit * 3).map { _ in random.below(max(1, total)) }) }
         var made = 0
@@ -67,13 +69,13 @@ struct CrashStates {
     }
 
     private struct Candidate {
-        /// Its place among all candidates.
+        /// Its position among all candidates.
         let number: Int
         let record: Int
         let variant: Int
     }
 
-    /// Goes through the trace and shows each candidate; gives how many there are.
+    /// Calls `body` with each candidate of the trace, and returns their number.
     private func replay(_ body: (DiskState, Candidate, Bool) throws -> Void) rethrows -> Int {
         var disk = DiskState(model, initial)
         var (number, acknowledged) = (0, false)
@@ -93,7 +95,7 @@ extension DiskState {
     /// Returns the number of medium states that are examined at this point.
     func variantCount(random: Int) -> Int { isSettled ? 1 : 3 + 2 * pendingNames.count + random }
 
-    /// One of the states that the medium may have, and what it is.
+    /// Returns a possible state of the medium with its description.
     func variant(_ number: Int, _ random: inout SeededGenerator) -> (files: [String: FileImage], what: String) {
         func image(_ names: Names, _ contents: (DiskNode) -> [UInt8]) -> [String: FileImage] {
             names.mapValues { $0.image(contents) }
@@ -122,7 +124,8 @@ extension DiskState {
             }
             let block = random.below(3) == 0 ? 512 : 4096
             let bias = [2, 5, 9][random.below(3)]
-            // In the order of the names, so that a seed gives the same state again; names of one file show the same.
+            // In the order of names, so that a seed repeats a state. All names of a file have the
+            // same content.
             var (files, torn) = ([String: FileImage](), [ObjectIdentifier: [UInt8]]())
             for (path, node) in names.sorted(by: { $0.key < $1.key }) {
                 let contents =
@@ -140,11 +143,10 @@ extension DiskNode {
         FileImage(contents: isDirectory ? nil : contents(self), node: ObjectIdentifier(self))
     }
 
-    /// The content after a cut that kept some of the blocks that were not flushed: each block has
-    /// one of its versions.
+    /// Returns the content after a cut that kept some of the unflushed blocks.
     ///
-    /// `block` is the size of what is written as a whole, and `bias` says how many blocks in ten
-    /// are old.
+    /// Each block has one of its versions. `block` is the size of an atomic write, and `bias` is
+    /// the number of old blocks in ten.
     fileprivate func torn(block: Int, bias: Int, _ random: inout SeededGenerator) -> [UInt8] {
         var bytes = durable
         for (offset, data) in lost where random.below(2) == 0 { Change.write(offset, data).apply(to: &bytes) }
@@ -152,7 +154,7 @@ extension DiskNode {
         let kept = random.below(4) == 0 ? pending.prefix(random.below(pending.count + 1)) : pending[...]
         let resizes = pending.contains { if case .resize = $0 { true } else { false } }
         if resizes {
-            // Sizes are changed in order; between them a write may be missing.
+            // Changes of the size are applied in order; writes between them may be missing.
             for change in kept {
                 if case .write = change, random.below(10) < bias { continue }
                 change.apply(to: &bytes)

@@ -1,5 +1,5 @@
 extension DiskNode.Change {
-    /// Does to bytes what was done to the file; what a file grows by is zero.
+    /// Applies a change of the file to bytes, with zeros where the file grows.
     func apply(to bytes: inout [UInt8]) {
         switch self {
         case .resize(let size):
@@ -21,12 +21,13 @@ extension [UInt8] {
         precondition(offset >= 0 && data.count <= count - offset)
         withUnsafeMutableBytes { bytes in
             data.withUnsafeBytes { data in
-                // SAFETY: `data` fits after `offset` (precondition), and the two arrays are different.
+                // SAFETY: `data` fits after `offset` (precondition), and the two arrays are
+                // different.
                 UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<offset + data.count]).copyMemory(from: data)
             }
         }
     }
 
-    /// Adds the bytes to what is hashed.
+    /// Adds the bytes to a hasher.
     func combine(into hasher: inout Hasher) { withUnsafeBytes { hasher.combine(bytes: $0) } }
 }

@@ -1,10 +1,10 @@
 /// The guarantees of a file system for names that were not flushed before a power cut.
 enum DiskModel: String, CaseIterable, Sendable {
-    /// Names become durable in the order in which they were made, and flushing a new file flushes
-    /// its name: ext4 and XFS.
+    /// Names become durable in the order of their creation, and flushing a new file flushes its
+    /// name: ext4 and XFS.
     case journaled
-    /// Any name may become durable without those before it, and only flushing a directory flushes
-    /// the names in it.
+    /// Any name may become durable without earlier ones, and only flushing a directory flushes the
+    /// names in it.
     case strict
 }
 
@@ -12,7 +12,7 @@ enum DiskModel: String, CaseIterable, Sendable {
 struct FileImage {
     /// The bytes of a file; nil for a directory.
     let contents: [UInt8]?
-    /// The same for all names of one file.
+    /// The identity of the file, equal for all its names.
     let node: ObjectIdentifier
 }
 
@@ -25,7 +25,7 @@ struct DiskFile {
     let inode: UInt64
 }
 
-/// A file or directory: what is on the medium, and what was written since.
+/// A file or directory: its durable content, and later writes.
 final class DiskNode {
     enum Change {
         case write(Int, [UInt8])
@@ -33,7 +33,7 @@ final class DiskNode {
     }
 
     let isDirectory: Bool
-    /// The contents that the medium has for certain.
+    /// The contents that are surely on the medium.
     var durable: [UInt8]
     /// The contents that a program reads.
     var current: [UInt8]
@@ -54,7 +54,7 @@ final class DiskNode {
         change.apply(to: &current)
     }
 
-    /// Makes everything durable that can still be.
+    /// Makes all pending changes durable.
     func flush() {
         for change in pending {
             change.apply(to: &durable)
@@ -66,7 +66,7 @@ final class DiskNode {
         pending = []
     }
 
-    /// Makes one write durable, and nothing that was written before it.
+    /// Makes one write durable, without earlier writes.
     func flush(_ write: Change) {
         write.apply(to: &durable)
         write.apply(to: &current)
@@ -103,7 +103,7 @@ final class DiskNode {
     }
 }
 
-/// A directory tree on a medium that keeps what was flushed, and of the rest what it likes.
+/// A directory tree on a medium that keeps flushed data, and any part of other data.
 struct DiskState {
     /// A change of names that is not durable yet.
     enum NameChange {
@@ -112,7 +112,7 @@ struct DiskState {
         case exchange(String, String)
         case remove(String)
 
-        /// The directories that must be flushed for it.
+        /// The directories that must be flushed for the change.
         var parents: [String] {
             func parent(_ path: String) -> String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "" }
             switch self {
@@ -131,7 +131,7 @@ struct DiskState {
     /// The newest file of each inode.
     private var nodes: [UInt64: DiskNode] = [:]
 
-    /// A tree that is durable as it is.
+    /// Creates a durable tree.
     init(_ model: DiskModel, _ tree: [DiskFile]) {
         self.model = model
         for file in tree {
@@ -219,7 +219,7 @@ struct DiskState {
 }
 
 extension Array {
-    /// The elements that fit a condition, and the others, both in their order.
+    /// Returns the elements that meet a condition, and the others, both in order.
     fileprivate func partitioned(_ fits: (Element) -> Bool) -> (fitting: [Element], rest: [Element]) {
         (filter(fits), filter { !fits($0) })
     }

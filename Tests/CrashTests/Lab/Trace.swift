@@ -11,17 +11,17 @@ struct TraceRecord {
     let kind: Kind
     /// Whether a write is durable when it returns.
     let isDurable: Bool
-    /// The name that it is about, or a mark's text.
+    /// The name of the changed file, or the text of a mark.
     let path: String
     /// The second name of a rename.
     let other: String
     /// The offset of a write, or the new size of a truncated file.
     let offset: Int
-    /// The inode of the file, whatever its name.
+    /// The inode of the file.
     let inode: UInt64
     let data: [UInt8]
 
-    /// A description in a few words, for messages.
+    /// A short description for messages.
     var summary: String {
         switch kind {
         case .written: "write of \(data.count) bytes at \(offset)"
@@ -36,7 +36,7 @@ struct TraceRecord {
 struct Trace {
     private(set) var records: [TraceRecord] = []
 
-    /// An empty one.
+    /// Creates an empty trace.
     init() {}
 
     /// Reads the file that the recorder wrote.

@@ -11,14 +11,16 @@ struct CommandResult {
     var output: String
     var errors: String
 
-    /// The standard output as a JSON object.
+    /// Returns the standard output as a JSON object.
     func json() throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any])
     }
 
     /// Expects an exit code and exactly one line on standard error, `roost: …`, that contains
     /// `text`.
-    func expectError(_ code: Int32, containing text: String = "", _ location: SourceLocation = #_sourceLocation) {
+    func expectError(
+        _ code: Int32, containing text: String = "", at location: SourceLocation = #_sourceLocation
+    ) {
         #expect(self.code == code && !wasKilled, "\(errors)", sourceLocation: location)
         let lines = errors.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(
@@ -63,7 +65,7 @@ final class Workplace: Sendable {
     }
 
     /// Runs the shell with a script as its standard input.
-    func shell(_ script: String, on store: String = "store", _ options: String...) throws -> CommandResult {
+    func shell(_ script: String, on store: String = "store", options: String...) throws -> CommandResult {
         try write(Data(script.utf8), to: "script")
         let input = try FileHandle(forReadingFrom: URL(fileURLWithPath: file("script")))
         return try start(["shell", store] + options, input: input).wait()
@@ -82,7 +84,7 @@ final class Workplace: Sendable {
     }
 
     /// Makes a store of the music library under `name`.
-    func makeStore(_ type: String, _ name: String, objects: Int = 2000) throws {
+    func makeStore(_ type: String, named name: String, objects: Int = 2000) throws {
         try FileManager.default.createDirectory(atPath: file("demo"), withIntermediateDirectories: false)
         try write(try library(objects: objects), to: "demo/music.sqlite")
         let converted = try roost("convert", "sqlite:demo/music.sqlite", "\(type):\(name)")
@@ -136,7 +138,7 @@ final class RunningCommand {
         }
     }
 
-    /// The standard output until now.
+    /// Returns the standard output until now.
     func outputSoFar() throws -> String { String(decoding: try Data(contentsOf: output), as: UTF8.self) }
 
     func wait() throws -> CommandResult {

@@ -49,7 +49,7 @@ final class Terminal {
     }
 
     /// Waits until a text is shown after what was matched before.
-    func expect(_ text: String, _ location: SourceLocation = #_sourceLocation) throws {
+    func expect(_ text: String, at location: SourceLocation = #_sourceLocation) throws {
         // A limit against waiting for ever; it does not decide about a test that passes.
         let end = ContinuousClock.now + .seconds(60)
         while true {

@@ -10,7 +10,7 @@ import Testing
 struct InPlaceMigrationTests {
     private let manager = MigrationManager(registry: .standard)
 
-    private func location(_ type: String, _ directory: TemporaryDirectory) -> StoreLocation {
+    private func location(_ type: String, in directory: TemporaryDirectory) -> StoreLocation {
         StoreLocation(type: type, path: directory.file("notes"))
     }
 
@@ -23,8 +23,8 @@ struct InPlaceMigrationTests {
         try Data(contentsOf: URL(fileURLWithPath: location.path))
     }
 
-    /// Each note as `title, colour, rating: tags`.
-    private func notes(_ store: any PersistentStore, colour: String) throws -> [String] {
+    /// Each note as `title, color, rating: tags`.
+    private func notes(_ store: any PersistentStore, color: String) throws -> [String] {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         var lines: [String] = []
@@ -38,7 +38,7 @@ struct InPlaceMigrationTests {
                 var linkBatch = LinkBatch(relationship: 0)
                 while try links.next(into: &linkBatch) { tags += linkBatch.links.map(\.target) }
                 lines.append(
-                    "\(values["title"] ?? .null), \(values[colour] ?? .null), \(values["rating"] ?? .null): \(tags)")
+                    "\(values["title"] ?? .null), \(values[color] ?? .null), \(values["rating"] ?? .null): \(tags)")
             }
         }
         return lines
@@ -52,10 +52,11 @@ struct InPlaceMigrationTests {
     }
 
     @Test(
-        "a store goes through the versions under its own name, and keeps everything else", arguments: Sample.fileTypes)
+        "an in-place migration through versions keeps path, UUID, metadata, permissions and last keys",
+        arguments: Sample.fileTypes)
     func wholeWay(type: String) throws {
         let directory = try TemporaryDirectory()
-        let (location, uuid) = (location(type, directory), StoreUUID())
+        let (location, uuid) = (location(type, in: directory), StoreUUID())
         try Notes.store(location, uuid: uuid).close()
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: location.path)
         let report = try manager.migrateInPlace(
@@ -66,7 +67,7 @@ struct InPlaceMigrationTests {
         #expect(report.steps.first?.destinationDigest == report.steps.last?.sourceDigest)
         let store = try StoreRegistry.standard.open(location, options: StoreOptions(model: try Notes.v3()))
         #expect(try store.model == Notes.v3())
-        #expect(try notes(store, colour: "paint") == expected)
+        #expect(try notes(store, color: "paint") == expected)
         #expect(try store.metadata().storeUUID == uuid)
         #expect(try store.metadata().userMetadata == ["by": .string("me")])
         #expect(try checkStore(store) == [])
@@ -78,10 +79,10 @@ struct InPlaceMigrationTests {
         #expect(attributes[.referenceCount] as? Int == 1)
     }
 
-    @Test("a store that has the model already is left alone", arguments: Sample.fileTypes)
+    @Test("an in-place migration does not change a store that already has the model", arguments: Sample.fileTypes)
     func done(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let options = MigrationOptions().with { $0.keepsBackup = true }
         #expect(try manager.migrateInPlace(location, model: try Notes.v2(), options: options).path == .onePass)
@@ -93,10 +94,10 @@ struct InPlaceMigrationTests {
         #expect(try directory.names() == names && names.count == 2)
     }
 
-    @Test("the old file can be kept, and is a store of the old model", arguments: Sample.fileTypes)
+    @Test("a backup of an in-place migration is a store of the old model", arguments: Sample.fileTypes)
     func backup(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let before = try bytes(location)
         let report = try manager.migrateInPlace(
@@ -105,20 +106,20 @@ struct InPlaceMigrationTests {
         #expect(backup.path.hasPrefix(location.path + ".backup-"))
         #expect(try bytes(backup) == before)
         let old = try StoreRegistry.standard.open(backup, options: StoreOptions(model: try Notes.v1()))
-        #expect(try notes(old, colour: "colour") == expected)
+        #expect(try notes(old, color: "color") == expected)
         try old.close()
         // Opening the new store sweeps what is unfinished, and no backup.
         let store = try StoreRegistry.standard.open(location)
-        #expect(try notes(store, colour: "hexColour") == expected)
+        #expect(try notes(store, color: "hexColor") == expected)
         try store.close()
         #expect(FileManager.default.fileExists(atPath: backup.path))
     }
 
     /// Between the second name and the new file the process may have ended.
-    @Test("a backup that is still the store itself goes with the next migration", arguments: Sample.fileTypes)
+    @Test("a migration removes a backup that is still the store itself, and keeps others", arguments: Sample.fileTypes)
     func unfinishedBackup(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let stray = StoreFile.backupSibling(of: location.path)
         try StoreFile.addName(stray, toFileAt: location.path)
@@ -131,10 +132,10 @@ struct InPlaceMigrationTests {
     }
 
     /// A commit between the snapshot and the new name would be lost.
-    @Test("a store cannot be opened from its migration's first record to the new name", arguments: Sample.fileTypes)
+    @Test("a store cannot be opened while an in-place migration replaces its file", arguments: Sample.fileTypes)
     func exclusion(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let answers = Mutex<[StoreError.Code?]>([])
         var options = MigrationOptions(history: try Notes.history())
@@ -159,10 +160,10 @@ struct InPlaceMigrationTests {
         try store.close()
     }
 
-    @Test("migrating a store that is open is refused and changes nothing", arguments: Sample.fileTypes)
+    @Test("an in-place migration of an open store throws busy and changes nothing", arguments: Sample.fileTypes)
     func open(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         let store = try Notes.store(location)
         var options = MigrationOptions()
         options.conversion.timeoutSeconds = 0
@@ -173,17 +174,19 @@ struct InPlaceMigrationTests {
         #endif
         let plan = try? manager.planMigrationInPlace(location, model: try Notes.v2(), options: options)
         #expect(plan.map { !$0.refusals.isEmpty } ?? true)
-        #expect(try notes(store, colour: "colour") == expected)
+        #expect(try notes(store, color: "color") == expected)
         try store.close()
         #expect(try directory.names() == ["notes"])
         let path = try manager.migrateInPlace(location, model: try Notes.v2(), options: options).path
         #expect(path == (type == "sqlite" ? .oneTransaction : .onePass))
     }
 
-    @Test("of several that begin at once one migrates, and the others find it done", arguments: Sample.fileTypes)
+    @Test(
+        "of four simultaneous in-place migrations, one migrates and three find nothing to do",
+        arguments: Sample.fileTypes)
     func together(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location, count: 200).close()
         var options = MigrationOptions(history: try Notes.history()).with { $0.keepsBackup = true }
         options.conversion.timeoutSeconds = 120
@@ -211,10 +214,12 @@ struct InPlaceMigrationTests {
         #expect(try directory.names().count == 2)
     }
 
-    @Test("after an error or a cancellation the store is as it was", arguments: Sample.fileTypes, 0..<6)
+    @Test(
+        "an in-place migration that is cancelled in any phase leaves every byte unchanged", arguments: Sample.fileTypes,
+        0..<6)
     func failures(type: String, phase: Int) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let before = try bytes(location)
         let copy = StoreLocation(type: type, path: directory.file("copy"))
@@ -245,39 +250,45 @@ struct InPlaceMigrationTests {
         #expect(try directory.names() == ["notes"])
     }
 
-    @Test("what cannot be done is said before anything happens", arguments: Sample.fileTypes)
+    @Test(
+        "an in-place migration that cannot succeed is refused before it changes anything", arguments: Sample.fileTypes)
     func refusals(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let before = try bytes(location)
-        func code(_ location: StoreLocation, _ model: ManagedObjectModel, _ options: MigrationOptions = .init())
+        func code(_ location: StoreLocation, model: ManagedObjectModel, options: MigrationOptions = .init())
             -> StoreError
             .Code?
         {
             error { _ = try manager.migrateInPlace(location, model: model, options: options) }?.code
         }
-        #expect(code(StoreLocation(type: type, path: directory.file("no")), try Notes.v2()) == .notFound)
-        #expect(code(StoreLocation(type: "memory", path: "x"), try Notes.v2()) == .unsupported)
-        #expect(code(StoreLocation(type: "nothing", path: "x"), try Notes.v2()) == .unknownStoreType)
-        #expect(code(location, try Notes.v4()) == .mappingNotInferable)
+        #expect(code(StoreLocation(type: type, path: directory.file("no")), model: try Notes.v2()) == .notFound)
+        #expect(code(StoreLocation(type: "memory", path: "x"), model: try Notes.v2()) == .unsupported)
+        #expect(code(StoreLocation(type: "nothing", path: "x"), model: try Notes.v2()) == .unknownStoreType)
+        #expect(code(location, model: try Notes.v4()) == .mappingNotInferable)
         #expect(
-            code(location, try Notes.v2(), MigrationOptions().with { $0.infersMappingModel = false }) == .modelMismatch)
-        #expect(code(location, try Notes.v4(), MigrationOptions(history: try Notes.history())) == .invalidRequest)
+            code(location, model: try Notes.v2(), options: MigrationOptions().with { $0.infersMappingModel = false })
+                == .modelMismatch)
         #expect(
-            code(location, try Notes.v3(), MigrationOptions(mapping: MappingModel([]), history: try Notes.history()))
+            code(location, model: try Notes.v4(), options: MigrationOptions(history: try Notes.history()))
+                == .invalidRequest)
+        #expect(
+            code(
+                location, model: try Notes.v3(),
+                options: MigrationOptions(mapping: MappingModel([]), history: try Notes.history()))
                 == .invalidRequest)
         var full = MigrationOptions()
         full.conversion.reservedBytes = .max
-        #expect(code(location, try Notes.v2(), full) == .noSpace)
+        #expect(code(location, model: try Notes.v2(), options: full) == .noSpace)
         #expect(try bytes(location) == before)
         #expect(try directory.names() == ["notes"])
     }
 
-    @Test("a plan says what would happen, and changes nothing", arguments: Sample.fileTypes)
+    @Test("a plan of an in-place migration lists its steps and changes nothing", arguments: Sample.fileTypes)
     func plan(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let before = try bytes(location)
         let plan = try manager.planMigrationInPlace(
@@ -290,10 +301,11 @@ struct InPlaceMigrationTests {
         #expect(try directory.names() == ["notes"])
     }
 
-    @Test("a record that was damaged in the file ends it, and the file stays as it is", arguments: Sample.fileTypes)
+    @Test(
+        "an in-place migration of a store with a damaged record fails and changes nothing", arguments: Sample.fileTypes)
     func damagedRecord(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         var damaged = try bytes(location)
         while let place = damaged.range(of: Data("note 3".utf8)) { damaged[place.lowerBound] = UInt8(ascii: "N") }
@@ -310,7 +322,7 @@ struct InPlaceMigrationTests {
     @Test("an in-place migration refuses to skip damaged objects", arguments: Sample.fileTypes)
     func keepsDamaged(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let before = try bytes(location)
         let options = MigrationOptions(conversion: ConversionOptions(skipsDamaged: true))
@@ -323,11 +335,11 @@ struct InPlaceMigrationTests {
     }
 
     @Test(
-        "a store that does not hold what was recorded is not migrated, with a backup or without",
+        "an in-place migration refuses a store that lacks recorded links, with and without backup",
         arguments: Sample.fileTypes)
     func keepsEvidence(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let before = try bytes(location)
         let registry = StoreRegistry([
@@ -347,10 +359,12 @@ struct InPlaceMigrationTests {
         }
     }
 
-    @Test("what a program that is not Roost's writes meanwhile is not lost", arguments: Sample.fileTypes)
+    @Test(
+        "an in-place migration throws busy when another program changes the file meanwhile", arguments: Sample.fileTypes
+    )
     func foreignWriter(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         // A file is replaced where a backup is to be kept; what changes within its file keeps such programs out.
         let options = MigrationOptions(
@@ -368,11 +382,11 @@ struct InPlaceMigrationTests {
     }
 
     @Test(
-        "what is wrong with the new store is said of the store, by the name that its reader knows",
+        "errors in the new file of an in-place migration name the store's own path",
         arguments: Sample.fileTypes)
     func namesTheStore(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let before = try bytes(location)
         let registry = StoreRegistry([
@@ -388,10 +402,12 @@ struct InPlaceMigrationTests {
         #expect(try directory.names() == ["notes"])
     }
 
-    @Test("a store that another program opens meanwhile is not replaced", arguments: Sample.fileTypes)
+    @Test(
+        "an in-place migration does not replace a store that another program opens meanwhile",
+        arguments: Sample.fileTypes)
     func foreignReader(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let before = try bytes(location)
         // With a backup, so that a new file takes the place of the old one whatever the type.
@@ -409,10 +425,11 @@ struct InPlaceMigrationTests {
         #expect(try directory.names() == ["notes", "notes\(suffix)"])
     }
 
-    @Test("what a crash left beside a store that was migrated is swept", arguments: Sample.fileTypes)
+    @Test(
+        "an in-place migration with nothing to do removes the temporary files of a crash", arguments: Sample.fileTypes)
     func sweeps(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let left = StoreFile.temporarySibling(of: location.path)
         try FileManager.default.copyItem(atPath: location.path, toPath: left)

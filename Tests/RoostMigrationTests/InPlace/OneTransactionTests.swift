@@ -20,7 +20,7 @@ struct OneTransactionTests {
         try Data(contentsOf: URL(fileURLWithPath: location.path))
     }
 
-    private func open(_ location: StoreLocation, _ model: ManagedObjectModel) throws -> any PersistentStore {
+    private func open(_ location: StoreLocation, model: ManagedObjectModel) throws -> any PersistentStore {
         try StoreRegistry.standard.open(location, options: StoreOptions(model: model))
     }
 
@@ -32,10 +32,10 @@ struct OneTransactionTests {
     }
 
     /// Returns a model in which shelves, which are few, get a color; everything else stays.
-    private func colouredShelves() throws -> ManagedObjectModel {
+    private func coloredShelves() throws -> ManagedObjectModel {
         try model { entities in
             let shelf = try #require(entities.firstIndex { $0.name == "Shelf" })
-            entities[shelf].attributes.append(.string("colour", isOptional: false, default: "red"))
+            entities[shelf].attributes.append(.string("color", isOptional: false, default: "red"))
         }
     }
 
@@ -71,7 +71,7 @@ struct OneTransactionTests {
             (same.path, same.backup, same.bytes, same.seconds) = (other.path, other.backup, other.bytes, other.seconds)
             same.peakPrivateBytes = other.peakPrivateBytes
             #expect(same == other)
-            let (left, right) = (try open(one, model), try open(two, model))
+            let (left, right) = (try open(one, model: model), try open(two, model: model))
             #expect(left.model == right.model)
             #expect(try left.contents().difference(from: try right.contents()) == nil)
             #expect(try left.metadata().storeUUID == right.metadata().storeUUID)
@@ -83,8 +83,8 @@ struct OneTransactionTests {
             try left.close()
             try right.close()
             if SQLiteShell.path != nil {
-                let catalogue = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
-                #expect(try SQLiteShell.run(catalogue, on: one.path) == SQLiteShell.run(catalogue, on: two.path))
+                let catalog = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
+                #expect(try SQLiteShell.run(catalog, on: one.path) == SQLiteShell.run(catalog, on: two.path))
             }
             return report.path
         case (.failure(let error), .failure(let expected)):
@@ -98,7 +98,7 @@ struct OneTransactionTests {
         }
     }
 
-    @Test("random changes give the same bytes in one transaction as in a new file", arguments: 0..<6)
+    @Test("random migrations give the same content in one transaction as in a new file", arguments: 0..<6)
     func randomEvolutions(part: Int) throws {
         var count = 0
         for seed in 0..<20 where try compare(1000 + part * 20 + seed) == .oneTransaction { count += 1 }
@@ -107,76 +107,96 @@ struct OneTransactionTests {
 
     // MARK: Which way
 
-    @Test("the most must stay as it is, one step must lead there, and no backup be kept")
-    func whichWay() throws {
-        func path(
-            _ model: ManagedObjectModel, type: String = "sqlite", _ options: MigrationOptions = MigrationOptions()
-        ) throws -> MigrationPath {
-            let directory = try TemporaryDirectory()
-            let location = StoreLocation(type: type, path: directory.file("store"))
-            try Sample.store(location.type, location.path).close()
-            let plan = try manager.planMigrationInPlace(location, model: model, options: options)
-            let report = try manager.migrateInPlace(location, model: model, options: options)
-            #expect(
-                report.path == plan.path
-                    && report.description.contains(plan.path.rawValue == "onePass" ? "one pass" : "one transaction"))
-            #expect(try directory.names().filter { !$0.contains("backup") } == ["store"])
-            return report.path
-        }
-        let small = try colouredShelves()
-        #expect(try path(small) == .oneTransaction)
-        #expect(try path(small, MigrationOptions().with { $0.keepsBackup = true }) == .onePass)
-        for type in Sample.fileTypes where type != "sqlite" { #expect(try path(small, type: type) == .onePass) }
-        // A new last entity leaves the numbers of all others, a new first one moves all of them.
+    /// Migrates the sample in place; the plan and the report name the same path.
+    private func path(
+        to model: ManagedObjectModel, type: String = "sqlite", options: MigrationOptions = MigrationOptions()
+    ) throws -> MigrationPath {
+        let directory = try TemporaryDirectory()
+        let location = StoreLocation(type: type, path: directory.file("store"))
+        try Sample.store(location.type, location.path).close()
+        let plan = try manager.planMigrationInPlace(location, model: model, options: options)
+        let report = try manager.migrateInPlace(location, model: model, options: options)
         #expect(
-            try path(model { $0.append(EntityDescription("Zebra", attributes: [.string("name")])) }) == .oneTransaction)
-        #expect(try path(model { $0.append(EntityDescription("Aardvark", attributes: [.string("name")])) }) == .onePass)
-        var twoSteps = try ModelHistory([
-            .init("1", model: Sample.model()), .init("2", model: small),
-            .init(
-                "3",
-                model: model { entities in
-                    let shelf = try #require(entities.firstIndex { $0.name == "Shelf" })
-                    entities[shelf].attributes += [
-                        .string("colour", isOptional: false, default: "blue"), .string("place"),
-                    ]
-                }),
-        ])
-        try twoSteps.add(MappingModel.inferred(from: Sample.model(), to: small), from: "1", to: "2")
-        #expect(try path(try #require(twoSteps.versions.last).model, MigrationOptions(history: twoSteps)) == .onePass)
+            report.path == plan.path
+                && report.description.contains(plan.path.rawValue == "onePass" ? "one pass" : "one transaction"))
+        #expect(try directory.names().filter { !$0.contains("backup") } == ["store"])
+        return report.path
     }
 
-    @Test("a policy, whatever it does, makes a new file, and an index that only turns round none")
-    func policiesAndIndexes() throws {
+    @Test("a small change of an SQLite store takes one transaction")
+    func smallChange() throws { #expect(try path(to: coloredShelves()) == .oneTransaction) }
+
+    @Test("a small change with a backup makes a new file")
+    func withBackup() throws {
+        let options = MigrationOptions().with { $0.keepsBackup = true }
+        #expect(try path(to: coloredShelves(), options: options) == .onePass)
+    }
+
+    @Test(
+        "a small change of a store other than SQLite makes a new file",
+        arguments: Sample.fileTypes.filter { $0 != "sqlite" })
+    func otherTypes(type: String) throws { #expect(try path(to: coloredShelves(), type: type) == .onePass) }
+
+    @Test("a new last entity takes one transaction, and a new first one, which renumbers the others, a new file")
+    func entityNumbers() throws {
+        func withEntity(_ name: String) throws -> ManagedObjectModel {
+            try model { $0.append(EntityDescription(name, attributes: [.string("name")])) }
+        }
+        #expect(try path(to: withEntity("Zebra")) == .oneTransaction)
+        #expect(try path(to: withEntity("Aardvark")) == .onePass)
+    }
+
+    @Test("a migration in two steps makes a new file")
+    func twoSteps() throws {
+        let small = try coloredShelves()
+        let last = try model { entities in
+            let shelf = try #require(entities.firstIndex { $0.name == "Shelf" })
+            entities[shelf].attributes += [
+                .string("color", isOptional: false, default: "blue"), .string("place"),
+            ]
+        }
+        var history = try ModelHistory([
+            .init("1", model: Sample.model()), .init("2", model: small), .init("3", model: last),
+        ])
+        try history.add(MappingModel.inferred(from: Sample.model(), to: small), from: "1", to: "2")
+        #expect(try path(to: last, options: MigrationOptions(history: history)) == .onePass)
+    }
+
+    @Test("a policy with the standard behavior makes a new file")
+    func policy() throws {
         let directory = try TemporaryDirectory()
-        let (one, two) = (
-            StoreLocation(type: "sqlite", path: directory.file("one")),
-            StoreLocation(type: "sqlite", path: directory.file("two"))
-        )
-        for location in [one, two] { try Sample.store(location.type, location.path).close() }
-        let shelves = try colouredShelves()
+        let location = StoreLocation(type: "sqlite", path: directory.file("store"))
+        try Sample.store(location.type, location.path).close()
+        let shelves = try coloredShelves()
         var mapping = try MappingModel.inferred(from: Sample.model(), to: shelves)
         for index in mapping.entityMappings.indices where mapping.entityMappings[index].destinationEntity == "Shelf" {
             mapping.entityMappings[index].policyName = "P"
         }
         let options = MigrationOptions(mapping: mapping, policies: ["P": { EntityMigrationPolicy() }])
-        #expect(try manager.planMigrationInPlace(one, model: shelves, options: options).path == .threePasses)
-        #expect(try manager.migrateInPlace(one, model: shelves, options: options).path == .threePasses)
+        #expect(try manager.planMigrationInPlace(location, model: shelves, options: options).path == .threePasses)
+        #expect(try manager.migrateInPlace(location, model: shelves, options: options).path == .threePasses)
+    }
+
+    @Test("an index that changes its direction takes one transaction")
+    func turnedIndex() throws {
+        let directory = try TemporaryDirectory()
+        let location = StoreLocation(type: "sqlite", path: directory.file("store"))
+        try Sample.store(location.type, location.path).close()
         let turned = try model { entities in
             let shelf = try #require(entities.firstIndex { $0.name == "Shelf" })
-            entities[shelf].attributes.append(.string("colour"))
+            entities[shelf].attributes.append(.string("color"))
             let book = try #require(entities.firstIndex { $0.name == "Book" })
             entities[book].fetchIndexes = [
                 FetchIndexDescription("byTitle", elements: [.init("title", isAscending: false)])
             ]
         }
-        #expect(try manager.migrateInPlace(two, model: turned).path == .oneTransaction)
-        let store = try open(two, turned)
+        #expect(try manager.migrateInPlace(location, model: turned).path == .oneTransaction)
+        let store = try open(location, model: turned)
         #expect(try checkStore(store) == [])
         try store.close()
     }
 
-    @Test("a stage whose code runs before or after makes a new file, and its code runs", arguments: [true, false])
+    @Test("a custom stage requires a new file, and its code runs once", arguments: [true, false])
     func stages(isBefore: Bool) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
@@ -184,34 +204,34 @@ struct OneTransactionTests {
         let calls = Mutex(0)
         let handler: CustomMigrationStage.Handler = { _, _ in calls.withLock { $0 += 1 } }
         let stage = CustomMigrationStage(
-            from: try Sample.model(), to: try colouredShelves(), label: "colours",
+            from: try Sample.model(), to: try coloredShelves(), label: "colors",
             willMigrate: isBefore ? handler : nil, didMigrate: isBefore ? nil : handler)
         let options = try MigrationOptions().with { $0.stages = try StagedMigrationManager([.custom(stage)]) }
-        #expect(try manager.planMigrationInPlace(location, model: colouredShelves(), options: options).path == .onePass)
-        #expect(try manager.migrateInPlace(location, model: colouredShelves(), options: options).path == .onePass)
+        #expect(try manager.planMigrationInPlace(location, model: coloredShelves(), options: options).path == .onePass)
+        #expect(try manager.migrateInPlace(location, model: coloredShelves(), options: options).path == .onePass)
         #expect(calls.withLock { $0 } == 1)
     }
 
-    @Test("the space that is needed is that of what changes")
+    @Test("a migration in one transaction needs space only for the content that changes")
     func space() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
         try Sample.store(location.type, location.path).close()
-        let plan = try manager.planMigrationInPlace(location, model: colouredShelves())
+        let plan = try manager.planMigrationInPlace(location, model: coloredShelves())
         let whole = try manager.planMigrationInPlace(
-            location, model: colouredShelves(), options: MigrationOptions().with { $0.keepsBackup = true })
+            location, model: coloredShelves(), options: MigrationOptions().with { $0.keepsBackup = true })
         #expect(plan.path == .oneTransaction && whole.path == .onePass)
         #expect(plan.bytesNeeded > 0 && plan.bytesNeeded < whole.bytesNeeded / 2 + 1)
         var options = MigrationOptions()
         options.conversion.reservedBytes = .max
-        let refusals = try manager.planMigrationInPlace(location, model: colouredShelves(), options: options).refusals
+        let refusals = try manager.planMigrationInPlace(location, model: coloredShelves(), options: options).refusals
         #expect(refusals.contains { $0.contains("not enough space") }, "\(refusals)")
-        let refused = error { _ = try manager.migrateInPlace(location, model: colouredShelves(), options: options) }
+        let refused = error { _ = try manager.migrateInPlace(location, model: coloredShelves(), options: options) }
         #expect(refused?.code == .noSpace)
         #expect(try directory.names() == ["store"])
     }
 
-    @Test("new links, constraints and indexes of what stays are made")
+    @Test("a migration in one transaction adds links, constraints and indexes to unchanged entities")
     func additions() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
@@ -226,7 +246,7 @@ struct OneTransactionTests {
         }
         let report = try manager.migrateInPlace(location, model: changed)
         #expect(report.path == .oneTransaction)
-        let store = try open(location, changed)
+        let store = try open(location, model: changed)
         #expect(try checkStore(store) == [])
         let keys = try store.reserveKeys(3, for: "Book")
         var changes = ChangeSet(model: changed)
@@ -242,7 +262,7 @@ struct OneTransactionTests {
 
     // MARK: All or nothing
 
-    @Test("after an error or a cancellation every byte is as it was", arguments: 0..<6)
+    @Test("a migration in one transaction that is cancelled in any phase leaves every byte unchanged", arguments: 0..<6)
     func failures(phase: Int) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
@@ -261,19 +281,19 @@ struct OneTransactionTests {
             if number == limit.withLock({ $0 }) { cancellation.cancel() }
         }
         // The number of progress reports, counted by migrating the copy.
-        #expect(try manager.migrateInPlace(copy, model: colouredShelves(), options: options).path == .oneTransaction)
+        #expect(try manager.migrateInPlace(copy, model: coloredShelves(), options: options).path == .oneTransaction)
         let total = count.withLock { count in
             defer { count = 0 }
             return count
         }
         limit.withLock { $0 = 1 + (total - 1) * phase / 5 }
-        let refused = error { _ = try manager.migrateInPlace(location, model: colouredShelves(), options: options) }
+        let refused = error { _ = try manager.migrateInPlace(location, model: coloredShelves(), options: options) }
         #expect(refused?.code == .cancelled, "\(refused.map { "\($0)" } ?? "it was migrated")")
         #expect(try bytes(location) == before)
         #expect(try directory.names() == ["copy", "store"])
     }
 
-    @Test("values that a new constraint forbids are refused with the error of a new file, and nothing changes")
+    @Test("values that break a new constraint are refused alike in one transaction and a new file")
     func constraint() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
@@ -295,7 +315,7 @@ struct OneTransactionTests {
         #expect(try directory.names() == ["store"])
     }
 
-    @Test("a store cannot be opened from the first record to the end of a one-transaction migration")
+    @Test("a store cannot be opened while a migration in one transaction runs")
     func exclusion() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
@@ -316,19 +336,19 @@ struct OneTransactionTests {
             }
         }
         #expect(
-            try manager.migrateInPlace(location, model: colouredShelves(), options: options).path == .oneTransaction)
+            try manager.migrateInPlace(location, model: coloredShelves(), options: options).path == .oneTransaction)
         let codes = answers.withLock { $0 }
         #expect(codes.count >= 8 && codes.allSatisfy { $0 == .busy }, "\(codes)")
     }
 
-    @Test("of several that begin at once one migrates, and the others find it done")
+    @Test("of four simultaneous migrations in one transaction, one migrates and three find nothing to do")
     func together() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
         try Sample.store(location.type, location.path).close()
         var options = MigrationOptions()
         options.conversion.timeoutSeconds = 120
-        let (manager, chosen, model) = (manager, options, try colouredShelves())
+        let (manager, chosen, model) = (manager, options, try coloredShelves())
         let outcomes = Mutex<[Result<MigrationPath, StoreError>]>([])
         let done = DispatchSemaphore(value: 0)
         // Threads of their own: each waits for the others.
@@ -354,31 +374,32 @@ struct OneTransactionTests {
 
     // MARK: Other programs
 
-    @Test("a row that another program changed is refused, and stays", .enabled(if: SQLiteShell.path != nil))
-    func evidence() throws {
-        for statement in [
+    @Test(
+        "a migration in one transaction refuses a row that another program changed",
+        .enabled(if: SQLiteShell.path != nil),
+        arguments: [
             "UPDATE Person SET name = 'other' WHERE _id = 1", "UPDATE Shelf SET label = 'other' WHERE _id = 1",
             "UPDATE Book SET _entity = 77 WHERE _id = 1", "DELETE FROM links WHERE source = 2",
-        ] {
-            let directory = try TemporaryDirectory()
-            let location = StoreLocation(type: "sqlite", path: directory.file("store"))
-            try Sample.store(location.type, location.path).close()
-            let links = try #require(
-                try SQLiteShell.run(
-                    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN ('Book_shelves', 'Shelf_books')",
-                    on: location.path
-                ).first)
-            try SQLiteShell.run(statement.replacing("links", with: links), on: location.path)
-            let before = try bytes(location)
-            let refused = error { _ = try manager.migrateInPlace(location, model: colouredShelves()) }
-            #expect(refused?.code == .corrupted, "\(statement): \(refused.map { "\($0)" } ?? "it was migrated")")
-            #expect(try bytes(location) == before)
-            #expect(try directory.names() == ["store"])
-        }
+        ])
+    func evidence(statement: String) throws {
+        let directory = try TemporaryDirectory()
+        let location = StoreLocation(type: "sqlite", path: directory.file("store"))
+        try Sample.store(location.type, location.path).close()
+        let links = try #require(
+            try SQLiteShell.run(
+                "SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN ('Book_shelves', 'Shelf_books')",
+                on: location.path
+            ).first)
+        try SQLiteShell.run(statement.replacing("links", with: links), on: location.path)
+        let before = try bytes(location)
+        let refused = error { _ = try manager.migrateInPlace(location, model: coloredShelves()) }
+        #expect(refused?.code == .corrupted, "\(refused.map { "\($0)" } ?? "it was migrated")")
+        #expect(try bytes(location) == before)
+        #expect(try directory.names() == ["store"])
     }
 
     @Test(
-        "what SQLite finds wrong with the file is found before the change counts, unless nothing is to be verified",
+        "a migration in one transaction detects a damaged index before it commits, unless verification is off",
         .enabled(if: SQLiteShell.path != nil))
     func damagedStructure() throws {
         let directory = try TemporaryDirectory()
@@ -392,17 +413,19 @@ struct OneTransactionTests {
         let count = (page - 1) * pageByteCount + 3
         damaged.replaceSubrange(count..<count + 2, with: [0x7F, 0xFF])
         try damaged.write(to: URL(fileURLWithPath: location.path))
-        let refused = error { _ = try manager.migrateInPlace(location, model: colouredShelves()) }
+        let refused = error { _ = try manager.migrateInPlace(location, model: coloredShelves()) }
         #expect(refused?.code == .corrupted, "\(refused.map { "\($0)" } ?? "it was migrated")")
         #expect(try bytes(location) == damaged)
         #expect(try directory.names() == ["store"])
         var options = MigrationOptions()
         options.conversion.verifies = false
         #expect(
-            try manager.migrateInPlace(location, model: colouredShelves(), options: options).path == .oneTransaction)
+            try manager.migrateInPlace(location, model: coloredShelves(), options: options).path == .oneTransaction)
     }
 
-    @Test("tables of other programs stay, unless one has a name that is needed", .enabled(if: SQLiteShell.path != nil))
+    @Test(
+        "a migration keeps tables of other programs, in a new file if names collide",
+        .enabled(if: SQLiteShell.path != nil))
     func foreignTables() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
@@ -410,7 +433,7 @@ struct OneTransactionTests {
         try SQLiteShell.run(
             "CREATE TABLE zebra (a); INSERT INTO zebra VALUES (7); CREATE INDEX mine ON Person (born)",
             on: location.path)
-        let shelves = try colouredShelves()
+        let shelves = try coloredShelves()
         #expect(try manager.migrateInPlace(location, model: shelves).path == .oneTransaction)
         #expect(try SQLiteShell.run("SELECT a FROM zebra", on: location.path) == ["7"])
         #expect(
@@ -418,12 +441,13 @@ struct OneTransactionTests {
         let zebras = try ManagedObjectModel(
             entities: shelves.entityDescriptions + [EntityDescription("Zebra", attributes: [.string("name")])])
         #expect(try manager.migrateInPlace(location, model: zebras).path == .onePass)
-        let store = try open(location, zebras)
+        let store = try open(location, model: zebras)
         #expect(try checkStore(store) == [])
         try store.close()
     }
 
-    @Test("another program cannot write meanwhile", .enabled(if: SQLiteShell.path != nil))
+    @Test(
+        "another program cannot write while a migration in one transaction runs", .enabled(if: SQLiteShell.path != nil))
     func foreignWriter() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
@@ -435,11 +459,11 @@ struct OneTransactionTests {
             let isDone = (try? SQLiteShell.run("UPDATE Person SET name = 'lost'", on: location.path)) != nil
             attempts.withLock { ($0.count, $0.successes) = ($0.count + 1, $0.successes + (isDone ? 1 : 0)) }
         }
-        let report = try manager.migrateInPlace(location, model: colouredShelves(), options: options)
+        let report = try manager.migrateInPlace(location, model: coloredShelves(), options: options)
         #expect(report.path == .oneTransaction)
         let (count, successes) = attempts.withLock { $0 }
         #expect(count > 0 && successes == 0)
-        let store = try open(location, colouredShelves())
+        let store = try open(location, model: coloredShelves())
         #expect(try checkStore(store) == [])
         try store.close()
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RoostMigration
 
-@Suite("Locking a store that is to be replaced")
+@Suite("Locks of replaced stores")
 struct StoreReplacementTests {
     private let type: any PersistentStoreType
 
@@ -15,7 +15,9 @@ struct StoreReplacementTests {
 
     /// Two that close a store at one instant each see that the other has it open, and its log
     /// stays.
-    @Test("what another one leaves at the same instant is settled again", arguments: ["-wal", "-shm", "-journal"])
+    @Test(
+        "locking a store for replacement settles again a log that appears meanwhile",
+        arguments: ["-wal", "-shm", "-journal"])
     func settledAgain(suffix: String) throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("store")
@@ -35,7 +37,7 @@ struct StoreReplacementTests {
         #expect(throws: StoreError.self) { try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0) }
     }
 
-    @Test("locking a store gives up waiting for a foreign log file after a few attempts, and succeeds")
+    @Test("locking a store for replacement succeeds after five attempts to settle a foreign log")
     func foreign() throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("store")

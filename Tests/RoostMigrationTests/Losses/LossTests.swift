@@ -31,7 +31,7 @@ struct LossTests {
     /// Creates a store of four notes, one of them a draft.
     ///
     /// Three have a body and two a folder; there are five pairs with tags.
-    private static func store(_ type: String, _ path: String) throws -> any PersistentStore {
+    private static func store(_ type: String, at path: String) throws -> any PersistentStore {
         let folder = Value.objectID(ObjectID("Folder", key: 1))
         let tags = RelationshipName("Note", name: "tags")
         return try Scenario.store(
@@ -90,7 +90,7 @@ struct LossTests {
     private func losses(
         _ model: ManagedObjectModel, _ options: MigrationOptions = MigrationOptions()
     ) throws -> [String: Int] {
-        let source = try Self.store("memory", "")
+        let source = try Self.store("memory", at: "")
         let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
         let plan = try manager.planMigration(from: .store(source), to: memory, model: model, options: options)
         var allowing = options
@@ -113,13 +113,17 @@ struct LossTests {
 
     // MARK: What is counted
 
-    @Test("objects of an entity that is removed, and references to them; none of an entity without objects")
+    @Test("objects of a removed entity, and references to them, are counted as losses")
     func entities() throws {
         #expect(try losses(Self.withoutTags()) == ["Tag": 2, "Note.tags": 3, "Draft.tags": 2])
+    }
+
+    @Test("a removed entity without objects is not a loss")
+    func emptyEntity() throws {
         #expect(try losses(Self.model { $0.removeAll { $0.name == "Unused" } }) == [:])
     }
 
-    @Test("values that are not null, of each entity that has them")
+    @Test("values other than null of a removed attribute are counted for each entity")
     func attributes() throws {
         #expect(
             try losses(Self.changing("Note") { $0.attributes.removeAll { $0.name == "body" } })
@@ -127,7 +131,7 @@ struct LossTests {
         #expect(try losses(Self.changing("Unused") { $0.attributes = [] }) == [:])
     }
 
-    @Test("values that give way to those of another attribute by a renaming identifier are refused")
+    @Test("values that a renaming identifier replaces by another attribute's are a loss")
     func values() throws {
         func model(_ identifier: String?) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
@@ -152,13 +156,17 @@ struct LossTests {
         #expect(try Scenario.objects("A", in: store).map(\.values) == [["a": "va", "b": "va"]])
     }
 
-    @Test("references of a relationship that is removed; none where the other end keeps them")
+    @Test("references of a removed relationship are a loss")
     func relationships() throws {
         let withoutFolders = try Self.model { entities in
             entities.removeAll { $0.name == "Folder" }
             for index in entities.indices { entities[index].relationships.removeAll { $0.name == "folder" } }
         }
         #expect(try losses(withoutFolders) == ["Folder": 1, "Note.folder": 2])
+    }
+
+    @Test("removing an inverse is not a loss if the other end keeps the references")
+    func keptEnd() throws {
         let oneWay = try Self.model { entities in
             for index in entities.indices {
                 entities[index].relationships.removeAll { $0.name == "notes" && $0.destinationEntityName == "Note" }
@@ -170,7 +178,7 @@ struct LossTests {
         #expect(try losses(oneWay) == [:])
     }
 
-    @Test("an order, of objects with more than one destination")
+    @Test("a removed order is a loss of objects with more than one destination")
     func order() throws {
         let unordered = try Self.changing("Note") { note in
             for index in note.relationships.indices { note.relationships[index].isOrdered = false }
@@ -178,7 +186,7 @@ struct LossTests {
         #expect(try losses(unordered) == ["Note.tags": 2])
     }
 
-    @Test("elements of a composite, digits of numbers, and IDs in attributes")
+    @Test("removed composite elements, inexact numbers and dangling ID attributes are losses")
     func others() throws {
         func place(_ elements: [AttributeDescription]) -> AttributeDescription {
             AttributeDescription("place", type: .composite, elements: elements)
@@ -236,14 +244,18 @@ struct LossTests {
         return MigrationOptions(mapping: mapping)
     }
 
-    @Test("a mapping model that removes or leaves out is refused by the names of its mappings")
-    func mappingModels() throws {
+    @Test("a mapping that removes an entity loses its objects and references to them")
+    func removingMapping() throws {
         let removing = try mapping { mappings in
             for index in mappings.indices where mappings[index].sourceEntity == "Tag" {
                 mappings[index] = EntityMapping("DropTags", type: .remove, from: "Tag")
             }
         }
         #expect(try losses(Self.model(), removing) == ["Tag": 2, "Note.tags": 5])
+    }
+
+    @Test("a mapping that omits an attribute loses its values and is named in the refusal")
+    func omittingMapping() throws {
         let leaving = try mapping { mappings in
             for index in mappings.indices where mappings[index].sourceEntity == "Folder" {
                 mappings[index] = EntityMapping(
@@ -258,29 +270,31 @@ struct LossTests {
         #expect(try losses(Self.model(), leaving) == ["Folder.name": 1])
         let error = try #require(throws: StoreError.self) {
             _ = try manager.migrate(
-                from: .store(Self.store("memory", "")), to: .location(StoreLocation(type: "memory", path: "")),
+                from: .store(Self.store("memory", at: "")), to: .location(StoreLocation(type: "memory", path: "")),
                 model: Self.model(), options: leaving)
         }
         #expect(error.message.contains("mapping 'Bare'"), "\(error.message)")
     }
 
-    @Test("objects that no predicate takes are lost, and references to them")
+    @Test("objects that no mapping's predicate selects are lost, with references to them")
     func predicates() throws {
-        let some = try mapping { mappings in
-            for index in mappings.indices where mappings[index].sourceEntity == "Tag" {
-                mappings[index].sourcePredicate = .equal("name", to: "red")
-            }
-        }
-        #expect(try losses(Self.model(), some) == ["Tag": 1, "Note.tags": 2])
-        let all = try mapping { mappings in
-            for index in mappings.indices where mappings[index].sourceEntity == "Tag" {
-                mappings[index].sourcePredicate = .notEqual("name", to: .null)
-            }
-        }
-        #expect(try losses(Self.model(), all) == [:])
+        #expect(try losses(Self.model(), selectingTags(.equal("name", to: "red"))) == ["Tag": 1, "Note.tags": 2])
     }
 
-    @Test("of an entity that is split, each part may drop what it does not read")
+    @Test("a predicate that selects all objects loses none")
+    func predicateOfAll() throws {
+        #expect(try losses(Self.model(), selectingTags(.notEqual("name", to: .null))) == [:])
+    }
+
+    private func selectingTags(_ predicate: FetchRequest.Predicate) throws -> MigrationOptions {
+        try mapping { mappings in
+            for index in mappings.indices where mappings[index].sourceEntity == "Tag" {
+                mappings[index].sourcePredicate = predicate
+            }
+        }
+    }
+
+    @Test("a split entity loses only the values that some part does not read")
     func split() throws {
         let model = try Self.model {
             $0.append(EntityDescription("Red", attributes: [.string("name")]))
@@ -300,11 +314,11 @@ struct LossTests {
     // MARK: Ways
 
     @Test(
-        "nothing is changed by a migration that is refused, in place or to another store", arguments: Sample.fileTypes)
+        "a migration that is refused for losses changes no file", arguments: Sample.fileTypes)
     func refusesBeforeAnythingChanges(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
-        try Self.store(type, location.path).close()
+        try Self.store(type, at: location.path).close()
         let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         let (tags, bodies) = (
             try Self.withoutTags(), try Self.changing("Note") { $0.attributes.removeAll { $0.name == "body" } }
@@ -333,11 +347,11 @@ struct LossTests {
         #expect(report.description.split(separator: "\n")[1].contains("lost"), "\(report)")
     }
 
-    @Test("a loss of a later step refuses the whole way, and the store stays as it is", arguments: Sample.fileTypes)
+    @Test("a loss in a later step refuses the whole migration before its first step", arguments: Sample.fileTypes)
     func laterSteps(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
-        try Self.store(type, location.path).close()
+        try Self.store(type, at: location.path).close()
         let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         let second = try Self.changing("Folder") { $0.attributes.append(.string("more")) }
         let third = try Self.withoutTags()
@@ -357,11 +371,11 @@ struct LossTests {
         #expect(report.way == "by a mapping model from '1' to '2'; inferred directly from '2' to '3'")
     }
 
-    @Test("opening a store migrates it only where nothing is lost, unless that is allowed", arguments: Sample.fileTypes)
+    @Test("opening a store migrates it without losses, and with losses only if allowed", arguments: Sample.fileTypes)
     func opening(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
-        try Self.store(type, location.path).close()
+        try Self.store(type, at: location.path).close()
         let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         let model = try Self.withoutTags()
         let description = PersistentStoreDescription(location, options: StoreOptions(model: model))
@@ -376,7 +390,7 @@ struct LossTests {
         try store.close()
     }
 
-    @Test("three passes are refused as one is; what a policy makes nothing of is reported, and the program's decision")
+    @Test("a migration with policies refuses losses, but only reports objects that a policy drops")
     func policies() throws {
         let policy: @Sendable () -> EntityMigrationPolicy = {
             ClosurePolicy {
@@ -392,7 +406,7 @@ struct LossTests {
             mappings.removeAll { $0.sourceEntity == "Unused" }
         }
         options.policies = ["P": policy]
-        let source = try Self.store("memory", "")
+        let source = try Self.store("memory", at: "")
         let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
         let report = try manager.migrate(from: .store(source), to: memory, model: Self.model(), options: options)
         #expect(report.path == .threePasses && report.lossCounts == [])
@@ -416,10 +430,10 @@ struct LossTests {
             }["Tag"] == 2)
     }
 
-    @Test("a report and a plan say losses in their JSON")
+    @Test("a plan reads back from its JSON with its losses")
     func json() throws {
         let plan = try manager.planMigration(
-            from: .store(Self.store("memory", "")), to: .location(StoreLocation(type: "memory", path: "")),
+            from: .store(Self.store("memory", at: "")), to: .location(StoreLocation(type: "memory", path: "")),
             model: Self.withoutTags())
         let text = String(decoding: try JSONEncoder().encode(plan), as: UTF8.self)
         #expect(text.contains("\"lossCounts\"") && text.contains("\"kind\":\"objects\""), "\(text)")

@@ -4,7 +4,7 @@ import RoostMigration
 import Testing
 
 /// The order of an ordered relationship is data, also where only the other end keeps the pairs.
-@Suite("Losses of an order")
+@Suite("Losses of order")
 struct OrderLossTests {
     private typealias R = RelationshipDescription
 
@@ -15,7 +15,7 @@ struct OrderLossTests {
         ])
     }
 
-    private static func renamed(_ relationship: R, _ identifier: String) -> R {
+    private static func renamed(_ relationship: R, from identifier: String) -> R {
         var relationship = relationship
         relationship.renamingIdentifier = identifier
         return relationship
@@ -63,7 +63,7 @@ struct OrderLossTests {
         "the ordered end is removed": Change(a: [], b: [.toOne("a", to: "A")], losses: ["A.bs: 1"]),
         "the ordered end is replaced by one without order": Change(
             a: [.toMany("items", to: "B", inverse: "owner")],
-            b: [renamed(.toOne("owner", to: "A", inverse: "items"), "a")], losses: ["A.bs: 1"]),
+            b: [renamed(.toOne("owner", to: "A", inverse: "items"), from: "a")], losses: ["A.bs: 1"]),
         "the ordered end becomes transient": Change(
             a: [transient(.toMany("bs", to: "B", inverse: "a", isOrdered: true))],
             b: [.toOne("a", to: "A", inverse: "bs")],
@@ -76,7 +76,7 @@ struct OrderLossTests {
         "the ordered end stays without its order": Change(
             a: [.toMany("bs", to: "B", inverse: "a")], b: [.toOne("a", to: "A", inverse: "bs")], losses: ["A.bs: 1"]),
         "the ordered end is renamed": Change(
-            a: [renamed(.toMany("items", to: "B", inverse: "a", isOrdered: true), "bs")],
+            a: [renamed(.toMany("items", to: "B", inverse: "a", isOrdered: true), from: "bs")],
             b: [.toOne("a", to: "A", inverse: "items")], losses: []),
         "the ordered end is replaced by an ordered one": Change(
             a: [.toMany("items", to: "B", inverse: "a", isOrdered: true)], b: [.toOne("a", to: "A", inverse: "items")],
@@ -86,7 +86,9 @@ struct OrderLossTests {
             b: [.toMany("as", to: "A", inverse: "cs", isOrdered: true)], losses: []),
     ]
 
-    @Test("an order that no relationship keeps is refused and forecast", arguments: changes.keys.sorted())
+    @Test(
+        "a migration that drops an ordered relationship's order is forecast and refused",
+        arguments: changes.keys.sorted())
     func orders(name: String) throws {
         let change = try #require(Self.changes[name])
         let source = try change.isManyToMany ? Self.manyToMany() : Self.oneToMany()

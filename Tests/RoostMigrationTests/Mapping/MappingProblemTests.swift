@@ -50,7 +50,7 @@ struct MappingProblemTests {
             EntityMapping("TagToTag", type: .transform, from: "Tag", to: "Tag"))
     }
 
-    @Test("a mapping model that fits has none")
+    @Test("a mapping model that fits both models has no problems")
     func fits() throws {
         #expect(
             problems(
@@ -79,7 +79,7 @@ struct MappingProblemTests {
     }
 
     @Test(
-        "expressions that fit",
+        "a valid mapping expression has no problems",
         arguments: [
             ("title", "NULL"), ("title", "'constant'"), ("title", "FUNCTION($source, 'valueForKey:', 'title')"),
             ("title", "uppercase($source.title)"), ("pages", "$source.tags.@count"),
@@ -92,11 +92,11 @@ struct MappingProblemTests {
     }
 
     @Test(
-        "expressions that do not fit say why",
+        "an invalid mapping expression has one problem that names its cause",
         arguments: [
             ("titel", "$source.title", "has no attribute 'titel'; did you mean 'title'?"),
             ("title", "$source.titel", "no stored property 'titel'; did you mean 'title'?"),
-            ("title", "$sorce.title", "no variable '$sorce'; did you mean '$source'?"),
+            ("title", "$sorce.title", "Unknown variable '$sorce'; did you mean '$source'?"),
             ("title", "title", "write $source before it"),
             ("title", "$source.length", "gives integer values, and the attribute holds string"),
             ("pages", "$source.title", "gives string values, and the attribute holds double"),
@@ -105,7 +105,7 @@ struct MappingProblemTests {
             ("title", "FUNCTION($entityPolicy, 'convert:', $source.title)", "the mapping names none"),
             (
                 "title", "FUNCTION($source, 'valueForKye:', 'title')",
-                "no function 'valueForKye:'; did you mean 'valueForKey:'?"
+                "Unknown function 'valueForKye:'; did you mean 'valueForKey:'?"
             ),
             ("title", "FUNCTION($source, 'valueForKey:', $source.title)", "takes one argument"),
             (
@@ -121,7 +121,7 @@ struct MappingProblemTests {
             (
                 "tags",
                 "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'NoteToNote', $source.tags)",
-                "makes objects of 'Note', and the relationship leads to 'Tag'"
+                "makes objects of 'Note', but the relationship's destination is 'Tag'"
             ),
             (
                 "tags",
@@ -163,7 +163,7 @@ struct MappingProblemTests {
         #expect(found.first?.hasPrefix("mapping 'NoteToNote', \(name): ") == true)
     }
 
-    @Test("what a policy gives is not judged")
+    @Test("the result of a policy function is not checked, but its arguments are")
     func policies() throws {
         #expect(try problems("title", "FUNCTION($entityPolicy, 'convert:', $source.length)", policy: "P").isEmpty)
         #expect(try problems("tags", "FUNCTION($entityPolicy, 'find:', $destination)", policy: "P").isEmpty)
@@ -171,7 +171,7 @@ struct MappingProblemTests {
         #expect(try problems("title", "FUNCTION($entityPolicy, 'convert:', $sorce)", policy: "P").count == 1)
     }
 
-    @Test("each type needs its entities, and no others")
+    @Test("each type of entity mapping requires its entities and allows no others")
     func types() {
         #expect(problems(EntityMapping("m", type: .custom, from: "Note", to: "Note")).count == 1)
         #expect(problems(EntityMapping("m", type: .custom).with { $0.policyName = "P" }).count == 1)
@@ -210,7 +210,7 @@ struct MappingProblemTests {
             ).isEmpty)
     }
 
-    @Test("a copy may name an entity mapping only where no other one could make its destinations")
+    @Test("a copy may name an entity mapping only if no other mapping makes its destinations")
     func copies() throws {
         func copy(_ expression: FetchRequest.Expression, policy: String? = nil) -> EntityMapping {
             EntityMapping(
@@ -232,7 +232,7 @@ struct MappingProblemTests {
         #expect(problems(copy(.policy("notes:", .source("notes")), policy: "P"), long).count == 1)
     }
 
-    @Test("many destinations that become one are a loss")
+    @Test("a to-many relationship that becomes to-one by a mapping is a loss")
     func manyBecomeOne() throws {
         let model = MappingModel([
             EntityMapping(
@@ -247,10 +247,10 @@ struct MappingProblemTests {
         ])
         #expect(model.problems(from: source, to: destination).isEmpty)
         let remarks = model.remarks(from: source, to: destination).filter { $0.property == "tags" }
-        #expect(remarks.contains { $0.kind == .loss && $0.message.contains("'Note.first' can lead to one") })
+        #expect(remarks.contains { $0.kind == .loss && $0.message.contains("'Note.first' is to-one") })
     }
 
-    @Test("all problems are reported at once")
+    @Test("an invalid mapping model reports all its problems in one error")
     func allAtOnce() throws {
         let mapping = MappingModel([
             try EntityMapping(
@@ -274,15 +274,17 @@ struct MappingProblemTests {
             "no entity 'Tga'; did you mean 'Tag'?", "another version of the source entity 'Note'",
             "The predicate: Entity 'Note' has no stored property 'titel'", "Another mapping has this name too",
             "no entity 'Noet'; did you mean 'Note'?", "title: The property has two mappings",
-            "'Note.tags' is of the relationships",
-            "'Note.pages' is of the attributes", "no relationship 'tgas'; did you mean 'tags'?",
+            "'Note.tags' is one of the relationships",
+            "'Note.pages' is one of the attributes", "no relationship 'tgas'; did you mean 'tags'?",
             "The mapping has no name",
             "no attribute 'x'",
         ] { #expect(message.contains(part), "\(part) in \(message)") }
         #expect(message.split(separator: "\n").count == 12)
     }
 
-    @Test("inferred mapping models have no problems", arguments: 0..<40 as Range<UInt64>)
+    @Test(
+        "an inferred mapping model has no problems and reads back from its document", arguments: 0..<40 as Range<UInt64>
+    )
     func inferred(seed: UInt64) throws {
         var random = RandomModel(seed: seed)
         let (old, new) = (try random.model(), try random.model())
@@ -300,14 +302,14 @@ struct MappingProblemTests {
     }
 }
 
-@Suite("Opening with another model")
+@Suite("Errors for another model")
 struct ModelMismatchTests {
     private func error(_ old: EntityDescription..., new: EntityDescription...) throws -> StoreError {
         .modelMismatch(
             "a.sqlite", has: try ManagedObjectModel(entities: old), expected: try ManagedObjectModel(entities: new))
     }
 
-    @Test("says what differs, and what can be done")
+    @Test("the error for another model names the differences and the remedy")
     func inferable() throws {
         let error = try error(
             EntityDescription("Note", attributes: [.init("title", type: .string), .init("n", type: .integer16)]),
@@ -320,7 +322,7 @@ struct ModelMismatchTests {
         #expect(error.message.contains("Migrate the store (roost migrate)"))
     }
 
-    @Test("the message of every problem, and of very many, has a bounded size")
+    @Test("errors with many or very long mapping problems have a bounded size")
     func boundedMessages() {
         let name = String(repeating: "n", count: 3_000_000)
         #expect(
@@ -329,7 +331,7 @@ struct ModelMismatchTests {
         #expect(StoreError.mappingNotInferable(reasons).message.hasSuffix(" more problems."))
     }
 
-    @Test("the error for another model lists a few differences and counts the others, on one short line")
+    @Test("the error for another model lists a few differences and counts the others")
     func many() throws {
         let error = try error(
             EntityDescription("Note"),

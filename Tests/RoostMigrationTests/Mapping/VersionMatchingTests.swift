@@ -4,7 +4,7 @@ import Testing
 
 /// The elements of two versions that inference takes for the same, also where renaming identifiers
 /// are wrong.
-@Suite("Elements of two versions that belong together")
+@Suite("Matching elements of two versions")
 struct VersionMatchingTests {
     private typealias A = AttributeDescription
 
@@ -12,7 +12,7 @@ struct VersionMatchingTests {
         try ManagedObjectModel(entities: entities)
     }
 
-    @Test("a mapping document with hashes of the first recipe fits the models that it was made for, and no others")
+    @Test("a mapping document with version 1 hashes fits only the models it was made for")
     func mappingsOfOldRecipe() throws {
         let (old, new) = (
             try model(EntityDescription("Track", attributes: [.date("seen").transient()])),
@@ -28,7 +28,7 @@ struct VersionMatchingTests {
     }
 
     /// The mappings as `name: source to destination`.
-    private func mappings(_ old: ManagedObjectModel, _ new: ManagedObjectModel) throws -> [String] {
+    private func mappings(_ old: ManagedObjectModel, to new: ManagedObjectModel) throws -> [String] {
         try MappingModel.inferred(from: old, to: new).entityMappings.map { mapping in
             let ends = [mapping.sourceEntity, mapping.destinationEntity].map { $0?.text ?? "-" }
             return "\(mapping.type.rawValue) \(ends.joined(separator: ">"))"
@@ -36,7 +36,7 @@ struct VersionMatchingTests {
     }
 
     /// The source of each attribute of the entity `Note`.
-    private func values(_ old: [AttributeDescription], _ new: [AttributeDescription]) throws -> [String: String] {
+    private func values(_ old: [AttributeDescription], to new: [AttributeDescription]) throws -> [String: String] {
         let old = try model(EntityDescription("Note", attributes: old).with { $0.versionHashModifier = "old" })
         let new = try model(EntityDescription("Note", attributes: new))
         let mapping = try #require(try MappingModel.inferred(from: old, to: new).entityMappings.first)
@@ -50,22 +50,22 @@ struct VersionMatchingTests {
 
     // MARK: Entities
 
-    @Test("an entity with the same name and hash is copied, whatever its renaming identifier says")
+    @Test("an entity with the same name and hash is copied despite a stray renaming identifier")
     func strayIdentifierWithEqualHash() throws {
         let note = EntityDescription("Note", attributes: [A("title", type: .string)])
         var stray = note
         stray.renamingIdentifier = "messageDestructionTimeout"
         let (plain, renamed) = (try model(note), try model(stray))
         #expect(plain.entity("Note")?.versionHash == renamed.entity("Note")?.versionHash)
-        #expect(try mappings(plain, renamed) == ["copy Note>Note"])
-        #expect(try mappings(renamed, plain) == ["copy Note>Note"])
+        #expect(try mappings(plain, to: renamed) == ["copy Note>Note"])
+        #expect(try mappings(renamed, to: plain) == ["copy Note>Note"])
         // Also where the identifier is the name of another entity, which stays what it is.
         let tag = EntityDescription("Tag", attributes: [A("name", type: .string)])
         stray.renamingIdentifier = "Tag"
-        #expect(try mappings(model(note, tag), model(stray, tag)) == ["copy Note>Note", "copy Tag>Tag"])
+        #expect(try mappings(model(note, tag), to: model(stray, tag)) == ["copy Note>Note", "copy Tag>Tag"])
     }
 
-    @Test("an entity that changes keeps its objects where its renaming identifier means nothing, on either side")
+    @Test("a changed entity keeps its objects despite a stray renaming identifier")
     func strayIdentifierOfAChangedEntity() throws {
         func note(_ name: String, _ identifier: String?) throws -> ManagedObjectModel {
             try model(
@@ -73,30 +73,30 @@ struct VersionMatchingTests {
                     $0.renamingIdentifier = identifier
                 })
         }
-        #expect(try mappings(note("a", nil), note("b", "stray")) == ["transform Note>Note"])
-        #expect(try mappings(note("a", "stray"), note("b", nil)) == ["transform Note>Note"])
-        #expect(try mappings(note("a", "stray"), note("b", "other")) == ["transform Note>Note"])
+        #expect(try mappings(note("a", nil), to: note("b", "stray")) == ["transform Note>Note"])
+        #expect(try mappings(note("a", "stray"), to: note("b", nil)) == ["transform Note>Note"])
+        #expect(try mappings(note("a", "stray"), to: note("b", "other")) == ["transform Note>Note"])
     }
 
-    @Test("an entity is renamed, and a new one may take the old name")
+    @Test("an entity is renamed, and a new entity may take its old name")
     func renamedEntity() throws {
         let old = try model(EntityDescription("Note", attributes: [A("title", type: .string)]))
         let post = EntityDescription("Post", attributes: [A("title", type: .string)]).with {
             $0.renamingIdentifier = "Note"
         }
-        #expect(try mappings(old, model(post)) == ["transform Note>Post"])
+        #expect(try mappings(old, to: model(post)) == ["transform Note>Post"])
         #expect(
-            try mappings(old, model(post, EntityDescription("Note", attributes: [A("other", type: .date)])))
+            try mappings(old, to: model(post, EntityDescription("Note", attributes: [A("other", type: .date)])))
                 == ["add ->Note", "transform Note>Post"])
         // Identifiers of earlier renames, too.
         let third = EntityDescription("Entry", attributes: [A("title", type: .string)]).with {
             $0.renamingIdentifier = "Note"
         }
-        #expect(try mappings(model(post), model(third)) == ["transform Post>Entry"])
+        #expect(try mappings(model(post), to: model(third)) == ["transform Post>Entry"])
     }
 
     @Test(
-        "a new entity that is the old one in every respect is not made out of nothing: who gets the objects must be said"
+        "two equal entities with one source are refused as ambiguous"
     )
     func renamedAndReplacedBySame() throws {
         let note = EntityDescription("Note", attributes: [A("title", type: .string)])
@@ -107,7 +107,7 @@ struct VersionMatchingTests {
         #expect(problems.map(\.entity) == ["Note", "Post"])
     }
 
-    @Test("two entities exchange their names")
+    @Test("two entities exchange their names by renaming identifiers")
     func swappedEntities() throws {
         let old = try model(
             EntityDescription("A", attributes: [A("x", type: .string)]),
@@ -115,60 +115,57 @@ struct VersionMatchingTests {
         let new = try model(
             EntityDescription("A", attributes: [A("y", type: .date)]).with { $0.renamingIdentifier = "B" },
             EntityDescription("B", attributes: [A("x", type: .string)]).with { $0.renamingIdentifier = "A" })
-        #expect(try mappings(old, new) == ["transform B>A", "transform A>B"])
+        #expect(try mappings(old, to: new) == ["transform B>A", "transform A>B"])
     }
 
-    @Test("an identifier that was removed after a rename leaves the entity what it is")
+    @Test("an entity keeps its objects when its renaming identifier is removed")
     func removedIdentifier() throws {
         let old = try model(
             EntityDescription("Post", attributes: [A("a", type: .string)]).with { $0.renamingIdentifier = "Note" })
         let new = try model(EntityDescription("Post", attributes: [A("a", type: .string), A("b", type: .string)]))
-        #expect(try mappings(old, new) == ["transform Post>Post"])
+        #expect(try mappings(old, to: new) == ["transform Post>Post"])
     }
 
     // MARK: Attributes
 
-    @Test("an attribute keeps its values where its renaming identifier means nothing, on either side")
+    @Test("an attribute keeps its values despite a stray renaming identifier")
     func strayIdentifierOfAnAttribute() throws {
         let plain = A("isSilenced", type: .boolean)
         let stray = A("isSilenced", type: .boolean).with { $0.renamingIdentifier = "mutedStatus" }
-        #expect(try values([plain], [stray]) == ["isSilenced": "isSilenced"])
-        #expect(try values([stray], [plain]) == ["isSilenced": "isSilenced"])
+        #expect(try values([plain], to: [stray]) == ["isSilenced": "isSilenced"])
+        #expect(try values([stray], to: [plain]) == ["isSilenced": "isSilenced"])
         #expect(
-            try values([plain], [stray, A("mutedStatus", type: .integer32)]) == ["isSilenced": "isSilenced"],
+            try values([plain], to: [stray, A("mutedStatus", type: .integer32)]) == ["isSilenced": "isSilenced"],
             "the name of a new attribute")
         #expect(
-            try values([plain, A("mutedStatus", type: .boolean)], [stray, A("mutedStatus", type: .boolean)])
+            try values([plain, A("mutedStatus", type: .boolean)], to: [stray, A("mutedStatus", type: .boolean)])
                 == ["isSilenced": "mutedStatus", "mutedStatus": "mutedStatus"],
             "the name of one that stays: both get its values")
     }
 
-    @Test("a whole number that becomes a floating-point number is kept where its renaming identifier means nothing")
-    func strayIdentifierOfANumber() throws {
-        for (old, new) in [
+    @Test(
+        "a number that becomes floating-point keeps its values despite a stray identifier",
+        arguments: [
             (.integer64, .double), (.integer64, .float), (.integer32, .float), (.integer32, .double),
-        ] as [(AttributeType, AttributeType)] {
-            #expect(
-                try values([A("n", type: old)], [A("n", type: new).with { $0.renamingIdentifier = "stray" }]) == [
-                    "n": "n"
-                ])
-            #expect(
-                try values([A("n", type: old).with { $0.renamingIdentifier = "stray" }], [A("n", type: new)]) == [
-                    "n": "n"
-                ])
+        ] as [(AttributeType, AttributeType)])
+    func strayIdentifierOfANumber(old: AttributeType, new: AttributeType) throws {
+        func number(_ type: AttributeType, identifier: String? = nil) -> [AttributeDescription] {
+            [A("n", type: type).with { $0.renamingIdentifier = identifier }]
         }
+        #expect(try values(number(old), to: number(new, identifier: "stray")) == ["n": "n"])
+        #expect(try values(number(old, identifier: "stray"), to: number(new)) == ["n": "n"])
     }
 
-    @Test("attributes are renamed, exchanged, and replaced by new ones of the old name")
+    @Test("attributes are renamed, exchanged, and replaced by new attributes with the old names")
     func renamedAttributes() throws {
         #expect(
-            try values([A("x", type: .string)], [A("y", type: .string).with { $0.renamingIdentifier = "x" }]) == [
+            try values([A("x", type: .string)], to: [A("y", type: .string).with { $0.renamingIdentifier = "x" }]) == [
                 "y": "x"
             ])
         #expect(
             try values(
                 [A("x", type: .string), A("y", type: .string)],
-                [
+                to: [
                     A("x", type: .string).with { $0.renamingIdentifier = "y" },
                     A("y", type: .string).with { $0.renamingIdentifier = "x" },
                 ])
@@ -177,14 +174,15 @@ struct VersionMatchingTests {
         #expect(
             try values(
                 [A("x", type: .string)],
-                [A("oldX", type: .string).with { $0.renamingIdentifier = "x" }, A("x", type: .date)])
+                to: [A("oldX", type: .string).with { $0.renamingIdentifier = "x" }, A("x", type: .date)])
                 == ["oldX": "x"])
         // Of a stray identifier and another type it is a new one, since no value could be kept.
         #expect(
-            try values([A("x", type: .string)], [A("x", type: .date).with { $0.renamingIdentifier = "new" }]) == [:])
+            try values([A("x", type: .string)], to: [A("x", type: .date).with { $0.renamingIdentifier = "new" }]) == [:]
+        )
     }
 
-    @Test("the elements of composites belong together by the same rules")
+    @Test("an element of a composite keeps its values despite a stray renaming identifier")
     func elements() throws {
         func place(_ identifier: String?) -> AttributeDescription {
             A(
@@ -194,16 +192,18 @@ struct VersionMatchingTests {
                     A("n\(identifier ?? "")", type: .integer16),
                 ])
         }
-        let kept = try values([place(nil)], [place("stray")])
+        let kept = try values([place(nil)], to: [place("stray")])
         #expect(kept["place.lat"] == "place.lat" && kept["place.lon"] == "place.lon")
         #expect(kept["place.nstray"] == nil)
     }
 
     // MARK: Relationships
 
-    @Test("a relationship keeps its destinations where its renaming identifier means nothing, on either side")
-    func strayIdentifierOfARelationship() throws {
-        func notes(_ identifier: String?, _ back: String?, _ modifier: String) throws -> ManagedObjectModel {
+    @Test(
+        "a relationship keeps its destinations despite a stray renaming identifier",
+        arguments: [("stray", nil), (nil, "stray"), ("stray", "other")] as [(String?, String?)])
+    func strayIdentifierOfARelationship(identifier: String?, back: String?) throws {
+        func notes(_ identifier: String?, back: String?, modifier: String) throws -> ManagedObjectModel {
             var tags = RelationshipDescription.toMany("tags", to: "Tag", inverse: "notes")
             var notes = RelationshipDescription.toMany("notes", to: "Note", inverse: "tags")
             (tags.renamingIdentifier, notes.renamingIdentifier) = (identifier, back)
@@ -211,19 +211,17 @@ struct VersionMatchingTests {
                 EntityDescription("Note", relationships: [tags]).with { $0.versionHashModifier = modifier },
                 EntityDescription("Tag", relationships: [notes]).with { $0.versionHashModifier = modifier })
         }
-        let plain = try notes(nil, nil, "1")
-        for (identifier, back) in [("stray", nil), (nil, "stray"), ("stray", "other")] as [(String?, String?)] {
-            let stray = try notes(identifier, back, "2")
-            for (old, new) in [(plain, stray), (stray, plain)] {
-                let mapping = try MappingModel.inferred(from: old, to: new)
-                #expect(
-                    mapping.entityMappings.flatMap(\.relationshipMappings).allSatisfy { $0.valueExpression != nil })
-                #expect(!mapping.remarks(from: old, to: new).contains { $0.kind == .loss })
-            }
+        let (plain, stray) = (
+            try notes(nil, back: nil, modifier: "1"), try notes(identifier, back: back, modifier: "2")
+        )
+        for (old, new) in [(plain, stray), (stray, plain)] {
+            let mapping = try MappingModel.inferred(from: old, to: new)
+            #expect(mapping.entityMappings.flatMap(\.relationshipMappings).allSatisfy { $0.valueExpression != nil })
+            #expect(!mapping.remarks(from: old, to: new).contains { $0.kind == .loss })
         }
     }
 
-    @Test("relationships are renamed and exchanged")
+    @Test("relationships are renamed and exchanged by renaming identifiers")
     func renamedRelationships() throws {
         func note(_ first: (String, String?), _ second: (String, String?)) throws -> ManagedObjectModel {
             let relationships = [first, second].map { name, identifier in
@@ -237,7 +235,7 @@ struct VersionMatchingTests {
                 },
                 EntityDescription("Tag"))
         }
-        func origins(_ old: ManagedObjectModel, _ new: ManagedObjectModel) throws -> [String: String] {
+        func origins(_ old: ManagedObjectModel, to new: ManagedObjectModel) throws -> [String: String] {
             let mapping = try #require(
                 try MappingModel.inferred(from: old, to: new).entityMappings.first { $0.destinationEntity == "Note" })
             var origins: [String: String] = [:]
@@ -251,8 +249,8 @@ struct VersionMatchingTests {
             return origins
         }
         let old = try note(("a", nil), ("b", nil))
-        #expect(try origins(old, note(("a", "b"), ("b", "a"))) == ["a": "b", "b": "a"])
-        #expect(try origins(old, note(("c", "a"), ("b", nil))) == ["c": "a", "b": "b"])
-        #expect(try origins(old, note(("a", nil), ("b", "a"))) == ["a": "a", "b": "a"])
+        #expect(try origins(old, to: note(("a", "b"), ("b", "a"))) == ["a": "b", "b": "a"])
+        #expect(try origins(old, to: note(("c", "a"), ("b", nil))) == ["c": "a", "b": "b"])
+        #expect(try origins(old, to: note(("a", nil), ("b", "a"))) == ["a": "a", "b": "a"])
     }
 }

@@ -5,7 +5,7 @@ import RoostMigration
 import Testing
 
 /// A dry run says what the migration would end with.
-@Suite("What dry runs forecast")
+@Suite("Forecasts of dry runs")
 struct ForecastTests {
     private let manager = MigrationManager(registry: .standard)
 
@@ -47,16 +47,19 @@ struct ForecastTests {
         ])
     }
 
-    @Test("constants and values out of the range of their type")
-    func ranges() throws {
-        let old = try note([.integer64("n")])
-        let new = try note([.integer16("n")])
-        let source = try source(old, [["n": 1], ["n": 70_000]])
-        try expectForecast(.migrationFailed, source, new, mapping(["n": .source("n")]))
-        try expectForecast(.invalidValue, source, new, mapping(["n": .constant(.int(70_000))]))
+    @Test("a dry run forecasts a value outside its new type's range")
+    func valueRange() throws {
+        let source = try source(note([.integer64("n")]), [["n": 1], ["n": 70_000]])
+        try expectForecast(.migrationFailed, source, note([.integer16("n")]), mapping(["n": .source("n")]))
     }
 
-    @Test("new mandatory elements of composites")
+    @Test("a dry run forecasts a constant outside its type's range")
+    func constantRange() throws {
+        let source = try source(note([.integer64("n")]), [["n": 1], ["n": 70_000]])
+        try expectForecast(.invalidValue, source, note([.integer16("n")]), mapping(["n": .constant(.int(70_000))]))
+    }
+
+    @Test("a dry run forecasts missing values of new mandatory composite elements")
     func elements() throws {
         func place(_ elements: [AttributeDescription]) -> AttributeDescription {
             AttributeDescription("place", type: .composite, elements: elements)
@@ -67,7 +70,7 @@ struct ForecastTests {
         try expectForecast(.migrationFailed, source, new)
     }
 
-    @Test("objects that share the values of a new uniqueness constraint", arguments: [2, 600])
+    @Test("a dry run forecasts objects that break a new uniqueness constraint", arguments: [2, 600])
     func duplicates(count: Int) throws {
         let old = try note([.string("a"), .integer64("b")])
         let new = try note([.string("a"), .integer64("b")], unique: [["a", "b"]])
@@ -81,7 +84,7 @@ struct ForecastTests {
         try expectForecast(.constraintViolation, source(old, rows), new, saysTheSame: false)
     }
 
-    @Test("too few and too many destinations")
+    @Test("a dry run forecasts relationships with too few or too many destinations")
     func counts() throws {
         func model(_ minimum: Int, _ maximum: Int?, isOptional: Bool = true) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
@@ -128,7 +131,7 @@ struct ForecastTests {
         #expect(plan.refusals == [])
     }
 
-    @Test("a document that would become too large, also of a conversion")
+    @Test("a dry run of a migration or a conversion forecasts a document above its size limit")
     func documents() throws {
         let directory = try TemporaryDirectory()
         let old = try note([.string("text")])
@@ -146,78 +149,87 @@ struct ForecastTests {
         #expect(try directory.names() == [])
     }
 
-    @Test("links, metadata and the model count for the size of a document", arguments: ["links", "fields", "metadata"])
-    func documentsBesideObjects(what: String) throws {
-        let directory = try TemporaryDirectory()
-        func model(_ notes: RelationshipDescription, _ tags: RelationshipDescription) throws -> ManagedObjectModel {
-            try ManagedObjectModel(entities: [
-                EntityDescription("Note", attributes: [.string("text")], relationships: [notes]),
-                EntityDescription("Tag", relationships: [tags]),
-            ])
-        }
-        let many = try model(
-            .toMany("tags", to: "Tag", inverse: "notes"), .toMany("notes", to: "Note", inverse: "tags"))
-        let one = try model(.toOne("tags", to: "Tag", inverse: "notes"), .toMany("notes", to: "Note", inverse: "tags"))
-        let source: any PersistentStore
-        if what == "fields" {
+    private static func library(
+        _ notes: RelationshipDescription, _ tags: RelationshipDescription
+    ) throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription("Note", attributes: [.string("text")], relationships: [notes]),
+            EntityDescription("Tag", relationships: [tags]),
+        ])
+    }
+
+    /// Notes with many tags, whose pairs are links.
+    private static func linkedLibrary() throws -> ManagedObjectModel {
+        try library(.toMany("tags", to: "Tag", inverse: "notes"), .toMany("notes", to: "Note", inverse: "tags"))
+    }
+
+    /// A store that is large by its links, by fields that become links, or by its metadata.
+    private static func library(largeBy part: String) throws -> any PersistentStore {
+        if part == "fields" {
+            let model = try library(
+                .toOne("tags", to: "Tag", inverse: "notes"), .toMany("notes", to: "Note", inverse: "tags"))
             let tags: [Scenario.Object] = (1...50).map { .init("Tag", $0, [:]) }
             let notes: [Scenario.Object] = (1...3000).map { (key: Int64) -> Scenario.Object in
                 .init("Note", key, ["tags": .objectID(ObjectID("Tag", key: (key - 1) % 50 + 1))])
             }
-            source = try Scenario.store("memory", "", one, tags + notes)
-        } else {
-            let links = what == "links" ? 3600 : 10
-            let objects: [Scenario.Object] = (1...60).flatMap { (key: Int64) -> [Scenario.Object] in
-                [.init("Note", key, [:]), .init("Tag", key, [:])]
-            }
-            let name = RelationshipName("Note", name: "tags")
-            let pairs = (0..<links).map { (number: Int) -> (RelationshipName, Link) in
-                (name, Link(Int64(number / 60) + 1, Int64(number % 60) + 1))
-            }
-            source = try Scenario.store("memory", "", many, objects, links: pairs)
+            return try Scenario.store("memory", "", model, tags + notes)
         }
-        if what == "metadata" {
-            var changes = ChangeSet(model: source.model)
+        let objects: [Scenario.Object] = (1...60).flatMap { (key: Int64) -> [Scenario.Object] in
+            [.init("Note", key, [:]), .init("Tag", key, [:])]
+        }
+        let name = RelationshipName("Note", name: "tags")
+        let pairs = (0..<(part == "links" ? 3600 : 10)).map { (number: Int) -> (RelationshipName, Link) in
+            (name, Link(Int64(number / 60) + 1, Int64(number % 60) + 1))
+        }
+        let store = try Scenario.store("memory", "", linkedLibrary(), objects, links: pairs)
+        if part == "metadata" {
+            var changes = ChangeSet(model: store.model)
             changes.userMetadata["about"] = .string(String(repeating: "x", count: 20_000))
-            _ = try source.commit(changes)
+            _ = try store.commit(changes)
         }
+        return store
+    }
+
+    /// The size that was written is not refused, and a slightly smaller limit is.
+    @Test(
+        "the forecast size of a document includes links, metadata and the model",
+        arguments: [
+            ("links", "conversion"), ("fields", "conversion"), ("fields", "migration"), ("metadata", "conversion"),
+            ("metadata", "migration"),
+        ])
+    func documentsBesideObjects(part: String, kind: String) throws {
+        let directory = try TemporaryDirectory()
+        let source = try Self.library(largeBy: part)
         let location = StoreLocation(type: "json", path: directory.file("new"))
-        func convert(_ limit: Int) -> ConversionOptions {
+        let model = part == "fields" ? try Self.linkedLibrary() : try note([.string("text")])
+        func options(_ limit: Int) -> ConversionOptions {
             ConversionOptions(overwrites: true).with {
                 $0.destinationTypeOptions = ["maximumDocumentBytes": "\(limit)"]
             }
         }
-        let model = what == "fields" ? many : try note([.string("text")])
-        func migrate(_ limit: Int) throws -> MigrationOptions {
-            MigrationOptions(conversion: convert(limit), allowsLoss: true)
-        }
-        // What was written is what may not be refused, and little less is.
-        for kind in what == "links" ? ["conversion"] : ["conversion", "migration"] {
-            let isConversion = kind == "conversion"
-            func run(_ limit: Int) throws {
-                if isConversion {
-                    _ = try manager.convert(from: .store(source), to: .location(location), options: convert(limit))
-                } else {
-                    _ = try manager.migrate(
-                        from: .store(source), to: .location(location), model: model, options: migrate(limit))
-                }
+        func run(_ limit: Int) throws {
+            if kind == "conversion" {
+                _ = try manager.convert(from: .store(source), to: .location(location), options: options(limit))
+            } else {
+                _ = try manager.migrate(
+                    from: .store(source), to: .location(location), model: model,
+                    options: MigrationOptions(conversion: options(limit), allowsLoss: true))
             }
-            func refusals(_ limit: Int) throws -> [String] {
-                if isConversion {
-                    return try manager.plan(from: .store(source), to: .location(location), options: convert(limit))
-                        .refusals
-                }
-                return try manager.planMigration(
-                    from: .store(source), to: .location(location), model: model, options: migrate(limit)
-                ).refusals
-            }
-            try run(10_000_000)
-            let size = try #require(
-                try FileManager.default.attributesOfItem(atPath: location.path)[.size] as? Int)
-            #expect(try refusals(size) == [], "\(kind)")
-            let refused = try refusals(size - 800)
-            #expect(refused.count == 1 && refused[0].contains("maximumDocumentBytes"), "\(kind): \(refused)")
-            #expect(throws: StoreError.self) { try run(size - 800) }
         }
+        func refusals(_ limit: Int) throws -> [String] {
+            if kind == "conversion" {
+                return try manager.plan(from: .store(source), to: .location(location), options: options(limit)).refusals
+            }
+            return try manager.planMigration(
+                from: .store(source), to: .location(location), model: model,
+                options: MigrationOptions(conversion: options(limit), allowsLoss: true)
+            ).refusals
+        }
+        try run(10_000_000)
+        let size = try #require(try FileManager.default.attributesOfItem(atPath: location.path)[.size] as? Int)
+        #expect(try refusals(size) == [])
+        let refused = try refusals(size - 800)
+        #expect(refused.count == 1 && refused[0].contains("maximumDocumentBytes"), "\(refused)")
+        #expect(throws: StoreError.self) { try run(size - 800) }
     }
 }

@@ -3,7 +3,7 @@ import RoostMigration
 import Testing
 
 /// A to-many relationship becomes a mandatory to-one, and its inverse has the pairs.
-@Suite("Mandatory relationships that only the inverse fills")
+@Suite("Mandatory relationships filled by their inverse")
 struct MandatoryInverseTests {
     private typealias R = RelationshipDescription
 
@@ -48,7 +48,9 @@ struct MandatoryInverseTests {
     private static let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
     private let manager = MigrationManager(registry: .standard)
 
-    @Test("an object that nothing refers to ends the migration", arguments: [MigrationPath.onePass, .threePasses])
+    @Test(
+        "a migration refuses an object without a reference for its new mandatory relationship",
+        arguments: [MigrationPath.onePass, .threePasses])
     func missing(path: MigrationPath) throws {
         let source = try Self.source([1])
         let options = try Self.options(source, path)
@@ -64,7 +66,9 @@ struct MandatoryInverseTests {
         #expect(plan.warnings.contains { $0.hasPrefix("A.b: ") && $0.contains("mandatory") }, "\(plan.warnings)")
     }
 
-    @Test("where each object is referred to, nothing is missing", arguments: [MigrationPath.onePass, .threePasses])
+    @Test(
+        "a new mandatory relationship is filled from the references of its inverse",
+        arguments: [MigrationPath.onePass, .threePasses])
     func complete(path: MigrationPath) throws {
         let source = try Self.source([2, 1])
         let options = try Self.options(source, path)
@@ -78,8 +82,8 @@ struct MandatoryInverseTests {
         #expect(found == [.objectID(ObjectID("B", key: 2)), .objectID(ObjectID("B", key: 1))])
     }
 
-    @Test("a dry run can be cancelled while it looks for pairs, and leaves out what is damaged")
-    func dryRun() throws {
+    @Test("a dry run of a mandatory inverse stops when cancelled")
+    func cancelledDryRun() throws {
         let source = try Self.source([2, 1])
         let cancellation = ConversionCancellation()
         cancellation.cancel()
@@ -89,6 +93,10 @@ struct MandatoryInverseTests {
                 from: .store(source), to: Self.memory, model: Self.new(), options: cancelled)
         }
         #expect(error?.code == .cancelled)
+    }
+
+    @Test("a dry run of a mandatory inverse skips damaged objects as the migration does")
+    func damagedDryRun() throws {
         let base = try Self.source([2, 1, 1])
         let damaged = FaultyStore(base, Faults(damaged: [ObjectID("B", key: 3)]))
         let skipping = try Self.options(base, .onePass, ConversionOptions(skipsDamaged: true))

@@ -8,7 +8,8 @@ import RoostMigration
     import Testing
 
     @Suite(
-        "Whole chains of model versions", .enabled(if: CorpusStore.isPresent, "the corpus is absent; set ROOST_CORPUS"))
+        "Chains of model versions of the corpus",
+        .enabled(if: CorpusStore.isPresent, "the corpus is absent; set ROOST_CORPUS"))
     struct MigrationChainTests {
         static let chains = [
             "ptsochantaris+trailer/Shared/Trailer.xcdatamodeld",
@@ -16,7 +17,7 @@ import RoostMigration
         ]
 
         @Test(
-            "migrate step by step in every type, and each step's digest is explained", arguments: chains,
+            "each step through a chain of versions gives the content of a plain migration", arguments: chains,
             Sample.writingTypes)
         func chain(path: String, type: String) throws {
             let versions = try Self.versions(path)

@@ -54,7 +54,7 @@ struct MigrationCompositeTests {
     private let standard = AttributeDescription("street", type: .string, isOptional: false, defaultValue: "DEF")
     private let objects: [[String: Value]] = [["address": .composite(["street": "x"])], [:]]
 
-    @Test("a mandatory element of a composite that is not there is null", arguments: [1, 3])
+    @Test("an element of a missing composite reads as null", arguments: [1, 3])
     func elementOfAbsentComposite(passes: Int) throws {
         let mapped = [PropertyMapping("street", expression: .source("address.street"))]
         #expect(
@@ -82,7 +82,7 @@ struct MigrationCompositeTests {
         #expect(try migrate([mandatory], [["street": "x"]], to: [optional], null, passes: passes) == [[:]])
     }
 
-    @Test("an optional composite made of elements is there where one of them is mapped to a value", arguments: [1, 3])
+    @Test("an optional composite exists if one of its mapped elements has a value", arguments: [1, 3])
     func compositeOfElements(passes: Int) throws {
         let old: [AttributeDescription] = [.string("street"), .string("zip")]
         let objects: [[String: Value]] = [["street": "s", "zip": "z"], [:], ["zip": "z"]]
@@ -115,7 +115,7 @@ struct MigrationCompositeTests {
         #expect(error?.message.contains("'P.address.country'") == true, "\(error as Any)")
     }
 
-    @Test("a composite that is taken over shows none of its elements where it is not there")
+    @Test("a copied composite that is null stays null despite a mapped element")
     func absentComposite() throws {
         let source: [AttributeDescription] = [.string("other"), address(.string("street"), .string("zip"))]
         let found = try migrate(

@@ -27,7 +27,7 @@ struct MigrationEstimateTests {
         }
     }
 
-    @Test("grow with what is read, with passes and verification, and with the types of the stores")
+    @Test("a time estimate grows with objects, passes, verification and the costs of both stores")
     func estimates() {
         #expect(seconds(0) == 0 && seconds(path: .nothing) == 0)
         #expect(seconds(2000) == 2 * seconds(1000))
@@ -41,9 +41,9 @@ struct MigrationEstimateTests {
         #expect((0.3...10).contains(seconds(1_000_000)))
     }
 
-    @Test("a plan estimates its path, and each step")
+    @Test("a plan estimates the time of its path as the sum of its steps")
     func plans() throws {
-        func plan(_ options: MigrationOptions, _ model: ManagedObjectModel) throws -> MigrationPlan {
+        func plan(_ options: MigrationOptions, to model: ManagedObjectModel) throws -> MigrationPlan {
             let directory = try TemporaryDirectory()
             let old = try Notes.v1()
             let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: old)
@@ -55,20 +55,20 @@ struct MigrationEstimateTests {
                 model: model,
                 options: options)
         }
-        let inferred = try plan(MigrationOptions(), Notes.v2())
+        let inferred = try plan(MigrationOptions(), to: Notes.v2())
         #expect(inferred.secondsNeeded == seconds(from: "memory"))
         var mapping = try MappingModel.inferred(from: Notes.v1(), to: Notes.v2())
         for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
         let policies: [String: @Sendable () -> EntityMigrationPolicy] = ["P": { EntityMigrationPolicy() }]
-        let withPolicies = try plan(MigrationOptions(mapping: mapping, policies: policies), Notes.v2())
+        let withPolicies = try plan(MigrationOptions(mapping: mapping, policies: policies), to: Notes.v2())
         #expect(withPolicies.secondsNeeded == seconds(from: "memory", path: .threePasses))
         // The second step reads the store that the first one made.
-        let twoSteps = try plan(MigrationOptions(history: Notes.history()), Notes.v3())
+        let twoSteps = try plan(MigrationOptions(history: Notes.history()), to: Notes.v3())
         #expect(twoSteps.steps.count == 2)
         #expect(twoSteps.secondsNeeded == seconds(from: "memory") + seconds())
         var history = try Notes.inferredHistory()
         try history.add(mapping, from: "v1", to: "v2")
-        let firstWithPolicies = try plan(MigrationOptions(history: history, policies: policies), Notes.v3())
+        let firstWithPolicies = try plan(MigrationOptions(history: history, policies: policies), to: Notes.v3())
         #expect(firstWithPolicies.secondsNeeded == seconds(from: "memory", path: .threePasses) + seconds())
         #expect(firstWithPolicies.description.contains("seconds   roughly"))
     }

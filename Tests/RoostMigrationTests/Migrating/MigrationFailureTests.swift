@@ -6,7 +6,7 @@ import RoostMigration
 import RoostSystem
 import Testing
 
-@Suite("Migrations that end early")
+@Suite("Failing migrations")
 struct MigrationFailureTests {
     private static let manager = MigrationManager(registry: .standard)
 
@@ -28,20 +28,20 @@ struct MigrationFailureTests {
         return error
     }
 
-    @Test("a source that cannot be read ends it, at whatever batch", arguments: 1...6)
+    @Test("a migration whose source fails to read any batch changes nothing", arguments: 1...6)
     func sourceFails(at read: Int) throws {
         let error = try failure(Faults(failsAtRead: read), in: try TemporaryDirectory())
         #expect(error?.code == .ioFailure)
     }
 
-    @Test("a damaged record ends it and is named")
+    @Test("a migration stops at a damaged record and names it")
     func damaged() throws {
         let error = try failure(Faults(damaged: [ObjectID("Editor", key: 6)]), in: try TemporaryDirectory())
         #expect(error?.code == .corrupted)
         #expect(error?.damagedObject == ObjectID("Editor", key: 6))
     }
 
-    @Test("damaged records are left out on request, and reported")
+    @Test("a migration skips damaged records on request and reports them")
     func skipsDamaged() throws {
         let directory = try TemporaryDirectory()
         let original = try Sample.store("memory", directory.file("a"), people: 400)
@@ -61,7 +61,7 @@ struct MigrationFailureTests {
     }
 
     @Test(
-        "damage in what becomes nothing is left out too, whatever else is damaged",
+        "a migration skips damaged objects of an entity that it drops",
         arguments: [MigrationPath.onePass, .threePasses], [[], [ObjectID("A", key: 2)]])
     func skipsDamagedInWhatIsDropped(path: MigrationPath, others: [ObjectID]) throws {
         func model(_ names: [EntityName], _ more: [AttributeDescription]) throws -> ManagedObjectModel {
@@ -92,7 +92,9 @@ struct MigrationFailureTests {
         #expect(error?.code == .corrupted)
     }
 
-    @Test("a destination that fails, or lies, ends it", arguments: ["append", "finish", "records", "links"])
+    @Test(
+        "a migration fails when its destination fails or loses records or links",
+        arguments: ["append", "finish", "records", "links"])
     func destinationFails(how: String) throws {
         let directory = try TemporaryDirectory()
         let faults =
@@ -110,7 +112,7 @@ struct MigrationFailureTests {
         #expect(error?.code == expected[how] ?? .verificationFailed)
     }
 
-    @Test("a request to stop ends it, and leaves nothing")
+    @Test("a migration that is cancelled while it copies leaves nothing")
     func cancelled() throws {
         let cancellation = ConversionCancellation()
         var options = MigrationOptions(allowsLoss: true)
@@ -120,7 +122,7 @@ struct MigrationFailureTests {
         #expect(error?.code == .cancelled)
     }
 
-    @Test("models that inference cannot follow are refused with every reason, before anything is written")
+    @Test("a migration that cannot be inferred is refused with every reason and writes nothing")
     func refused() throws {
         let directory = try TemporaryDirectory()
         let source = try Sample.store("memory", directory.file("a"), people: 10)
@@ -145,7 +147,7 @@ struct MigrationFailureTests {
         #expect(try directory.names() == [])
     }
 
-    @Test("rows of an entity that becomes abstract end it")
+    @Test("a migration refuses objects of an entity that becomes abstract")
     func abstract() throws {
         let directory = try TemporaryDirectory()
         let model = try ManagedObjectModel(entities: [
@@ -168,7 +170,7 @@ struct MigrationFailureTests {
 
 @Suite("Plans and reports of migrations")
 struct MigrationReportTests {
-    @Test("a plan says what would happen, and writes nothing")
+    @Test("a plan of a migration describes its mappings, steps and losses, and writes nothing")
     func plan() throws {
         let directory = try TemporaryDirectory()
         let source = try Sample.store("sqlite", directory.file("a"), people: 30)
@@ -187,7 +189,7 @@ struct MigrationReportTests {
         #expect(
             person.steps == [
                 "'code' is converted from 'code', integer64 to decimal.",
-                "'fullName' is taken from 'name', its default in the place of null.",
+                "'fullName' is taken from 'name', with its default instead of null.",
                 "'motto' gets one value for all objects.", "'rank' gets one value for all objects.",
             ])
         #expect(plan.losses.contains { $0.hasPrefix("Person.portrait:") })
@@ -198,7 +200,7 @@ struct MigrationReportTests {
         #expect(try JSONDecoder().decode(MigrationPlan.self, from: json) == plan)
     }
 
-    @Test("a report reads back from its JSON, and says nulls")
+    @Test("a migration report reads back from its JSON and names the mapped digest")
     func report() throws {
         let directory = try TemporaryDirectory()
         let source = try Sample.store("memory", directory.file("a"), people: 30)
@@ -211,7 +213,7 @@ struct MigrationReportTests {
         #expect(report.bytes > 0)
     }
 
-    @Test("progress counts up to all objects and passes every phase")
+    @Test("progress of a migration counts all objects and passes every phase")
     func progress() throws {
         let directory = try TemporaryDirectory()
         let source = try Sample.store("memory", directory.file("a"), people: 300)

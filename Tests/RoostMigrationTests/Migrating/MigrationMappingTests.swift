@@ -59,7 +59,7 @@ struct MigrationMappingTests {
         return (store, report)
     }
 
-    @Test("expressions, constants and casts give values")
+    @Test("a mapping model computes values by expressions, constants and casts")
     func evaluates() throws {
         let celsius = try FetchRequest.Expression(format: "($source.fahrenheit - 32.0) / 1.8")
         let (store, report) = try migrate(
@@ -90,7 +90,7 @@ struct MigrationMappingTests {
         #expect(report.losses.count == 3, "\(report.losses)")
     }
 
-    @Test("a source filter divides objects; references and links to excluded objects are removed")
+    @Test("a source predicate selects objects, and references to the others are removed")
     func filters() throws {
         let reading = EntityDescription(
             "Reading", attributes: [AttributeDescription("text", type: .string)],
@@ -140,7 +140,7 @@ struct MigrationMappingTests {
         #expect(report.mappings.map(\.made) == [6, 1])
     }
 
-    @Test("one hierarchy becomes two, and every object keeps its key")
+    @Test("one hierarchy splits in two, and every object keeps its key")
     func splits() throws {
         let (store, report) = try migrate(
             [
@@ -166,7 +166,7 @@ struct MigrationMappingTests {
         let snapshot = try store.snapshot()
         #expect(try snapshot.objects(of: "Forecast").map(\.id.key) == [3, 6, 9])
         #expect(try snapshot.objects(of: "Measurement").map(\.id.key) == [1, 2, 4, 5, 7, 8])
-        // Neighbours were related, whichever was the source of the link.
+        // Neighbors were related, whichever was the source of the link.
         #expect(
             try snapshot.targets(of: RelationshipName("Forecast", name: "next"), from: ObjectID("Forecast", key: 3))
                 == [2, 4])
@@ -178,7 +178,7 @@ struct MigrationMappingTests {
         #expect(report.links == 5)
     }
 
-    @Test("a relationship becomes to-many, and its inverse follows")
+    @Test("a to-one relationship becomes to-many, and its inverse follows in order")
     func widens() throws {
         let (store, report) = try migrate(
             [
@@ -212,7 +212,7 @@ struct MigrationMappingTests {
         #expect(report.links == 9)
     }
 
-    @Test("a mandatory property without a value ends the migration and names it", arguments: [true, false])
+    @Test("a mandatory property without a value ends the migration and names the object", arguments: [true, false])
     func requiresValues(isKnownBefore: Bool) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("Reading", attributes: [AttributeDescription("note", type: .string, isOptional: false)])
@@ -245,7 +245,7 @@ struct MigrationMappingTests {
         #expect(plan.refusals.contains { $0.contains(isKnownBefore ? "'Reading.note'" : "Reading/p5") })
     }
 
-    @Test("a value that does not fit ends the migration and names the object")
+    @Test("a computed value that does not fit its type ends the migration")
     func refusesValuesThatDoNotFit() throws {
         let error = #expect(throws: StoreError.self) {
             try migrate(
@@ -263,7 +263,7 @@ struct MigrationMappingTests {
         #expect(error?.message.contains("'Reading.half' of Reading/p1") ?? false)
     }
 
-    @Test("objects that collide under a new uniqueness constraint end the migration, and the source stays")
+    @Test("objects that break a new uniqueness constraint end the migration")
     func refusesDuplicates() throws {
         let error = #expect(throws: StoreError.self) {
             try migrate(
@@ -281,7 +281,7 @@ struct MigrationMappingTests {
         #expect(error?.code == .constraintViolation)
     }
 
-    @Test("a relationship that is kept must have the objects that the new model requires", arguments: ["one", "many"])
+    @Test("a kept relationship with fewer objects than the new model requires is refused", arguments: ["one", "many"])
     func requiresObjects(which: String) throws {
         let isOne = which == "one"
         let old = try ManagedObjectModel(entities: [
@@ -316,7 +316,7 @@ struct MigrationMappingTests {
         #expect(error?.message.contains(isOne ? "Note/p2" : "Folder/p2") ?? false)
     }
 
-    @Test("an object that an attribute names is named as what it becomes, and not at all where it is left out")
+    @Test("an object ID in an attribute follows its object, or becomes null if that is dropped")
     func namesObjects() throws {
         let old = try ManagedObjectModel(entities: [
             EntityDescription("Mark", attributes: [AttributeDescription("of", type: .objectID)]),
@@ -350,7 +350,7 @@ struct MigrationMappingTests {
         #expect(named == [nil, .objectID(ObjectID("Sheet", key: 2)), .objectID(ObjectID("Sheet", key: 3))])
     }
 
-    @Test("an ID that an attribute holds is null, and counted, where its object becomes two")
+    @Test("an object ID in an attribute becomes null, and is counted, if its object splits")
     func namesObjectsThatSplit() throws {
         let old = try ManagedObjectModel(entities: [
             EntityDescription("Mark", attributes: [AttributeDescription("of", type: .objectID)]),
@@ -397,7 +397,7 @@ struct MigrationMappingTests {
     }
 
     @Test(
-        "a copy whose destinations become something else says that it loses them, and the plan refuses what needs them",
+        "a copied relationship whose destinations are renamed is a loss, or refused if mandatory",
         arguments: [true, false])
     func copiesWithoutDestinations(isOptional: Bool) throws {
         let a = EntityDescription(
@@ -436,7 +436,7 @@ struct MigrationMappingTests {
         }
     }
 
-    @Test("a plan refuses what the run is certain to refuse, also what only three passes could do")
+    @Test("a plan refuses a missing policy and invalid expressions as the migration does")
     func planRefuses() throws {
         let source = try Self.source()
         func refusals(

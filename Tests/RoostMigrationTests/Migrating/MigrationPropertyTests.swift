@@ -6,17 +6,17 @@ import Testing
 
 @Suite("Random migrations in one pass")
 struct MigrationPropertyTests {
-    @Test("give what a migration over dictionaries gives", arguments: 0..<200)
+    @Test("a random migration in memory gives the content of a plain migration", arguments: 0..<200)
     func inMemory(seed: Int) throws {
         try compare(seed, from: "memory", to: "memory")
     }
 
-    @Test("give it in every type of store", arguments: 200..<212, Sample.fileTypes)
+    @Test("a random migration of a file gives the content of a plain migration", arguments: 200..<212, Sample.fileTypes)
     func inFiles(seed: Int, type: String) throws {
         try compare(seed, from: type, to: type)
     }
 
-    @Test("hardly ever need another way")
+    @Test("at least 170 of 200 random migrations take one pass")
     func coverage() throws {
         var others = 0
         for seed in 0..<200 {

@@ -8,7 +8,7 @@ import Testing
 @Suite("Migration in one pass")
 struct MigrationTests {
     @Test(
-        "what follows from two models is migrated between any two types", arguments: Sample.writingTypes,
+        "an inferred migration works between any two store types", arguments: Sample.writingTypes,
         Sample.writingTypes)
     func migratesAnything(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
@@ -49,7 +49,7 @@ struct MigrationTests {
         try original.close()
     }
 
-    @Test("the same model copies every record byte for byte", arguments: Sample.writingTypes)
+    @Test("a migration to the same model copies content and digest unchanged", arguments: Sample.writingTypes)
     func copiesEqualModels(type: String) throws {
         let directory = try TemporaryDirectory()
         let original = try Sample.store(type, directory.file("a"), people: 300)
@@ -64,7 +64,7 @@ struct MigrationTests {
         #expect(report.losses == [])
     }
 
-    @Test("metadata that others commit meanwhile do not come into a store that is open", arguments: Sample.writingTypes)
+    @Test("a migration into an open store ignores metadata committed meanwhile", arguments: Sample.writingTypes)
     func metadataOfOneCommit(type: String) throws {
         let directory = try TemporaryDirectory()
         let original = try Sample.store(type, directory.file("a"), people: 30)
@@ -91,7 +91,7 @@ struct MigrationTests {
         try original.close()
     }
 
-    @Test("what others commit meanwhile does not show, neither objects nor metadata", arguments: Sample.writingTypes)
+    @Test("a migration ignores objects and metadata committed after it started", arguments: Sample.writingTypes)
     func isOfOneCommit(type: String) throws {
         let directory = try TemporaryDirectory()
         let original = try Sample.store(type, directory.file("a"), people: 30)

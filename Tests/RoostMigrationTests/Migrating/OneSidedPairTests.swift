@@ -6,7 +6,7 @@ import Testing
 
 /// Of a one-to-one relationship each object holds the other's key, and a store may have a pair at
 /// one end only.
-@Suite("Pairs that only one end has")
+@Suite("Pairs recorded at one end")
 struct OneSidedPairTests {
     private typealias R = RelationshipDescription
 
@@ -62,7 +62,7 @@ struct OneSidedPairTests {
         return pairs
     }
 
-    private static func renamed(_ relationship: R, _ identifier: String) -> R {
+    private static func renamed(_ relationship: R, from identifier: String) -> R {
         var relationship = relationship
         relationship.renamingIdentifier = identifier
         return relationship
@@ -72,16 +72,16 @@ struct OneSidedPairTests {
         "only the person's end": (.toOne("passport", to: "Passport"), nil),
         "only the passport's end": (nil, .toOne("owner", to: "Person")),
         "several passports": (
-            renamed(.toMany("passports", to: "Passport", inverse: "owner"), "passport"),
+            renamed(.toMany("passports", to: "Passport", inverse: "owner"), from: "passport"),
             .toOne("owner", to: "Person", inverse: "passports")
         ),
         "several owners": (
             .toOne("passport", to: "Passport", inverse: "owners"),
-            renamed(.toMany("owners", to: "Person", inverse: "passport"), "owner")
+            renamed(.toMany("owners", to: "Person", inverse: "passport"), from: "owner")
         ),
         "several of both": (
-            renamed(.toMany("passports", to: "Passport", inverse: "owners"), "passport"),
-            renamed(.toMany("owners", to: "Person", inverse: "passports"), "owner")
+            renamed(.toMany("passports", to: "Passport", inverse: "owners"), from: "passport"),
+            renamed(.toMany("owners", to: "Person", inverse: "passports"), from: "owner")
         ),
     ]
 
@@ -100,7 +100,9 @@ struct OneSidedPairTests {
         return (store, report)
     }
 
-    @Test("are kept, whichever end a new model keeps", arguments: changes.keys.sorted(), [1, 3])
+    @Test(
+        "pairs recorded at either end are kept, whichever end the new model keeps", arguments: changes.keys.sorted(),
+        [1, 3])
     func kept(change: String, passes: Int) throws {
         let (person, passport) = try #require(Self.changes[change])
         let (store, report) = try migrate(Self.store(), Self.model(person, passport, "new"), passes)
@@ -108,7 +110,7 @@ struct OneSidedPairTests {
         #expect(report.losses == [] && report.verified)
     }
 
-    @Test("are kept in place too", arguments: Sample.fileTypes)
+    @Test("pairs recorded at either end are kept by a migration in place", arguments: Sample.fileTypes)
     func inPlace(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("store"))
@@ -121,7 +123,7 @@ struct OneSidedPairTests {
         try store.close()
     }
 
-    @Test("are lost only where the kept end refers to another object, which is said before")
+    @Test("a pair recorded at one end is lost only if the kept end has another partner")
     func rivals() throws {
         let new = try Self.model(.toOne("passport", to: "Passport"), nil, "new")
         let error = try #require(throws: StoreError.self) { _ = try migrate(Self.store(hasRival: true), new, 1) }
@@ -136,7 +138,9 @@ struct OneSidedPairTests {
         #expect(try Self.pairs(other.store) == ["1-1", "2-2", "3-3", "2-4"])
     }
 
-    @Test("count where the end that is kept becomes mandatory", arguments: [[1], [1, 2]] as [[Int64]])
+    @Test(
+        "pairs recorded at the removed end fill a kept end that becomes mandatory",
+        arguments: [[1], [1, 2]] as [[Int64]])
     func mandatory(people: [Int64]) throws {
         let source = try Scenario.store(
             "memory", "",
@@ -159,7 +163,7 @@ struct OneSidedPairTests {
         #expect(plan.refusals == [error?.message])
     }
 
-    @Test("stay as they are where both ends are kept")
+    @Test("pairs recorded at one end stay so if the new model keeps both ends")
     func bothEnds() throws {
         let both = try Self.model(
             .toOne("passport", to: "Passport", inverse: "owner"), .toOne("owner", to: "Person", inverse: "passport"),

@@ -29,7 +29,7 @@ struct TransientPropertyTests {
         ]
     }
 
-    private static func changes(_ model: ManagedObjectModel, _ key: Int64) throws -> ChangeSet {
+    private static func changes(_ model: ManagedObjectModel, key: Int64) throws -> ChangeSet {
         var changes = ChangeSet(model: model)
         try changes.insert(ObjectID("User", key: key), values: ["name": .string("u")])
         try changes.insert(
@@ -39,21 +39,21 @@ struct TransientPropertyTests {
     }
 
     @Test(
-        "a store opens with each of them, is read and written, and keeps its own model",
+        "a store opens with models that differ in transient properties and keeps its own",
         arguments: ["sqlite", "lmdb", "json"], 0..<4)
     func opens(type: String, made: Int) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("store"))
         let models = try Self.models()
         let store = try StoreRegistry.standard.create(location, model: models[made])
-        _ = try store.commit(try Self.changes(models[made], 1))
+        _ = try store.commit(try Self.changes(models[made], key: 1))
         try store.close()
         for (number, model) in models.enumerated() {
             let store = try StoreRegistry.standard.open(location, options: StoreOptions(model: model))
             #expect(store.model == models[made])
             #expect(try store.metadata().versionHashes == models[0].versionHashes(by: .v2))
             // Records of the program's model are records of the store.
-            _ = try store.commit(try Self.changes(model, Int64(number) + 2))
+            _ = try store.commit(try Self.changes(model, key: Int64(number) + 2))
             let snapshot = try store.snapshot()
             #expect(
                 try snapshot.count(FetchRequest("Picture", where: .equal("user.name", to: .string("u")))) == number + 2)
@@ -64,14 +64,14 @@ struct TransientPropertyTests {
     }
 
     @Test(
-        "none of them needs a migration: in place nothing is done, elsewhere objects are copied",
+        "a change of transient properties needs no migration in place, and copies elsewhere",
         arguments: ["sqlite", "lmdb", "json"])
     func migrates(type: String) throws {
         let directory = try TemporaryDirectory()
         let models = try Self.models()
         let location = StoreLocation(type: type, path: directory.file("store"))
         let store = try StoreRegistry.standard.create(location, model: models[1])
-        _ = try store.commit(try Self.changes(models[1], 1))
+        _ = try store.commit(try Self.changes(models[1], key: 1))
         let digest = try store.snapshot().computeTally().digest
         try store.close()
         let manager = MigrationManager(registry: .standard)
@@ -90,7 +90,7 @@ struct TransientPropertyTests {
         }
     }
 
-    @Test("a property that becomes stored, or is no longer, needs a migration", arguments: [true, false])
+    @Test("a property that becomes stored or transient needs a migration", arguments: [true, false])
     func becomesStored(isNew: Bool) throws {
         func stored(_ isStored: Bool) throws -> ManagedObjectModel {
             let flag = AttributeDescription.boolean("isDownloading", isOptional: false, default: true)

@@ -29,7 +29,7 @@ struct WholeNumberMigrationTests {
             })
     }
 
-    private static func withPolicy(_ old: ManagedObjectModel, _ new: ManagedObjectModel) throws -> MigrationOptions {
+    private static func withPolicy(_ old: ManagedObjectModel, to new: ManagedObjectModel) throws -> MigrationOptions {
         var mapping = try MappingModel.inferred(from: old, to: new)
         for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
         return MigrationOptions(mapping: mapping, policies: ["P": { EntityMigrationPolicy() }])
@@ -42,7 +42,7 @@ struct WholeNumberMigrationTests {
     }
 
     @Test(
-        "numbers that are exact are migrated in one pass, by a policy, and in place",
+        "exact whole numbers become floating-point in one pass, by a policy and in place",
         arguments: Sample.writingTypes, [AttributeType.double, .float])
     func exact(type: String, to: AttributeType) throws {
         let (old, new) = (try Self.model(.integer64), try Self.model(to))
@@ -52,7 +52,7 @@ struct WholeNumberMigrationTests {
         let exact: [Int64?] = [1, nil, 0, -1, power, -power, power + 2, .min, 1 << 62]
         let source = try Self.store(old, exact, type, directory.file("old"))
         let expected = exact.map { $0.map { Value.double(Double($0)) } }
-        for options in [MigrationOptions(), try Self.withPolicy(old, new)] {
+        for options in [MigrationOptions(), try Self.withPolicy(old, to: new)] {
             let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: new)
             let report = try Self.manager.migrate(
                 from: .store(source), to: .store(store), model: new, options: options)
@@ -77,7 +77,7 @@ struct WholeNumberMigrationTests {
     ]
 
     @Test(
-        "a number that the new type cannot hold ends the migration with the object's ID, and a dry run says so",
+        "an inexact whole number ends the migration, and a dry run without a policy forecasts it",
         arguments: numbers, [true, false])
     func inexact(_ change: (AttributeType, AttributeType, Int64), hasPolicy: Bool) throws {
         let (oldType, newType, number) = change
@@ -85,7 +85,7 @@ struct WholeNumberMigrationTests {
         #expect(fails == (number != 9_007_199_254_740_992))
         let (old, new) = (try Self.model(oldType), try Self.model(newType))
         let source = try Self.store(old, [3, number, 4])
-        let options = hasPolicy ? try Self.withPolicy(old, new) : MigrationOptions()
+        let options = hasPolicy ? try Self.withPolicy(old, to: new) : MigrationOptions()
         let plan = try Self.manager.planMigration(
             from: .store(source), to: .location(StoreLocation(type: "memory", path: "")), model: new, options: options)
         #expect(plan.warnings.contains { $0.contains("The type changes from \(oldType.name)") } == !hasPolicy)
@@ -102,7 +102,9 @@ struct WholeNumberMigrationTests {
         #expect(error?.message == refusal)
     }
 
-    @Test("a refused number leaves a store that is migrated in place as it was", arguments: ["sqlite", "lmdb", "json"])
+    @Test(
+        "an inexact whole number leaves a store that is migrated in place unchanged",
+        arguments: ["sqlite", "lmdb", "json"])
     func inPlace(type: String) throws {
         let (old, new) = (try Self.model(.integer64), try Self.model(.double))
         let directory = try TemporaryDirectory()
@@ -115,7 +117,7 @@ struct WholeNumberMigrationTests {
         #expect(try Self.amounts(store) == [.int(1), .int(.max), .int(2)])
     }
 
-    @Test("an element of a composite is looked at too")
+    @Test("an inexact whole number in a composite ends the migration")
     func elements() throws {
         let (old, new) = (try Self.model(.string, elements: .integer64), try Self.model(.string, elements: .double))
         func store(_ number: Int64) throws -> any PersistentStore {

@@ -5,16 +5,16 @@ import RoostMigration
 import RoostSystem
 import Testing
 
-/// Reference §6.2 and scenario E of §6.9.
-@Suite("Opening a store of another model")
+/// Opening a store whose model differs from the given model.
+@Suite("Opening a store with another model")
 struct OpeningTests {
     private let manager = MigrationManager(registry: .standard)
 
-    private func description(_ location: StoreLocation, _ model: ManagedObjectModel) -> PersistentStoreDescription {
+    private func description(_ location: StoreLocation, model: ManagedObjectModel) -> PersistentStoreDescription {
         PersistentStoreDescription(location, options: StoreOptions(model: model))
     }
 
-    private func count(_ store: any PersistentStore, _ entity: EntityName = "Note") throws -> Int {
+    private func count(_ store: any PersistentStore, of entity: EntityName = "Note") throws -> Int {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         return try snapshot.count(FetchRequest(entity))
@@ -25,37 +25,39 @@ struct OpeningTests {
         return nil
     }
 
-    // MARK: Scenario E
+    // MARK: Recreating
 
     @Test(
-        "recreating an incompatible store: a missing file is not an error, and the new store is empty",
+        "recreating an incompatible store creates an empty store if the file is missing",
         arguments: Sample.writingTypes)
     func missing(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
-        let store = try manager.openOrCreateStore(description(location, Notes.v1()), ifIncompatible: .recreate)
+        let store = try manager.openOrCreateStore(description(location, model: Notes.v1()), ifIncompatible: .recreate)
         #expect(try count(store) == 0)
         try store.close()
         try StoreRegistry.standard.type(named: type).destroy(location)
     }
 
-    @Test("dropped on incompatibility: a compatible store keeps its rows", arguments: Sample.writingTypes)
+    @Test(
+        "a compatible store keeps its objects when incompatible stores are to be recreated",
+        arguments: Sample.writingTypes)
     func compatible(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
         try Notes.store(location).close()
-        let store = try manager.openOrCreateStore(description(location, Notes.v1()), ifIncompatible: .recreate)
+        let store = try manager.openOrCreateStore(description(location, model: Notes.v1()), ifIncompatible: .recreate)
         #expect(try count(store) == 5)
         try store.close()
         try StoreRegistry.standard.type(named: type).destroy(location)
     }
 
-    @Test("dropped on incompatibility: an incompatible store opens without rows", arguments: Sample.writingTypes)
+    @Test("an incompatible store is recreated empty with the new model", arguments: Sample.writingTypes)
     func incompatible(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
         try Notes.store(location).close()
-        let store = try manager.openOrCreateStore(description(location, Notes.v4()), ifIncompatible: .recreate)
+        let store = try manager.openOrCreateStore(description(location, model: Notes.v4()), ifIncompatible: .recreate)
         #expect(try count(store) == 0)
         #expect(try store.model == Notes.v4())
         try store.close()
@@ -63,7 +65,7 @@ struct OpeningTests {
         try StoreRegistry.standard.type(named: type).destroy(location)
     }
 
-    @Test("dropped on incompatibility: a damaged store counts as incompatible", arguments: Sample.fileTypes)
+    @Test("a damaged store is recreated, or kept and refused by default", arguments: Sample.fileTypes)
     func damaged(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
@@ -74,9 +76,9 @@ struct OpeningTests {
         let start = type == "json" ? bytes.count / 2 : 200
         for index in start..<bytes.count { bytes[index] = UInt8(truncatingIfNeeded: index &* 37 &+ 11) }
         try bytes.write(to: file)
-        #expect(code { _ = try manager.openOrCreateStore(description(location, try Notes.v1())) } != nil)
+        #expect(code { _ = try manager.openOrCreateStore(description(location, model: try Notes.v1())) } != nil)
         #expect(try Data(contentsOf: file) == bytes)
-        let store = try manager.openOrCreateStore(description(location, Notes.v1()), ifIncompatible: .recreate)
+        let store = try manager.openOrCreateStore(description(location, model: Notes.v1()), ifIncompatible: .recreate)
         #expect(try count(store) == 0)
         try store.close()
         #expect(try directory.names() == ["notes"])
@@ -96,7 +98,8 @@ struct OpeningTests {
         ])
         let error = #expect(throws: StoreError.self) {
             try MigrationManager(registry: registry).openOrCreateStore(
-                description(StoreLocation(type: "faulty", path: location.path), Notes.v1()), ifIncompatible: .recreate)
+                description(StoreLocation(type: "faulty", path: location.path), model: Notes.v1()),
+                ifIncompatible: .recreate)
         }
         #expect(error?.code == code)
         #expect(try Data(contentsOf: URL(fileURLWithPath: location.path)) == before)
@@ -120,10 +123,10 @@ struct OpeningTests {
             FaultyStoreType(base: try StoreRegistry.standard.type(named: location.type), faults: faults)
         ])
         return try MigrationManager(registry: registry).openOrCreateStore(
-            description(StoreLocation(type: "faulty", path: location.path), Notes.v1()), ifIncompatible: rule)
+            description(StoreLocation(type: "faulty", path: location.path), model: Notes.v1()), ifIncompatible: rule)
     }
 
-    @Test("a store that another process makes at the same moment is opened", arguments: Sample.fileTypes)
+    @Test("opening or creating opens a store that another process creates meanwhile", arguments: Sample.fileTypes)
     func madeMeanwhile(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
@@ -138,7 +141,8 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("a store that another process has dropped and filled meanwhile keeps its rows", arguments: Sample.fileTypes)
+    @Test(
+        "recreating keeps a store that another process has recreated and filled meanwhile", arguments: Sample.fileTypes)
     func recreatedMeanwhile(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
@@ -189,7 +193,7 @@ struct OpeningTests {
         try Data("my thesis".utf8).write(to: file)
         for rule in [IncompatibleStoreRule.refuse, .migrate(MigrationOptions()), .recreate] {
             let refused = code {
-                _ = try manager.openOrCreateStore(description(location, try Notes.v1()), ifIncompatible: rule)
+                _ = try manager.openOrCreateStore(description(location, model: try Notes.v1()), ifIncompatible: rule)
             }
             #expect(refused == .notAStore)
         }
@@ -198,21 +202,22 @@ struct OpeningTests {
 
     // MARK: Migrating
 
-    @Test("migrated when that is asked for, and only then", arguments: Sample.fileTypes)
+    @Test("opening migrates an incompatible store only if asked, and never read-only", arguments: Sample.fileTypes)
     func migrated(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
         try Notes.store(location).close()
         let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
-        #expect(code { _ = try manager.openOrCreateStore(description(location, try Notes.v3())) } == .modelMismatch)
+        #expect(
+            code { _ = try manager.openOrCreateStore(description(location, model: try Notes.v3())) } == .modelMismatch)
         var options = MigrationOptions().with { $0.infersMappingModel = false }
         #expect(
             code {
                 _ = try manager.openOrCreateStore(
-                    description(location, try Notes.v3()), ifIncompatible: .migrate(options))
+                    description(location, model: try Notes.v3()), ifIncompatible: .migrate(options))
             }
                 == .modelMismatch)
-        var reading = description(location, try Notes.v3())
+        var reading = description(location, model: try Notes.v3())
         reading.options.isReadOnly = true
         #expect(
             code { _ = try manager.openOrCreateStore(reading, ifIncompatible: .migrate(MigrationOptions())) }
@@ -220,16 +225,17 @@ struct OpeningTests {
         #expect(code { _ = try manager.openOrCreateStore(reading, ifIncompatible: .recreate) } == .readOnly)
         #expect(try Data(contentsOf: URL(fileURLWithPath: location.path)) == before)
         options = MigrationOptions(history: try Notes.history())
-        let store = try manager.openOrCreateStore(description(location, Notes.v3()), ifIncompatible: .migrate(options))
-        #expect(try count(store) == 5 && count(store, "Tag") == 3)
+        let store = try manager.openOrCreateStore(
+            description(location, model: Notes.v3()), ifIncompatible: .migrate(options))
+        #expect(try count(store) == 5 && count(store, of: "Tag") == 3)
         #expect(try store.model == Notes.v3())
         try store.close()
         // From now on there is nothing to do.
-        try manager.openOrCreateStore(description(location, Notes.v3())).close()
+        try manager.openOrCreateStore(description(location, model: Notes.v3())).close()
         #expect(try directory.names() == ["notes"])
     }
 
-    @Test("an explicit mapping model is used where nothing may be inferred")
+    @Test("opening uses an explicit mapping model where inference is off")
     func explicit() throws {
         guard let type = Sample.fileTypes.first else { return }
         let directory = try TemporaryDirectory()
@@ -237,12 +243,13 @@ struct OpeningTests {
         try Notes.store(location).close()
         let mapping = try MappingModel.inferred(from: Notes.v1(), to: Notes.v2())
         let options = MigrationOptions(mapping: mapping).with { $0.infersMappingModel = false }
-        let store = try manager.openOrCreateStore(description(location, Notes.v2()), ifIncompatible: .migrate(options))
+        let store = try manager.openOrCreateStore(
+            description(location, model: Notes.v2()), ifIncompatible: .migrate(options))
         #expect(try count(store) == 5)
         try store.close()
     }
 
-    @Test("nothing is opened without the program's model")
+    @Test("opening or creating a store requires a model")
     func withoutModel() throws {
         let location = StoreLocation(type: "memory", path: "never made")
         #expect(code { _ = try manager.openOrCreateStore(PersistentStoreDescription(location)) } == .invalidModel)

@@ -25,7 +25,9 @@ struct AssociationTableTests {
     }
 
     /// With room for 1500 runs there are levels of sorted runs when they go to the file.
-    @Test("it answers as dictionaries do, in memory and in a file", arguments: [8 << 20, 36_000, 0], 0..<4)
+    @Test(
+        "an association table answers as dictionaries do, in memory and in a file", arguments: [8 << 20, 36_000, 0],
+        0..<4)
     func agreesWithDictionaries(memoryByteCount: Int, seed: Int) throws {
         var random = Generator(state: UInt64(seed) &* 977 &+ 5)
         let table = try table(memoryByteCount)
@@ -85,7 +87,7 @@ struct AssociationTableTests {
         (left.entity, left.key) < (right.entity, right.key)
     }
 
-    @Test("objects that keep their keys take no room")
+    @Test("an association table of objects that keep their keys does not spill")
     func keptKeysAreRuns() throws {
         let table = try table(0)
         for key in 1...100_000 {
@@ -99,7 +101,7 @@ struct AssociationTableTests {
         #expect(found == [Object(entity: 0, key: 77_777)])
     }
 
-    @Test("what is written to the file grows little faster than what is in it, and pages are used again")
+    @Test("the file of an association table reuses its pages")
     func spillingIsCheap() throws {
         let table = try table(64 << 10)
         var random = Generator(state: 7)
@@ -119,7 +121,7 @@ struct AssociationTableTests {
         #expect(found.count == count)
     }
 
-    @Test("what is associated while a list is read does not show in it")
+    @Test("a list of destinations excludes objects that are associated while it is read")
     func listsAreFrozen() throws {
         let table = try table()
         for key: Int64 in [1, 3, 5] {

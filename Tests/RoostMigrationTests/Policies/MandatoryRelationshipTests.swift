@@ -4,7 +4,7 @@ import RoostMigration
 import Testing
 
 /// One pass and three passes require the same mandatory values of objects without a policy.
-@Suite("Mandatory values, in one pass and in three")
+@Suite("Mandatory values with and without policies")
 struct MandatoryRelationshipTests {
     private typealias Object = Scenario.Object
 
@@ -113,9 +113,7 @@ struct MandatoryRelationshipTests {
 
     @Test("a mandatory relationship that the mapping does not mention stays empty and is counted", arguments: paths)
     func unsaid(path: MigrationPath) throws {
-        var library = Library(path)
-        (library.saysAuthor, library.saysBooks) = (false, false)
-        (library.newBooks.minCount, library.newBooks.isOptional) = (1, false)
+        let library = Self.silentLibrary(path)
         let (store, report) = try library.migrate()
         #expect(try Scenario.objects("Book", in: store).map { $0.values["author"] } == [nil, nil, nil])
         let warnings = report.warnings.filter { $0.contains("mandatory") }
@@ -125,13 +123,25 @@ struct MandatoryRelationshipTests {
         let plan = try library.plan()
         #expect(plan.path == path && plan.refusals == [])
         #expect(plan.warnings.filter { $0.contains("mandatory") } == warnings)
-        // Who has none has nothing to be warned of.
+    }
+
+    @Test("an unmentioned mandatory relationship of an entity without objects gives no warning", arguments: paths)
+    func unsaidWithoutObjects(path: MigrationPath) throws {
+        var library = Self.silentLibrary(path)
         library.objects = []
         #expect(try library.migrate().report.warnings == [])
         #expect(try library.plan().warnings.allSatisfy { !$0.contains("mandatory") })
     }
 
-    @Test("what only the other end's mapping says is counted where it leaves objects without", arguments: paths)
+    /// A library whose mapping mentions neither end of its mandatory relationship.
+    private static func silentLibrary(_ path: MigrationPath) -> Library {
+        var library = Library(path)
+        (library.saysAuthor, library.saysBooks) = (false, false)
+        (library.newBooks.minCount, library.newBooks.isOptional) = (1, false)
+        return library
+    }
+
+    @Test("empty mandatory relationships that only the inverse's mapping sets are counted", arguments: paths)
     func saidFromTheOtherEnd(path: MigrationPath) throws {
         var library = Library(path)
         library.saysAuthor = false
@@ -142,11 +152,15 @@ struct MandatoryRelationshipTests {
         #expect(report.warnings.count == 1 && report.warnings[0].contains("'Book.author' is empty in 1 objects"))
     }
 
-    @Test("what becomes mandatory must be there", arguments: paths)
+    @Test("a relationship that becomes mandatory requires a destination of each object", arguments: paths)
     func becomesMandatory(path: MigrationPath) throws {
+        let refusal = try Library(path).refusal()
+        #expect(refusal.contains("'Book.author' is mandatory in the new model, and Book/p3 has no value"))
+    }
+
+    @Test("an attribute that becomes mandatory requires a value in each object", arguments: paths)
+    func attributeBecomesMandatory(path: MigrationPath) throws {
         var library = Library(path)
-        #expect(try library.refusal().contains("'Book.author' is mandatory in the new model, and Book/p3 has no value"))
-        library = Library(path)
         library.newAuthor.isOptional = true
         library.newTitle.isOptional = false
         library.objects[1].values["title"] = nil
@@ -155,7 +169,7 @@ struct MandatoryRelationshipTests {
         #expect(try library.migrate().report.warnings == [])
     }
 
-    @Test("to-many relationships that become narrower are counted", arguments: paths)
+    @Test("a to-many relationship with narrower limits requires them of each object", arguments: paths)
     func becomesNarrower(path: MigrationPath) throws {
         var library = Library(path)
         library.newAuthor.isOptional = true
@@ -184,15 +198,18 @@ struct MandatoryRelationshipTests {
         #expect(report.warnings == [])
     }
 
-    @Test("a mandatory relationship to an object that is left out ends the migration", arguments: paths)
+    @Test("a migration refuses to drop an object that a mandatory relationship refers to", arguments: paths)
     func leftOut(path: MigrationPath) throws {
         var library = Library(path)
         library.author.isOptional = false
         library.people = .equal("name", to: "Bob")
         let message = try library.refusal()
         #expect(message.contains("'Book.author'") && message.contains("Book/p1"), "\(message)")
-        // Nor may a relationship lose required objects when both models set the same minimum.
-        library = Library(path)
+    }
+
+    @Test("a migration refuses to drop objects below a minimum that both models have", arguments: paths)
+    func droppedBelowMinimum(path: MigrationPath) throws {
+        var library = Library(path)
         library.newAuthor.isOptional = true
         (library.works.minCount, library.newBooks.minCount) = (2, 2)
         #expect(try library.migrate().report.objects == 6)
@@ -200,29 +217,46 @@ struct MandatoryRelationshipTests {
         #expect(try library.refusal().contains("that of Person/p1 does not"))
     }
 
-    @Test("what a policy makes must have all that is mandatory")
-    func policies() throws {
+    /// A library whose books are made by the standard policy, or whose tags are made by another one.
+    private static func library(
+        booksBy book: String? = nil, tagsBy tag: (@Sendable () -> EntityMigrationPolicy)? = nil
+    ) -> Library {
         var library = Library(.threePasses)
-        library.saysAuthor = false
-        library.saysBooks = false
-        library.policies = ["Book": "Standard"]
-        #expect(try library.refusal().contains("'Book.author' is mandatory in the new model, and Book/p1"))
-        // An object that it makes for nothing in the source.
-        library.policies = ["Tag": "Inserting"]
-        library.code["Inserting"] = {
-            ClosurePolicy { $0.onBegin = { session in _ = try session.insert("Book") } }
+        (library.saysAuthor, library.saysBooks) = (false, false)
+        if let book { library.policies["Book"] = book }
+        if let tag {
+            library.policies["Tag"] = "Inserting"
+            library.code["Inserting"] = tag
         }
+        return library
+    }
+
+    @Test("an object that a policy makes needs its mandatory relationships")
+    func madeByPolicy() throws {
+        let refusal = try Self.library(booksBy: "Standard").refusal()
+        #expect(refusal.contains("'Book.author' is mandatory in the new model, and Book/p1"))
+    }
+
+    @Test("an object that a policy inserts without a source needs its mandatory relationships")
+    func insertedByPolicy() throws {
+        let library = Self.library(tagsBy: {
+            ClosurePolicy { $0.onBegin = { session in _ = try session.insert("Book") } }
+        })
         #expect(try library.refusal().contains("'Book.author' is mandatory in the new model, and Book/p4"))
-        // The policy empties a relationship of another mapping's objects that only the other end's mapping sets.
-        library.saysBooks = true
-        library.objects[2].values["writer"] = .objectID(ObjectID("Person", key: 2))
-        library.code["Inserting"] = {
+    }
+
+    /// Only the other end's mapping sets the relationship.
+    @Test("a policy may not empty a mandatory relationship of another mapping's objects")
+    func emptiedByPolicy() throws {
+        var library = Self.library(tagsBy: {
             ClosurePolicy {
                 $0.onEndRelating = { session in
                     try session.destinationObjects(FetchRequest("Book")).first?.setObject(nil, for: "author")
                 }
             }
-        }
+        })
+        library.saysBooks = true
+        library.objects[2].values["writer"] = .objectID(ObjectID("Person", key: 2))
         #expect(try library.refusal().contains("'Book.author' is mandatory in the new model, and Book/p1"))
         library.code["Inserting"] = { EntityMigrationPolicy() }
         #expect(try library.migrate().report.warnings == [])

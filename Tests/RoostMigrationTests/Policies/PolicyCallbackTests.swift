@@ -12,7 +12,7 @@ struct PolicyCallbackTests {
 
     // MARK: Callbacks
 
-    @Test("callbacks come in their order, each step for all mappings")
+    @Test("callbacks of policies run in order, each pass for all mappings")
     func callbackOrder() throws {
         let directory = try TemporaryDirectory()
         let model = try ManagedObjectModel(entities: [
@@ -58,7 +58,7 @@ struct PolicyCallbackTests {
             ])
     }
 
-    @Test("the end is called when everything is valid, and not where it is not")
+    @Test("the end callback runs only if all objects are valid")
     func endIsLast() throws {
         let old = try Scenario.store(
             "memory", "", try ManagedObjectModel(entities: [EntityDescription("A", attributes: [.string("name")])]),
@@ -127,7 +127,7 @@ struct PolicyCallbackTests {
     }
 
     @Test(
-        "an error at any callback leaves the source as it was and nothing of the destination",
+        "an error in any policy callback leaves the source unchanged and no destination",
         arguments: Callback.allCases, Scenario.types)
     func throwsAnywhere(callback: Callback, type: String) throws {
         let directory = try TemporaryDirectory()
@@ -149,7 +149,7 @@ struct PolicyCallbackTests {
         try old.close()
     }
 
-    @Test("a policy that cancels ends the migration with its error", arguments: Callback.allCases)
+    @Test("a policy that cancels in any callback ends the migration with its error", arguments: Callback.allCases)
     func cancelsAnywhere(callback: Callback) throws {
         let directory = try TemporaryDirectory()
         let old = try Sample.store("sqlite", directory.file("old"), people: 60)
@@ -163,7 +163,7 @@ struct PolicyCallbackTests {
         try old.close()
     }
 
-    @Test("a cancellation from outside is heard between objects")
+    @Test("a cancellation ends a migration with policies before the next object")
     func cancelsFromOutside() throws {
         let directory = try TemporaryDirectory()
         let old = try Sample.store("memory", directory.file("old"), people: 60)
@@ -216,7 +216,7 @@ struct PolicyCallbackTests {
         }
     }
 
-    @Test("mistakes of policies are errors that name what is wrong")
+    @Test("an invalid call by a policy throws an error that names the cause")
     func mistakes() throws {
         var error = try mistake { source, _ in _ = source["nmae"] }
         #expect(error.code == .unknownProperty && error.message.contains("'nmae'"))
@@ -248,7 +248,7 @@ struct PolicyCallbackTests {
         #expect(error.code == .invalidRequest && error.message.contains("createStandardRelationships"))
     }
 
-    @Test("a mapping whose policy is not registered is refused before anything is read")
+    @Test("a mapping whose policy is not registered is refused with the nearest name")
     func unknownPolicy() throws {
         let directory = try TemporaryDirectory()
         let old = try Sample.store("memory", directory.file("old"), people: 9)

@@ -14,7 +14,7 @@ struct PolicyFetchTests {
         }
     }
 
-    private static func source(_ type: String, _ path: String, count: Int) throws -> any PersistentStore {
+    private static func source(_ type: String, at path: String, count: Int) throws -> any PersistentStore {
         try Scenario.store(
             type, path, try ManagedObjectModel(entities: [EntityDescription("Note", attributes: [.string("author")])]),
             (1...count).map { .init("Note", Int64($0), ["author": .string("A\($0 * 7 % 500)")]) })
@@ -38,10 +38,10 @@ struct PolicyFetchTests {
         EntityMapping("Authors", type: .add, to: "Author"), EntityMapping("Editors", type: .add, to: "Editor"),
     ])
 
-    @Test("finding an object or making it costs no commit for each", arguments: ["sqlite", "lmdb"])
+    @Test("a policy that finds or inserts each object needs no commit for each", arguments: ["sqlite", "lmdb"])
     func findsOrInserts(type: String) throws {
         let directory = try TemporaryDirectory()
-        let old = try Self.source(type, directory.file("old"), count: 2000)
+        let old = try Self.source(type, at: directory.file("old"), count: 2000)
         let new = try Scenario.migrate(
             old, to: type, directory.file("new"), Self.destination(), Self.mapping,
             policies: [
@@ -73,10 +73,10 @@ struct PolicyFetchTests {
         try old.close()
     }
 
-    @Test("a fetch sees what is in memory as it would see it written", arguments: Scenario.types, 0..<4)
+    @Test("a fetch by a policy sees unwritten objects as if they were written", arguments: Scenario.types, 0..<4)
     func seesWhatIsInMemory(type: String, seed: Int) throws {
         let directory = try TemporaryDirectory()
-        let old = try Self.source(type, directory.file("old"), count: 1)
+        let old = try Self.source(type, at: directory.file("old"), count: 1)
         let new = try Scenario.migrate(
             old, to: type, directory.file("new"), Self.destination(), Self.mapping,
             policies: [

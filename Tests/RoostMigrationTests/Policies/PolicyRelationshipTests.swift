@@ -10,7 +10,7 @@ struct PolicyRelationshipTests {
     // MARK: Relationships
 
     @Test(
-        "relationships that a policy does not make stay empty, unless the other side gives them",
+        "relationships that a policy omits stay empty unless the inverse sets them",
         arguments: Scenario.types, [true, false])
     func leavesRelationshipsOut(type: String, bothSides: Bool) throws {
         let directory = try TemporaryDirectory()
@@ -88,7 +88,52 @@ struct PolicyRelationshipTests {
         try old.close()
     }
 
-    @Test("inverses follow whatever a policy sets, in memory and in the store", arguments: Scenario.types)
+    private static func insertNodes(_ session: MigrationSession) throws -> [DestinationObject] {
+        try (0..<6).map { number in
+            let node = try session.insert("Node")
+            node["n"] = .int(Int64(number))
+            return node
+        }
+    }
+
+    private static func changeNext(of nodes: [DestinationObject]) throws {
+        try nodes[0].setObject(nodes[1], for: "next")
+        #expect(try nodes[1].object("previous") == nodes[0])
+        // A new partner replaces the old one, whose side becomes empty.
+        try nodes[2].setObject(nodes[1], for: "next")
+        #expect(try nodes[0].object("next") == nil)
+        #expect(try nodes[1].object("previous") == nodes[2])
+    }
+
+    private static func changeChildren(of nodes: [DestinationObject]) throws {
+        try nodes[0].setObjects([nodes[5], nodes[3], nodes[4]], for: "children")
+        #expect(try nodes[3].object("parent") == nodes[0])
+        try nodes[2].setObject(nodes[0], for: "parent")
+        #expect(try nodes[0].objects("children") == [nodes[5], nodes[3], nodes[4], nodes[2]])
+        try nodes[0].setObjects([nodes[2], nodes[5]], for: "children")
+        #expect(try nodes[3].object("parent") == nil)
+        #expect(try nodes[0].objects("children") == [nodes[2], nodes[5]])
+    }
+
+    private static func changeFriends(of nodes: [DestinationObject]) throws {
+        try nodes[0].setObjects([nodes[1], nodes[0], nodes[1]], for: "friends")
+        #expect(try nodes[1].objects("friends") == [nodes[0]])
+        try nodes[1].setObjects([nodes[2]], for: "friends")
+        #expect(try nodes[0].objects("friends") == [nodes[0]])
+    }
+
+    private static func changeLikes(of nodes: [DestinationObject]) throws {
+        try nodes[0].setObjects([nodes[3], nodes[2]], for: "likes")
+        try nodes[1].setObjects([nodes[2]], for: "likes")
+        #expect(try nodes[2].objects("likedBy") == [nodes[0], nodes[1]])
+        try nodes[0].setObjects([nodes[2], nodes[4], nodes[3]], for: "likes")
+        #expect(try nodes[0].objects("likes") == [nodes[2], nodes[4], nodes[3]])
+        try nodes[2].setObjects([nodes[1], nodes[0]], for: "likedBy")
+        #expect(try nodes[2].objects("likedBy") == [nodes[1], nodes[0]])
+        #expect(try nodes[0].objects("likes") == [nodes[2], nodes[4], nodes[3]])
+    }
+
+    @Test("inverses follow each change by a policy, in memory and in the store", arguments: Scenario.types)
     func inversesFollow(type: String) throws {
         let directory = try TemporaryDirectory()
         let empty = try ManagedObjectModel(entities: [EntityDescription("Seed", attributes: [.string("name")])])
@@ -118,38 +163,12 @@ struct PolicyRelationshipTests {
                         $0.onCreate = { _, session, standard in
                             try standard()
                             for isWritten in [false, true] {
-                                var nodes: [DestinationObject] = []
-                                for number in 0..<6 {
-                                    let node = try session.insert("Node")
-                                    node["n"] = .int(Int64(number))
-                                    nodes.append(node)
-                                }
+                                let nodes = try Self.insertNodes(session)
                                 if isWritten { #expect(try session.destinationCount(FetchRequest("Node")) == 12) }
-                                try nodes[0].setObject(nodes[1], for: "next")
-                                #expect(try nodes[1].object("previous") == nodes[0])
-                                // A new partner replaces the old one, whose side becomes empty.
-                                try nodes[2].setObject(nodes[1], for: "next")
-                                #expect(try nodes[0].object("next") == nil)
-                                #expect(try nodes[1].object("previous") == nodes[2])
-                                try nodes[0].setObjects([nodes[5], nodes[3], nodes[4]], for: "children")
-                                #expect(try nodes[3].object("parent") == nodes[0])
-                                try nodes[2].setObject(nodes[0], for: "parent")
-                                #expect(try nodes[0].objects("children") == [nodes[5], nodes[3], nodes[4], nodes[2]])
-                                try nodes[0].setObjects([nodes[2], nodes[5]], for: "children")
-                                #expect(try nodes[3].object("parent") == nil)
-                                #expect(try nodes[0].objects("children") == [nodes[2], nodes[5]])
-                                try nodes[0].setObjects([nodes[1], nodes[0], nodes[1]], for: "friends")
-                                #expect(try nodes[1].objects("friends") == [nodes[0]])
-                                try nodes[1].setObjects([nodes[2]], for: "friends")
-                                #expect(try nodes[0].objects("friends") == [nodes[0]])
-                                try nodes[0].setObjects([nodes[3], nodes[2]], for: "likes")
-                                try nodes[1].setObjects([nodes[2]], for: "likes")
-                                #expect(try nodes[2].objects("likedBy") == [nodes[0], nodes[1]])
-                                try nodes[0].setObjects([nodes[2], nodes[4], nodes[3]], for: "likes")
-                                #expect(try nodes[0].objects("likes") == [nodes[2], nodes[4], nodes[3]])
-                                try nodes[2].setObjects([nodes[1], nodes[0]], for: "likedBy")
-                                #expect(try nodes[2].objects("likedBy") == [nodes[1], nodes[0]])
-                                #expect(try nodes[0].objects("likes") == [nodes[2], nodes[4], nodes[3]])
+                                try Self.changeNext(of: nodes)
+                                try Self.changeChildren(of: nodes)
+                                try Self.changeFriends(of: nodes)
+                                try Self.changeLikes(of: nodes)
                             }
                         }
                     }
@@ -159,50 +178,53 @@ struct PolicyRelationshipTests {
         try new.close()
     }
 
-    @Test("too few and too many destinations of a relationship are refused", arguments: Scenario.types)
-    func countsAreValidated(type: String) throws {
-        for (minimum, maximum, isOptional, isFine) in [
+    @Test(
+        "limits on the destinations of a relationship are required of each object",
+        arguments: Scenario.types,
+        [
             (2, nil, true, false), (1, nil, false, false), (1, nil, true, true), (0, 2, false, false),
-            (0, 3, false, true),
-            (0, nil, false, true),
-        ] as [(Int, Int?, Bool, Bool)] {
-            let directory = try TemporaryDirectory()
-            func model(_ relationship: RelationshipDescription) throws -> ManagedObjectModel {
-                try ManagedObjectModel(entities: [
-                    EntityDescription("Parent", attributes: [.string("name")], relationships: [relationship]),
-                    EntityDescription(
-                        "Child", attributes: [.string("name")],
-                        relationships: [.toOne("parent", to: "Parent", inverse: "children")]),
-                ])
-            }
-            let parent: (Int64) -> Value = { .objectID(ObjectID("Parent", key: $0)) }
-            let old = try Scenario.store(
-                type, directory.file("old"), try model(.toMany("children", to: "Child", inverse: "parent")),
-                [
-                    .init("Parent", 1, [:]), .init("Parent", 2, [:]), .init("Parent", 3, [:]),
-                    .init("Child", 1, ["parent": parent(1)]), .init("Child", 2, ["parent": parent(1)]),
-                    .init("Child", 3, ["parent": parent(1)]), .init("Child", 4, ["parent": parent(2)]),
-                ])
-            let strict = try model(
-                RelationshipDescription(
-                    "children", destination: "Child", inverse: "parent", minCount: minimum, maxCount: maximum
-                ).with { $0.isOptional = isOptional })
-            var mapping = try MappingModel.inferred(from: old.model, to: strict)
-            for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
-            let migration = Result {
-                try Scenario.migrate(
-                    old, to: type, directory.file("new"), strict, mapping, policies: ["P": { EntityMigrationPolicy() }])
-            }
-            switch migration {
-            case .success(let store):
-                #expect(isFine)
-                try store.close()
-            case .failure(let error):
-                let error = try #require(error as? StoreError)
-                #expect(!isFine && error.code == .migrationFailed && error.message.contains("'Parent.children'"))
-            }
-            try old.close()
+            (0, 3, false, true), (0, nil, false, true),
+        ] as [(minimum: Int, maximum: Int?, isOptional: Bool, isFine: Bool)])
+    func countsAreValidated(
+        type: String, limits: (minimum: Int, maximum: Int?, isOptional: Bool, isFine: Bool)
+    ) throws {
+        let directory = try TemporaryDirectory()
+        func model(_ relationship: RelationshipDescription) throws -> ManagedObjectModel {
+            try ManagedObjectModel(entities: [
+                EntityDescription("Parent", attributes: [.string("name")], relationships: [relationship]),
+                EntityDescription(
+                    "Child", attributes: [.string("name")],
+                    relationships: [.toOne("parent", to: "Parent", inverse: "children")]),
+            ])
         }
+        let parent: (Int64) -> Value = { .objectID(ObjectID("Parent", key: $0)) }
+        let old = try Scenario.store(
+            type, directory.file("old"), try model(.toMany("children", to: "Child", inverse: "parent")),
+            [
+                .init("Parent", 1, [:]), .init("Parent", 2, [:]), .init("Parent", 3, [:]),
+                .init("Child", 1, ["parent": parent(1)]), .init("Child", 2, ["parent": parent(1)]),
+                .init("Child", 3, ["parent": parent(1)]), .init("Child", 4, ["parent": parent(2)]),
+            ])
+        let strict = try model(
+            RelationshipDescription(
+                "children", destination: "Child", inverse: "parent", minCount: limits.minimum,
+                maxCount: limits.maximum
+            ).with { $0.isOptional = limits.isOptional })
+        var mapping = try MappingModel.inferred(from: old.model, to: strict)
+        for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
+        let migration = Result {
+            try Scenario.migrate(
+                old, to: type, directory.file("new"), strict, mapping, policies: ["P": { EntityMigrationPolicy() }])
+        }
+        switch migration {
+        case .success(let store):
+            #expect(limits.isFine)
+            try store.close()
+        case .failure(let error):
+            let error = try #require(error as? StoreError)
+            #expect(!limits.isFine && error.code == .migrationFailed && error.message.contains("'Parent.children'"))
+        }
+        try old.close()
     }
 
     // MARK: What is set from elsewhere
@@ -257,7 +279,7 @@ struct PolicyRelationshipTests {
     }
 
     @Test(
-        "a to-one relationship that was set elsewhere is kept if the standard behavior is skipped",
+        "a to-one relationship set elsewhere is kept if a policy skips the standard behavior",
         arguments: Scenario.types, Place.allCases)
     func setElsewhere(type: String, place: Place) throws {
         let directory = try TemporaryDirectory()
@@ -355,7 +377,7 @@ struct PolicyRelationshipTests {
         try old.close()
     }
 
-    @Test("a to-one relationship to objects with new keys keeps its place in the ordered one back")
+    @Test("a to-one relationship to objects with new keys keeps its place in the inverse")
     func keepsPlaces() throws {
         let directory = try TemporaryDirectory()
         let tracks = (Int64(1)...4).map { key in
@@ -407,7 +429,7 @@ struct PolicyRelationshipTests {
         try new.close()
     }
 
-    @Test("links that a policy takes away at their other end stay away", arguments: Scenario.types)
+    @Test("links that a policy removes at their other end stay removed", arguments: Scenario.types)
     func takesLinksAway(type: String) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("A", relationships: [.toMany("bs", to: "B", inverse: "as")]),
@@ -443,47 +465,49 @@ struct PolicyRelationshipTests {
         try old.close()
     }
 
-    @Test("the ID that a policy gives must be that of an object, under its own entity", arguments: Scenario.types)
-    func requiresGivenObjects(type: String) throws {
-        for (given, isFine) in [
+    @Test(
+        "an object ID that a policy sets must name an object with its own entity",
+        arguments: Scenario.types,
+        [
             (ObjectID("Dept", key: 2), true), (ObjectID("Dept", key: 9), false), (ObjectID("Big", key: 3), true),
             (ObjectID("Dept", key: 3), false),
-        ] {
-            let directory = try TemporaryDirectory()
-            let model = try ManagedObjectModel(entities: [
-                EntityDescription("Dept", attributes: [.string("name")]), EntityDescription("Big", superentity: "Dept"),
-                EntityDescription("Emp", attributes: [.string("name")], relationships: [.toOne("dept", to: "Dept")]),
-            ])
-            let old = try Scenario.store(
-                type, directory.file("old"), model,
-                [.init("Dept", 2, [:]), .init("Big", 3, [:]), .init("Emp", 1, [:]), .init("Emp", 2, [:])])
-            var mapping = try MappingModel.inferred(from: model, to: model)
-            for index in mapping.entityMappings.indices where mapping.entityMappings[index].sourceEntity == "Emp" {
-                mapping.entityMappings[index].policyName = "P"
-            }
-            let policies: [String: @Sendable () -> EntityMigrationPolicy] = [
-                "P": {
-                    ClosurePolicy {
-                        $0.onRelate = { object, _, standard in
-                            try standard()
-                            if object.id.key == 1 { object["dept"] = .objectID(given) }
-                        }
+        ] as [(id: ObjectID, isFine: Bool)])
+    func requiresGivenObjects(type: String, choice: (id: ObjectID, isFine: Bool)) throws {
+        let (given, isFine) = choice
+        let directory = try TemporaryDirectory()
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("Dept", attributes: [.string("name")]), EntityDescription("Big", superentity: "Dept"),
+            EntityDescription("Emp", attributes: [.string("name")], relationships: [.toOne("dept", to: "Dept")]),
+        ])
+        let old = try Scenario.store(
+            type, directory.file("old"), model,
+            [.init("Dept", 2, [:]), .init("Big", 3, [:]), .init("Emp", 1, [:]), .init("Emp", 2, [:])])
+        var mapping = try MappingModel.inferred(from: model, to: model)
+        for index in mapping.entityMappings.indices where mapping.entityMappings[index].sourceEntity == "Emp" {
+            mapping.entityMappings[index].policyName = "P"
+        }
+        let policies: [String: @Sendable () -> EntityMigrationPolicy] = [
+            "P": {
+                ClosurePolicy {
+                    $0.onRelate = { object, _, standard in
+                        try standard()
+                        if object.id.key == 1 { object["dept"] = .objectID(given) }
                     }
                 }
-            ]
-            let migration = Result {
-                try Scenario.migrate(old, to: type, directory.file("new"), model, mapping, policies: policies)
             }
-            switch migration {
-            case .success(let store):
-                #expect(isFine, "\(given)")
-                #expect(try Scenario.objects("Emp", in: store).first?.values["dept"] == .objectID(given))
-                try store.close()
-            case .failure(let error):
-                let error = try #require(error as? StoreError)
-                #expect(!isFine && error.code == .migrationFailed && error.message.contains("\(given)"), "\(error)")
-            }
-            try old.close()
+        ]
+        let migration = Result {
+            try Scenario.migrate(old, to: type, directory.file("new"), model, mapping, policies: policies)
         }
+        switch migration {
+        case .success(let store):
+            #expect(isFine, "\(given)")
+            #expect(try Scenario.objects("Emp", in: store).first?.values["dept"] == .objectID(given))
+            try store.close()
+        case .failure(let error):
+            let error = try #require(error as? StoreError)
+            #expect(!isFine && error.code == .migrationFailed && error.message.contains("\(given)"), "\(error)")
+        }
+        try old.close()
     }
 }

@@ -6,7 +6,7 @@ import Testing
 /// The acceptance scenarios of mapping models with policies, each between any two types of store.
 @Suite("Migration scenarios")
 struct ScenarioTests {
-    // MARK: A: delete one entity's objects, keep the other
+    // MARK: Delete one entity's objects, keep the other
 
     private func blog(postIsOptional: Bool = true) throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
@@ -20,7 +20,7 @@ struct ScenarioTests {
         ])
     }
 
-    private func filledBlog(_ type: String, _ path: String, _ model: ManagedObjectModel) throws -> any PersistentStore {
+    private func filledBlog(_ type: String, at path: String, model: ManagedObjectModel) throws -> any PersistentStore {
         try Scenario.store(
             type, path, model,
             [
@@ -56,11 +56,12 @@ struct ScenarioTests {
         ) {}
     }
 
-    @Test("A: posts go, comments stay and belong to none", arguments: Scenario.types, Scenario.types)
+    @Test(
+        "a policy drops posts, and the migrated comments refer to no post", arguments: Scenario.types, Scenario.types)
     func dropsPosts(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let model = try blog()
-        let old = try filledBlog(source, directory.file("old"), model)
+        let old = try filledBlog(source, at: directory.file("old"), model: model)
         let new = try Scenario.migrate(
             old, to: destination, directory.file("new"), model, withoutPosts, policies: ["DropPosts": { DropPosts() }])
         #expect(try Scenario.objects("Post", in: new).isEmpty)
@@ -72,12 +73,12 @@ struct ScenarioTests {
     }
 
     @Test(
-        "A: where comments need a post the migration fails and the source stays", arguments: Scenario.types,
+        "a policy that drops posts fails and changes nothing if comments require a post", arguments: Scenario.types,
         Scenario.types)
     func refusesOrphans(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let model = try blog(postIsOptional: false)
-        let old = try filledBlog(source, directory.file("old"), model)
+        let old = try filledBlog(source, at: directory.file("old"), model: model)
         let before = try Scenario.digest(old)
         let error = try #require(throws: StoreError.self) {
             _ = try Scenario.migrate(
@@ -91,7 +92,7 @@ struct ScenarioTests {
         try old.close()
     }
 
-    // MARK: B: JSON text becomes related objects, each once
+    // MARK: JSON text becomes related objects, each once
 
     private static let tracks = [
         #"{"artists":[{"id":"a1","name":"Ann","imageURL":"u1"},{"id":"b1","name":"Bob","imageURL":"u2"}]}"#,
@@ -130,7 +131,8 @@ struct ScenarioTests {
         }
     }
 
-    @Test("B: artists come out of JSON, each once", arguments: Scenario.types, Scenario.types)
+    @Test(
+        "a policy that reads artists from JSON text makes each artist once", arguments: Scenario.types, Scenario.types)
     func splitsArtists(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let played = Date(timeIntervalSinceReferenceDate: 700_000_000.5)
@@ -183,7 +185,7 @@ struct ScenarioTests {
         try old.close()
     }
 
-    // MARK: C: an attribute becomes an object, a to-one becomes a to-many
+    // MARK: An attribute becomes an object, a to-one becomes a to-many
 
     /// The notes model in its four versions, v1.0 to v1.3.
     private func notes() throws -> [ManagedObjectModel] {
@@ -291,7 +293,9 @@ struct ScenarioTests {
         return current
     }
 
-    @Test("C: notes of the first version have no images in the last", arguments: Scenario.types, Scenario.types)
+    @Test(
+        "notes without images get no images in a chain of migrations to the last version", arguments: Scenario.types,
+        Scenario.types)
     func notesWithoutImages(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let models = try notes()
@@ -306,7 +310,7 @@ struct ScenarioTests {
         try new.close()
     }
 
-    @Test("C: an image's bytes end as an object of its note", arguments: Scenario.types, Scenario.types)
+    @Test("a policy makes the bytes of an image an object of its note", arguments: Scenario.types, Scenario.types)
     func notesWithImages(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let models = try notes()
@@ -327,7 +331,7 @@ struct ScenarioTests {
         try new.close()
     }
 
-    // MARK: D: long content becomes sections, between light steps
+    // MARK: Long content becomes sections, between light steps
 
     private final class PostToSections: EntityMigrationPolicy {
         override func createDestinationInstances(
@@ -346,7 +350,8 @@ struct ScenarioTests {
     }
 
     @Test(
-        "D: content becomes a section, in a chain of light and heavy steps", arguments: Scenario.types, Scenario.types)
+        "a chain of inferred steps and a policy makes the content of a post a section", arguments: Scenario.types,
+        Scenario.types)
     func splitsContent(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let common: [AttributeDescription] = [.date("date"), .string("postID")]
@@ -401,14 +406,14 @@ struct ScenarioTests {
         try new.close()
     }
 
-    // MARK: F: what a program does with a store afterwards
+    // MARK: What a program does with a store afterwards
 
     @Test(
-        "F: after a migration permanent IDs refer to the same objects, and batch deletes follow the new rules",
+        "object IDs and each delete rule work in a migrated store, which can be made again",
         arguments: Scenario.types, Scenario.types)
-    func worksOnAfterwards(from source: String, to destination: String) throws {
+    func keepsIDsAndDeleteRules(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
-        func library(_ rule: DeleteRule, _ extra: [AttributeDescription]) throws -> ManagedObjectModel {
+        func library(_ rule: DeleteRule, extra: [AttributeDescription]) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
                 EntityDescription(
                     "Shelf", attributes: [.string("name")] + extra,
@@ -421,13 +426,13 @@ struct ScenarioTests {
         for rule in DeleteRule.allCases {
             let path = directory.file("new-\(rule)")
             let old = try Scenario.store(
-                source, directory.file("old-\(rule)"), try library(.nullify, []),
+                source, directory.file("old-\(rule)"), try library(.nullify, extra: []),
                 [
                     .init("Shelf", 4, ["name": "s"]), .init("Shelf", 5, ["name": "empty"]),
                     .init("Book", 9, ["title": "b", "shelf": .objectID(ObjectID("Shelf", key: 4))]),
                 ])
             let uri = ObjectID("Book", key: 9).uriRepresentation(storeUUID: try old.metadata().storeUUID)
-            let model = try library(rule, [.boolean("isOpen", default: true)])
+            let model = try library(rule, extra: [.boolean("isOpen", default: true)])
             let new = try Scenario.migrate(old, to: destination, path, model, nil)
             let (uuid, id) = try #require(ObjectID.parse(uri: uri))
             #expect(try new.metadata().storeUUID == uuid)
@@ -455,7 +460,7 @@ struct ScenarioTests {
         }
     }
 
-    // MARK: G: values are converted
+    // MARK: Values are converted
 
     private final class Convert: EntityMigrationPolicy {
         override func value(
@@ -467,7 +472,7 @@ struct ScenarioTests {
             }
             guard case .string(let text)? = arguments.first else { return .null }
             guard let number = Int64(text) else {
-                throw StoreError(.invalidValue, "'\(property.name)' of \(source.id) is no number; write one.")
+                throw StoreError(.invalidValue, "'\(property.name)' of \(source.id) is not a number; write a number.")
             }
             return .int(number)
         }
@@ -512,13 +517,15 @@ struct ScenarioTests {
     }
 
     @Test(
-        "G: text becomes numbers by a policy, numbers others by an expression", arguments: Scenario.types,
+        "a policy converts text to numbers, and expressions calculate with numbers", arguments: Scenario.types,
         Scenario.types)
     func convertsValues(from source: String, to destination: String) throws {
         #expect(try converted(["12"], from: source, to: destination) == [.int(12), .int(24), .double(5)])
     }
 
-    @Test("G: a policy that throws for a value ends the migration", arguments: Scenario.types, Scenario.types)
+    @Test(
+        "a policy that throws for a value ends the migration with its error",
+        arguments: Scenario.types, Scenario.types)
     func refusesValues(from source: String, to destination: String) throws {
         let error = try #require(throws: StoreError.self) {
             _ = try converted(["12", "twelve"], from: source, to: destination)
@@ -526,7 +533,7 @@ struct ScenarioTests {
         #expect(error.code == .invalidValue && error.message.contains("Item/p2"))
     }
 
-    @Test("G: a number that is too large for its new type is refused, naming entity, attribute and object")
+    @Test("a policy's number that is too large ends the migration, which names the object")
     func refusesLargeNumbers() throws {
         let error = try #require(throws: StoreError.self) {
             _ = try converted(["70000"], from: "memory", to: "memory")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RoostMigration
 
-@Suite("Inferred steps in one")
+@Suite("Fused migration steps")
 struct FusedStepsTests {
     private func model(
         _ attributes: [AttributeDescription], _ relationships: [RelationshipDescription] = [],
@@ -25,7 +25,7 @@ struct FusedStepsTests {
         return MigrationChain(steps: steps).fusing(from: try #require(models.first), options: .init()).steps.count
     }
 
-    @Test("attributes and entities that come and go, and types that widen, take one step")
+    @Test("additions, renames and wider types over several versions fuse into one step")
     func one() throws {
         #expect(
             try count(
@@ -55,7 +55,7 @@ struct FusedStepsTests {
                 model([.string("title").renamed(from: "name"), .string("more")])) == 1)
     }
 
-    @Test("an attribute that went and came again has no values")
+    @Test("an attribute that is removed and added again prevents fusing")
     func gone() throws {
         #expect(
             try count(
@@ -63,7 +63,7 @@ struct FusedStepsTests {
                 model([.string("a"), .string("b"), .string("c")])) == 2)
     }
 
-    @Test("a default of a version in between counts where it fills something")
+    @Test("a default of an intermediate version that fills values prevents fusing")
     func defaults() throws {
         #expect(
             try count(
@@ -76,7 +76,7 @@ struct FusedStepsTests {
                 model([.integer16("n", default: 7), .string("b")])) == 2)
     }
 
-    @Test("an order that was given up on the way is not had again")
+    @Test("an order that is dropped and added again prevents fusing")
     func order() throws {
         func ordered(_ isOrdered: Bool, _ name: String) throws(StoreError) -> ManagedObjectModel {
             try model(
@@ -89,7 +89,7 @@ struct FusedStepsTests {
     }
 
     /// Beside the steps one by one.
-    @Test("give what the steps give, whatever the models", arguments: 0..<150)
+    @Test("fused random steps give the content of the single steps", arguments: 0..<150)
     func random(seed: Int) throws {
         var evolution = try RandomEvolution(seed: seed)
         let source = try evolution.store()

@@ -23,7 +23,7 @@ struct MigrationFixtureTests {
         }
     }
 
-    @Test("a stored store comes out of a program's migration as expected, and stays as it is")
+    @Test("a fixture migrates a copy with the expected content and does not change")
     func asExpected() throws {
         let directory = try TemporaryDirectory()
         let fixture = try fixture(directory)
@@ -43,7 +43,7 @@ struct MigrationFixtureTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == names)
     }
 
-    @Test("a stored store that is reached by a link stays as it is, and one of several files is refused")
+    @Test("a fixture is read through a symbolic link, and refused beside a log file")
     func linked() throws {
         let directory = try TemporaryDirectory()
         let fixture = try fixture(directory)
@@ -62,7 +62,7 @@ struct MigrationFixtureTests {
         #expect(error?.code == .invalidRequest)
     }
 
-    @Test("every difference is told, the digest to be written down included")
+    @Test("a fixture lists every difference, with the digest to record")
     func differences() throws {
         let directory = try TemporaryDirectory()
         let fixture = try fixture(directory)
@@ -76,7 +76,7 @@ struct MigrationFixtureTests {
         #expect(found.count == 7, "\(found)")
         for text in [
             "5 objects of 'Note', not 4", "3 objects of 'Tag', not 0", "The digest is ", "'paint' is ",
-            "'tags' leads to [1, 3]",
+            "'tags' has the members [1, 3]",
             "more than one object of 'Note'", "no object of 'Note' where",
         ] {
             #expect(found.contains { $0.contains(text) }, "\(text): \(found)")
@@ -90,7 +90,7 @@ struct MigrationFixtureTests {
         #expect(unchanged.count == 1 && unchanged[0].contains("does not have the model"), "\(unchanged)")
     }
 
-    @Test("an expectation that makes no sense is an error")
+    @Test("a fixture's expectation with an unknown entity or property throws")
     func senseless() throws {
         let directory = try TemporaryDirectory()
         let fixture = try fixture(directory)
@@ -99,7 +99,7 @@ struct MigrationFixtureTests {
             MigrationSnapshot(model: try Notes.v3(), objects: [.init("Nota")]),
             MigrationSnapshot(
                 model: try Notes.v3(),
-                objects: [.init("Note", where: .equal("title", to: "note 2"), values: ["colour": 1])]
+                objects: [.init("Note", where: .equal("title", to: "note 2"), values: ["color": 1])]
             ),
             MigrationSnapshot(
                 model: try Notes.v3(),

@@ -21,7 +21,7 @@ struct ModelHistoryTests {
         return nil
     }
 
-    @Test("leads a store from each version to each later one")
+    @Test("a history has a chain from each version to each later one")
     func inferred() throws {
         let history = try Notes.inferredHistory()
         #expect(try chain(history, from: Notes.v1(), to: Notes.v3()) == ["v1-v3"])
@@ -30,7 +30,7 @@ struct ModelHistoryTests {
         #expect(try chain(history, from: Notes.v3(), to: Notes.v3()) == [])
     }
 
-    @Test("makes one step where no mapping model lies on the way")
+    @Test("a history without mapping models makes one inferred step")
     func direct() throws {
         let last = try ManagedObjectModel(
             entities: Notes.v3().entityDescriptions + [EntityDescription("Box", attributes: [.string("label")])])
@@ -40,7 +40,7 @@ struct ModelHistoryTests {
         #expect(try chain(history, from: Notes.v2(), to: last) == ["v2-last"])
     }
 
-    @Test("uses mapping models between the versions that they fit, also over several versions")
+    @Test("a history uses mapping models between the versions that they fit")
     func mappings() throws {
         var history = try ModelHistory([
             .init("v1", model: Notes.v1()), .init("v2", model: Notes.v2()), .init("v3", model: Notes.v3()),
@@ -88,7 +88,7 @@ struct ModelHistoryTests {
         return (chain.steps.map { "\($0.sourceName)-\($0.destinationName)" }, chain.way, losses)
     }
 
-    @Test("a stray renaming identifier in the middle takes nothing away")
+    @Test("a stray renaming identifier in an intermediate version loses nothing")
     func strayInTheMiddle() throws {
         let (a, b, c) = (
             AttributeDescription.string("a"), AttributeDescription.string("b"), AttributeDescription.string("c")
@@ -101,7 +101,7 @@ struct ModelHistoryTests {
         #expect(last.steps == ["v1-v2"] && last.losses == [])
     }
 
-    @Test("a migration passes through the versions where one step would drop what they keep, or cannot be inferred")
+    @Test("a history takes single steps where one step would drop values or cannot be inferred")
     func versionsKeepMore() throws {
         // The identifier of a rename was removed in the version after it.
         let (a, b) = (AttributeDescription.string("a"), AttributeDescription.string("b"))
@@ -117,7 +117,7 @@ struct ModelHistoryTests {
         #expect(same.steps == ["v1-v3"] && same.losses == [])
     }
 
-    @Test("no step is inferred over a mapping model, nor beside it through a part of its versions")
+    @Test("a history infers no step across or beside a mapping model")
     func mappingsAreNotEvaded() throws {
         let models = try (1...6).map { number in
             try note((1...number).map { .string("a\($0)") })
@@ -138,20 +138,20 @@ struct ModelHistoryTests {
         #expect(way?.contains("by a mapping model from") == true, "\(way ?? "")")
     }
 
-    @Test("infers nothing where that was not asked for")
+    @Test("a history infers no steps if inference is off")
     func notInferred() throws {
         let options = MigrationOptions().with { $0.infersMappingModel = false }
         let refused = error { _ = try chain(try Notes.inferredHistory(), from: Notes.v1(), to: Notes.v3(), options) }
         #expect(refused?.code == .mappingNotInferable)
-        #expect(refused?.message.contains("none is to be inferred") == true)
+        #expect(refused?.message.contains("inference is off") == true)
     }
 
-    @Test("says when a store is newer than the target, and of an unknown model which version comes nearest")
+    @Test("a history names a newer version and the version nearest to an unknown model")
     func unknown() throws {
         let history = try Notes.history()
         let newer = error { _ = try chain(history, from: Notes.v3(), to: Notes.v1()) }
         #expect(newer?.code == .newerModelVersion)
-        #expect(newer?.message.contains("'v3', which comes behind 'v1'") == true, "\(newer.map { "\($0)" } ?? "")")
+        #expect(newer?.message.contains("'v3', which is newer than 'v1'") == true, "\(newer.map { "\($0)" } ?? "")")
         let unknown = error { _ = try chain(history, from: Notes.v4(), to: Notes.v3()) }
         #expect(unknown?.code == .unknownModelVersion)
         #expect(
@@ -162,7 +162,7 @@ struct ModelHistoryTests {
         #expect(target?.code == .invalidRequest && target?.message.contains("none of the versions") == true)
     }
 
-    @Test("takes versions that store the same as one, and gives the newest model")
+    @Test("a history treats versions with equal storage as one and uses the newest model")
     func same() throws {
         var history = try ModelHistory([
             .init("v3", model: Notes.v3()), .init("v4", model: Notes.v4()), .init("v4b", model: Notes.v4(index: true)),
@@ -177,7 +177,7 @@ struct ModelHistoryTests {
         #expect(try chain(history, from: Notes.v4(), to: Notes.v4(index: true)) == [])
     }
 
-    @Test("is refused with versions or mapping models that make no sense")
+    @Test("a history refuses duplicate versions and mapping models that do not fit")
     func refusals() throws {
         #expect(error { _ = try ModelHistory([]) }?.code == .invalidRequest)
         let twice = error {
@@ -222,7 +222,7 @@ struct StagedMigrationTests {
         }
     }
 
-    @Test("lead through all versions in one order, with code where a custom stage has it")
+    @Test("stages cover all versions in order, and custom stages have code")
     func order() throws {
         let manager = try StagedMigrationManager([
             .lightweight(LightweightMigrationStage([Notes.v1()], label: "first")),
@@ -234,7 +234,7 @@ struct StagedMigrationTests {
         #expect(try steps(manager, from: Notes.v3(), to: Notes.v3()) == [])
     }
 
-    @Test("of custom kind share the version between them")
+    @Test("two custom stages share the version between them")
     func shared() throws {
         let manager = try StagedMigrationManager([
             .custom(CustomMigrationStage(from: Notes.v1(), to: Notes.v2())),
@@ -245,7 +245,7 @@ struct StagedMigrationTests {
                 == ["v1-v2 (stage 1) custom", "v2-v3 (stage 2) custom"])
     }
 
-    @Test("have each version once")
+    @Test("stages with a repeated version or without versions are refused")
     func duplicates() throws {
         let twice = error {
             _ = try StagedMigrationManager([
@@ -261,7 +261,7 @@ struct StagedMigrationTests {
         #expect(error { _ = try StagedMigrationManager([]) }?.message.contains("no stages") == true)
     }
 
-    @Test("refuse a store that is newer or unknown, another target, and a change that cannot be inferred")
+    @Test("stages refuse newer and unknown stores, other targets and changes without inference")
     func refusals() throws {
         let manager = try StagedMigrationManager([
             .lightweight(LightweightMigrationStage([Notes.v1(), Notes.v2(), Notes.v3()]))

@@ -4,13 +4,13 @@ import RoostMigration
 
 /// A model of notes in five versions, for migrations through them.
 enum Notes {
-    /// `Note(title, colour, rating Int16)`.
+    /// `Note(title, color, rating Int16)`.
     static func v1() throws(StoreError) -> ManagedObjectModel {
         try model(
             "v1",
             [
                 EntityDescription(
-                    "Note", attributes: [.string("title", isOptional: false), .string("colour"), .integer16("rating")],
+                    "Note", attributes: [.string("title", isOptional: false), .string("color"), .integer16("rating")],
                     relationships: [.toMany("tags", to: "Tag", inverse: "notes")]),
                 EntityDescription(
                     "Tag", attributes: [.string("name")], relationships: [.toMany("notes", to: "Note", inverse: "tags")]
@@ -18,7 +18,7 @@ enum Notes {
             ])
     }
 
-    /// `colour` is called `hexColour`, and a note says whether it is done.
+    /// `color` is called `hexColor`, and a note says whether it is done.
     static func v2() throws(StoreError) -> ManagedObjectModel {
         try model(
             "v2",
@@ -26,7 +26,7 @@ enum Notes {
                 EntityDescription(
                     "Note",
                     attributes: [
-                        .string("title", isOptional: false), .string("hexColour").renamed(from: "colour"),
+                        .string("title", isOptional: false), .string("hexColor").renamed(from: "color"),
                         .integer16("rating"), .boolean("isDone", isOptional: false, default: false),
                     ], relationships: [.toMany("tags", to: "Tag", inverse: "notes")]),
                 EntityDescription(
@@ -35,7 +35,7 @@ enum Notes {
             ])
     }
 
-    /// `hexColour` is called `paint`, ratings are larger, and new notes are done.
+    /// `hexColor` is called `paint`, ratings are larger, and new notes are done.
     ///
     /// Notes of the version before are not done, so one direct step is not equivalent to both
     /// steps.
@@ -46,7 +46,7 @@ enum Notes {
                 EntityDescription(
                     "Note",
                     attributes: [
-                        .string("title", isOptional: false), .string("paint").renamed(from: "colour"),
+                        .string("title", isOptional: false), .string("paint").renamed(from: "color"),
                         .integer32("rating"), .boolean("isDone", isOptional: false, default: true),
                     ], relationships: [.toMany("tags", to: "Tag", inverse: "notes")]),
                 EntityDescription(
@@ -136,7 +136,7 @@ enum Notes {
             try changes.insert(
                 ObjectID("Note", key: Int64(key)),
                 values: [
-                    "title": .string("note \(key)"), "colour": .string("c\(key)"), "rating": .int(Int64(key * 10)),
+                    "title": .string("note \(key)"), "color": .string("c\(key)"), "rating": .int(Int64(key * 10)),
                 ])
         }
         for key in 1...count {

@@ -13,12 +13,12 @@ struct ProgressiveMigrationTests {
         return nil
     }
 
-    private func location(_ type: String, _ directory: TemporaryDirectory, _ name: String) -> StoreLocation {
+    private func location(_ type: String, in directory: TemporaryDirectory, name: String) -> StoreLocation {
         // Stores in memory are called by their names over the whole process.
         StoreLocation(type: type, path: type == "memory" ? "\(directory.path)/\(name)" : directory.file(name))
     }
 
-    private func ratings(_ location: StoreLocation, _ attribute: String = "rating") throws -> [Value] {
+    private func ratings(_ location: StoreLocation, of attribute: String = "rating") throws -> [Value] {
         let store = try StoreRegistry.standard.open(location)
         defer { try? store.close() }
         let snapshot = try store.snapshot()
@@ -38,12 +38,14 @@ struct ProgressiveMigrationTests {
     }
 
     @Test(
-        "a store goes through the versions into a store of any type, and stays as it is",
+        "a migration through versions works between any two types and keeps the source",
         arguments: Sample.writingTypes,
         Sample.writingTypes)
     func wholeWay(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
-        let (old, new) = (location(source, directory, "old"), location(destination, directory, "new"))
+        let (old, new) = (
+            location(source, in: directory, name: "old"), location(destination, in: directory, name: "new")
+        )
         try Notes.store(old).close()
         let before = source == "memory" ? nil : try Data(contentsOf: URL(fileURLWithPath: old.path))
         let options = MigrationOptions(history: try Notes.history())
@@ -51,10 +53,10 @@ struct ProgressiveMigrationTests {
             from: .location(old), to: .location(new), model: try Notes.v3(), options: options)
         #expect(report.steps.count == 2 && report.verified && report.objects == 8 && report.links == 10)
         #expect(report.source == old.description && report.destination == new.description)
-        #expect(try ratings(new, "paint") == (1...5).map { .string("c\($0)") })
+        #expect(try ratings(new, of: "paint") == (1...5).map { .string("c\($0)") })
         #expect(try ratings(new) == (1...5).map { .int(Int64($0 * 10)) })
         // As the version between would have had it.
-        #expect(try ratings(new, "isDone") == Array(repeating: .bool(false), count: 5))
+        #expect(try ratings(new, of: "isDone") == Array(repeating: .bool(false), count: 5))
         if let before { #expect(try Data(contentsOf: URL(fileURLWithPath: old.path)) == before) }
         #expect(
             try directory.names()
@@ -72,10 +74,10 @@ struct ProgressiveMigrationTests {
         try destroy(old, new)
     }
 
-    @Test("an open store can be the destination", arguments: Sample.writingTypes)
+    @Test("a migration through versions fills an open store", arguments: Sample.writingTypes)
     func openDestination(type: String) throws {
         let directory = try TemporaryDirectory()
-        let (old, new) = (location(type, directory, "old"), location(type, directory, "new"))
+        let (old, new) = (location(type, in: directory, name: "old"), location(type, in: directory, name: "new"))
         let source = try Notes.store(old)
         let store = try StoreRegistry.standard.create(new, model: try Notes.v3())
         let report = try manager.migrate(
@@ -146,10 +148,14 @@ struct ProgressiveMigrationTests {
         return (manager, last)
     }
 
-    @Test("stages run their code on stores hidden from other code", arguments: Sample.writingTypes, Sample.writingTypes)
+    @Test(
+        "stages run their code on copies, and the report counts their changes", arguments: Sample.writingTypes,
+        Sample.writingTypes)
     func staged(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
-        let (old, new) = (location(source, directory, "old"), location(destination, directory, "new"))
+        let (old, new) = (
+            location(source, in: directory, name: "old"), location(destination, in: directory, name: "new")
+        )
         try Notes.store(old).close()
         let log = Mutex<[String]>([])
         let (stages, model) = try stages(log)
@@ -169,7 +175,7 @@ struct ProgressiveMigrationTests {
         try destroy(old, new)
     }
 
-    @Test("what a first stage's code gets a copy of is reported as it was read, and keeps what the code makes of it")
+    @Test("a first stage's code changes a copy whose skipped objects are reported")
     func stagedCopy() throws {
         let source = try Notes.store(StoreLocation(type: "memory", path: ""))
         var changes = ChangeSet(model: source.model)
@@ -198,10 +204,10 @@ struct ProgressiveMigrationTests {
         try store.close()
     }
 
-    @Test("a way without the space for its stores ends before anything is made", arguments: Sample.fileTypes)
+    @Test("a migration through versions is refused without enough space", arguments: Sample.fileTypes)
     func requiresSpace(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory, "notes")
+        let location = location(type, in: directory, name: "notes")
         try Notes.store(location).close()
         var options = MigrationOptions(history: try Notes.history())
         options.conversion.reservedBytes = .max
@@ -217,10 +223,10 @@ struct ProgressiveMigrationTests {
         #expect(try directory.names() == ["notes"])
     }
 
-    @Test("stages bring a store forward in its place", arguments: Sample.fileTypes)
+    @Test("stages migrate a store in place", arguments: Sample.fileTypes)
     func stagedInPlace(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory, "notes")
+        let location = location(type, in: directory, name: "notes")
         try Notes.store(location).close()
         let log = Mutex<[String]>([])
         let (stages, model) = try stages(log)
@@ -231,10 +237,11 @@ struct ProgressiveMigrationTests {
         #expect(try directory.names() == ["notes"])
     }
 
-    @Test("an error in a stage's code ends the migration without a trace", arguments: Sample.fileTypes, [false, true])
+    @Test(
+        "an error in a stage's code ends the migration and changes nothing", arguments: Sample.fileTypes, [false, true])
     func failingStage(type: String, inPlace: Bool) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory, "notes")
+        let location = location(type, in: directory, name: "notes")
         try Notes.store(location).close()
         let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         let log = Mutex<[String]>([])

@@ -2,76 +2,84 @@ import Testing
 
 @testable import RoostMigration
 
-@Suite("The way through versions")
+@Suite("Paths through versions")
 struct VersionPathTests {
-    private func inferred(_ from: Int, _ to: Int) -> VersionStep { VersionStep(from: from, to: to, kind: .inferred) }
-    private func mapping(_ from: Int, _ to: Int, _ number: Int = 0) -> VersionStep {
+    private func inferred(_ from: Int, to: Int) -> VersionStep { VersionStep(from: from, to: to, kind: .inferred) }
+    private func mapping(_ from: Int, to: Int, number: Int = 0) -> VersionStep {
         VersionStep(from: from, to: to, kind: .mapping(number))
     }
     private func same(_ from: Int) -> VersionStep { VersionStep(from: from, to: from + 1, kind: .same) }
 
-    @Test("the path through versions goes from neighbor to neighbor")
-    func neighbours() {
-        let steps = (0..<4).map { inferred($0, $0 + 1) }
+    @Test("a path through versions goes from neighbor to neighbor")
+    func neighbors() {
+        let steps = (0..<4).map { inferred($0, to: $0 + 1) }
         #expect(VersionPath.shortest(from: 0, to: 4, steps: steps) == steps)
         #expect(VersionPath.shortest(from: 2, to: 4, steps: steps) == Array(steps[2...]))
         #expect(VersionPath.shortest(from: 2, to: 2, steps: steps) == [])
     }
 
-    @Test("takes mapping models that skip versions, where that is shorter")
+    @Test("a path through versions takes a mapping model that skips versions if it is shorter")
     func skipping() {
-        let steps = (0..<4).map { inferred($0, $0 + 1) }
+        let steps = (0..<4).map { inferred($0, to: $0 + 1) }
         #expect(
-            VersionPath.shortest(from: 0, to: 4, steps: steps + [mapping(0, 3)]) == [mapping(0, 3), inferred(3, 4)])
-        #expect(VersionPath.shortest(from: 1, to: 4, steps: steps + [mapping(0, 3)]) == Array(steps[1...]))
+            VersionPath.shortest(from: 0, to: 4, steps: steps + [mapping(0, to: 3)]) == [
+                mapping(0, to: 3), inferred(3, to: 4),
+            ])
+        #expect(VersionPath.shortest(from: 1, to: 4, steps: steps + [mapping(0, to: 3)]) == Array(steps[1...]))
         // Over the target and back again is no way.
-        #expect(VersionPath.shortest(from: 0, to: 2, steps: steps + [mapping(0, 3)]) == Array(steps[..<2]))
+        #expect(VersionPath.shortest(from: 0, to: 2, steps: steps + [mapping(0, to: 3)]) == Array(steps[..<2]))
     }
 
-    @Test("the path through versions prefers custom mappings to inferred ones, and the first of equals")
+    @Test("a path through versions prefers custom mappings, and the first of equal ones")
     func preferences() {
         #expect(
             VersionPath.shortest(
-                from: 0, to: 2, steps: [inferred(0, 1), inferred(1, 2), mapping(0, 1), mapping(1, 2, 1)])
-                == [mapping(0, 1), mapping(1, 2, 1)])
+                from: 0, to: 2,
+                steps: [inferred(0, to: 1), inferred(1, to: 2), mapping(0, to: 1), mapping(1, to: 2, number: 1)])
+                == [mapping(0, to: 1), mapping(1, to: 2, number: 1)])
         #expect(
-            VersionPath.shortest(from: 0, to: 1, steps: [mapping(0, 1, 1), mapping(0, 1, 0)]) == [mapping(0, 1, 0)])
+            VersionPath.shortest(from: 0, to: 1, steps: [mapping(0, to: 1, number: 1), mapping(0, to: 1, number: 0)])
+                == [mapping(0, to: 1, number: 0)])
         #expect(
             VersionPath.shortest(
-                from: 0, to: 3, steps: [mapping(0, 1, 0), mapping(1, 3, 1), mapping(0, 2, 2), mapping(2, 3, 3)])
-                == [mapping(0, 2, 2), mapping(2, 3, 3)])
+                from: 0, to: 3,
+                steps: [
+                    mapping(0, to: 1, number: 0), mapping(1, to: 3, number: 1), mapping(0, to: 2, number: 2),
+                    mapping(2, to: 3, number: 3),
+                ])
+                == [mapping(0, to: 2, number: 2), mapping(2, to: 3, number: 3)])
     }
 
-    @Test("takes the way with fewer inferred steps among those with as many, also where another goes further first")
+    @Test("a path through versions has the fewest inferred steps of equally short paths")
     func fewerInferred() {
-        let steps = [inferred(0, 2), inferred(2, 3), mapping(0, 1), inferred(1, 3)]
-        #expect(VersionPath.shortest(from: 0, to: 3, steps: steps) == [mapping(0, 1), inferred(1, 3)])
+        let steps = [inferred(0, to: 2), inferred(2, to: 3), mapping(0, to: 1), inferred(1, to: 3)]
+        #expect(VersionPath.shortest(from: 0, to: 3, steps: steps) == [mapping(0, to: 1), inferred(1, to: 3)])
     }
 
-    @Test("costs nothing between versions that store the same")
+    @Test("a path through versions counts no step between versions with equal storage")
     func sameVersions() {
-        let steps = [inferred(0, 1), same(1), inferred(2, 3), mapping(0, 3)]
-        #expect(VersionPath.shortest(from: 0, to: 3, steps: steps) == [mapping(0, 3)])
-        #expect(VersionPath.shortest(from: 0, to: 2, steps: steps) == [inferred(0, 1), same(1)])
+        let steps = [inferred(0, to: 1), same(1), inferred(2, to: 3), mapping(0, to: 3)]
+        #expect(VersionPath.shortest(from: 0, to: 3, steps: steps) == [mapping(0, to: 3)])
+        #expect(VersionPath.shortest(from: 0, to: 2, steps: steps) == [inferred(0, to: 1), same(1)])
         #expect(VersionPath.shortest(from: 1, to: 2, steps: steps) == [same(1)])
     }
 
-    @Test("is none over a gap, backwards, or around in circles")
+    @Test("a path through versions has no gap, no backward step and no circle")
     func nowhere() {
-        #expect(VersionPath.shortest(from: 0, to: 3, steps: [inferred(0, 1), inferred(2, 3)]) == nil)
-        #expect(VersionPath.shortest(from: 3, to: 0, steps: [mapping(3, 0)]) == nil)
-        let circle = [inferred(0, 1), mapping(1, 0), mapping(1, 1), inferred(1, 2)]
-        #expect(VersionPath.shortest(from: 0, to: 2, steps: circle) == [inferred(0, 1), inferred(1, 2)])
+        #expect(VersionPath.shortest(from: 0, to: 3, steps: [inferred(0, to: 1), inferred(2, to: 3)]) == nil)
+        #expect(VersionPath.shortest(from: 3, to: 0, steps: [mapping(3, to: 0)]) == nil)
+        let circle = [inferred(0, to: 1), mapping(1, to: 0), mapping(1, to: 1), inferred(1, to: 2)]
+        #expect(VersionPath.shortest(from: 0, to: 2, steps: circle) == [inferred(0, to: 1), inferred(1, to: 2)])
     }
 
     /// Beside a search that tries every way.
-    @Test("is the shortest one among random steps", arguments: UInt64(0)..<60)
+    @Test("a path through random steps is as short as one found by exhaustive search", arguments: UInt64(0)..<60)
     func random(seed: UInt64) {
         var numbers = SeededNumbers(seed: seed)
         let count = 2 + numbers.below(7)
         let steps = (0..<numbers.below(16)).map { number in
             let (from, to) = (numbers.below(count), numbers.below(count))
-            return numbers.below(2) == 0 ? inferred(from, to) : mapping(from, to, number)
+            return numbers.below(2) == 0 ? inferred(from, to: to) : mapping(from, to: to, number: number)
         }
         func best(_ from: Int) -> (Int, Int)? {
             guard from != count - 1 else { return (0, 0) }

@@ -10,77 +10,21 @@ enum GeneratedContent {
     static func store(_ location: StoreLocation, model: ManagedObjectModel, perEntity: Int = 12) throws
         -> any PersistentStore
     {
-        let store = try StoreRegistry.standard.create(location, model: model)
-        var generator = SeededGenerator(seed: 5)
-        var keys: [Int: [Int64]] = [:]
-        var ids: [ObjectID] = []
-        var lastKeys: [Int: Int64] = [:]
-        for entity in model.entities where !entity.isAbstract {
-            for _ in 0..<perEntity {
-                let key = (lastKeys[entity.root] ?? 0) + Int64(1 + generator.below(3))
-                lastKeys[entity.root] = key
-                keys[entity.number, default: []].append(key)
-                ids.append(ObjectID(entity.name, key: key))
-            }
-        }
-        func objects(_ entity: Int) -> [ObjectID] {
-            model.entities[entity].selfAndSubentities.flatMap { number in
-                (keys[number] ?? []).map { ObjectID(model.entities[number].name, key: $0) }
-            }
-        }
-        var values: [ObjectID: [String: Value]] = [:]
-        for (index, id) in ids.enumerated() {
-            for attribute in model.entity(id.entity)?.attributes ?? [] where attribute.isStored {
-                // Some of what may be null is.
-                if attribute.isOptional, index % 5 == 0 { continue }
-                values[id, default: [:]][attribute.name] = value(attribute, index)
-            }
-        }
+        let objects = Self.objects(of: model, perEntity: perEntity)
+        let ids = model.entities.flatMap { objects[$0.number] ?? [] }
+        var values = attributes(of: ids, in: model)
         var links: [Int: [Link]] = [:]
         for relationship in model.relationships {
-            let (sources, targets) = (objects(relationship.source), objects(relationship.destination))
+            let sources = model.entities[relationship.source].selfAndSubentities.flatMap { objects[$0] ?? [] }
+            let targets = model.entities[relationship.destination].selfAndSubentities.flatMap { objects[$0] ?? [] }
             guard !targets.isEmpty else { continue }
-            let inverse = relationship.inverse.map { model.relationships[$0] }
             if relationship.storage == .field {
-                if let inverse, !inverse.isToMany, inverse.number < relationship.number { continue }
-                for (index, source) in sources.enumerated() {
-                    if let inverse, !inverse.isToMany {
-                        guard index < targets.count, inverse.number != relationship.number else { continue }
-                        values[source, default: [:]][relationship.name.name] = .objectID(targets[index])
-                        values[targets[index], default: [:]][inverse.name.name] = .objectID(source)
-                        continue
-                    }
-                    values[source, default: [:]][relationship.name.name] = .objectID(
-                        targets[(index * 7) % targets.count])
-                    if relationship.inverseIsOrdered {
-                        values[source, default: [:]][RecordLayout.orderFieldName(of: relationship.name.name)] =
-                            .int(Int64(100 - index))
-                    }
-                }
+                addReferences(relationship, of: model, from: sources, to: targets, &values)
             } else if relationship.ownsLinks {
-                var seen: Set<Link> = []
-                for (index, source) in sources.enumerated() {
-                    // Without an inverse, an object may get a to-one one in a later version: it is in one list only.
-                    if relationship.inverse == nil {
-                        guard index < targets.count else { continue }
-                        seen.insert(relationship.normalized(Link(source.key, targets[index].key)))
-                        continue
-                    }
-                    for step in 0..<2 {
-                        seen.insert(
-                            relationship.normalized(
-                                Link(
-                                    source.key, targets[(index * 3 + step) % targets.count].key,
-                                    order: Int64(step), inverseOrder: 0)))
-                    }
-                }
-                var pairs: Set<[Int64]> = []
-                links[relationship.number] = seen.sorted {
-                    ($0.source, $0.target, $0.order) < ($1.source, $1.target, $1.order)
-                }
-                .filter { pairs.insert([$0.source, $0.target]).inserted }
+                links[relationship.number] = pairs(relationship, from: sources, to: targets)
             }
         }
+        let store = try StoreRegistry.standard.create(location, model: model)
         let loader = try store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: model)
         for id in ids { try batch.append(id, values: values[id] ?? [:]) }
@@ -90,6 +34,81 @@ enum GeneratedContent {
         }
         _ = try loader.finish()
         return store
+    }
+
+    /// Returns new IDs for each entity that is not abstract, by its number; keys have gaps.
+    private static func objects(of model: ManagedObjectModel, perEntity: Int) -> [Int: [ObjectID]] {
+        var generator = SeededGenerator(seed: 5)
+        var objects: [Int: [ObjectID]] = [:]
+        var lastKeys: [Int: Int64] = [:]
+        for entity in model.entities where !entity.isAbstract {
+            for _ in 0..<perEntity {
+                let key = (lastKeys[entity.root] ?? 0) + Int64(1 + generator.below(3))
+                lastKeys[entity.root] = key
+                objects[entity.number, default: []].append(ObjectID(entity.name, key: key))
+            }
+        }
+        return objects
+    }
+
+    /// Returns values of the attributes; some optional ones are null.
+    private static func attributes(
+        of ids: [ObjectID], in model: ManagedObjectModel
+    ) -> [ObjectID: [String: Value]] {
+        var values: [ObjectID: [String: Value]] = [:]
+        for (index, id) in ids.enumerated() {
+            for attribute in model.entity(id.entity)?.attributes ?? [] where attribute.isStored {
+                if attribute.isOptional, index % 5 == 0 { continue }
+                values[id, default: [:]][attribute.name] = value(attribute, index)
+            }
+        }
+        return values
+    }
+
+    /// Adds destinations to a to-one relationship, and to its inverse if that is to-one too.
+    private static func addReferences(
+        _ relationship: ManagedObjectModel.Relationship, of model: ManagedObjectModel, from sources: [ObjectID],
+        to targets: [ObjectID], _ values: inout [ObjectID: [String: Value]]
+    ) {
+        let name = relationship.name.name
+        if let inverse = relationship.inverse.map({ model.relationships[$0] }), !inverse.isToMany {
+            // The end with the lower number fills both.
+            guard inverse.number > relationship.number else { return }
+            for (source, target) in zip(sources, targets) {
+                values[source, default: [:]][name] = .objectID(target)
+                values[target, default: [:]][inverse.name.name] = .objectID(source)
+            }
+            return
+        }
+        for (index, source) in sources.enumerated() {
+            values[source, default: [:]][name] = .objectID(targets[(index * 7) % targets.count])
+            if relationship.inverseIsOrdered {
+                values[source, default: [:]][RecordLayout.orderFieldName(of: name)] = .int(Int64(100 - index))
+            }
+        }
+    }
+
+    /// Returns the links of a relationship: one for each source without an inverse, else two.
+    private static func pairs(
+        _ relationship: ManagedObjectModel.Relationship, from sources: [ObjectID], to targets: [ObjectID]
+    ) -> [Link] {
+        var links: Set<Link> = []
+        for (index, source) in sources.enumerated() {
+            // Without an inverse, an object may get a to-one one in a later version: it is in one list only.
+            if relationship.inverse == nil {
+                guard index < targets.count else { continue }
+                links.insert(relationship.normalized(Link(source.key, targets[index].key)))
+                continue
+            }
+            for step in 0..<2 {
+                let target = targets[(index * 3 + step) % targets.count]
+                links.insert(
+                    relationship.normalized(Link(source.key, target.key, order: Int64(step), inverseOrder: 0)))
+            }
+        }
+        var pairs: Set<[Int64]> = []
+        return links.sorted { ($0.source, $0.target, $0.order) < ($1.source, $1.target, $1.order) }
+            .filter { pairs.insert([$0.source, $0.target]).inserted }
     }
 
     private static func value(_ attribute: AttributeDescription, _ index: Int) -> Value {

@@ -4,7 +4,7 @@ import RoostCore
 import Testing
 
 /// The code of `docs/stores.md` and `docs/queries.md`, run on every type of store.
-@Suite("The articles about stores")
+@Suite("Code in the pages about stores and queries")
 struct ArticleTests {
     private let folder = Result { try Folder() }
 
@@ -34,10 +34,10 @@ struct ArticleTests {
         var album: ObjectID?
     }
 
-    @Test("show what stores do", arguments: Sample.types)
+    @Test("the code of docs/stores.md gives the results that the page states", arguments: Sample.types)
     func stores(type: String) async throws {
         let (location, model) = (try folder.get().location(type), try makeModel())
-        let copy = try folder.get().location("json", "copy")
+        let copy = try folder.get().location("json", name: "copy")
         let store = try open(location, model)
         try synchronous(store)
         try await store.update("Track", set: "plays = 0")
@@ -49,7 +49,7 @@ struct ArticleTests {
         try finish(store, copy)
     }
 
-    @Test("begin with a program", arguments: Sample.types)
+    @Test("the first program of docs/stores.md prints the album that it updated", arguments: Sample.types)
     func program(type: String) throws {
         let location = try folder.get().location(type)
         var printed: [String] = []
@@ -149,7 +149,7 @@ struct ArticleTests {
         #expect(throws: StoreError.self) { try store.count("Track") }
     }
 
-    @Test("show what queries do", arguments: Sample.types)
+    @Test("the code of docs/queries.md gives the results that the page states", arguments: Sample.types)
     func queries(type: String) throws {
         let store = try Store.open(try folder.get().location(type), model: try makeModel())
         let ids = try #require(
@@ -198,7 +198,8 @@ struct ArticleTests {
         #expect("\(plan)".isEmpty == false)
     }
 
-    @Test("quote code that is compiled and run", arguments: ["stores", "queries"])
+    @Test(
+        "every Swift block of docs/stores.md and docs/queries.md is code of a test", arguments: ["stores", "queries"])
     func quotations(page: String) throws {
         let here = URL(fileURLWithPath: #filePath)
         let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -215,6 +216,6 @@ struct ArticleTests {
         }
     }
 
-    /// A text without white space, which the formatter places.
+    /// Returns a text without white space, which the formatter places.
     private static func squeezed(_ text: String) -> String { text.filter { !$0.isWhitespace } }
 }

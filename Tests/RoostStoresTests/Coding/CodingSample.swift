@@ -58,7 +58,7 @@ enum CodingSample {
 
     /// Decodes a record with these values.
     static func decode<T: Decodable>(
-        _ type: T.Type, _ values: [String: Value] = values, entity: EntityName = "Thing", hasMembers: Bool = true
+        _ type: T.Type, values: [String: Value] = values, entity: EntityName = "Thing", hasMembers: Bool = true
     ) throws(StoreError) -> T {
         let model: ManagedObjectModel
         do { model = try Self.model() } catch { throw StoreError(.invalidModel, "\(error)") }

@@ -7,18 +7,19 @@ import Testing
 @Suite("Decoding records")
 struct RecordDecoderTests {
     private static func failure<T: Decodable>(
-        _ type: T.Type, _ values: [String: Value] = CodingSample.values, entity: EntityName = "Thing",
+        _ type: T.Type, values: [String: Value] = CodingSample.values, entity: EntityName = "Thing",
         hasMembers: Bool = true
     ) -> StoreError? {
         do throws(StoreError) {
-            _ = try CodingSample.decode(type, values, entity: entity, hasMembers: hasMembers)
+            _ = try CodingSample.decode(type, values: values, entity: entity, hasMembers: hasMembers)
             return nil
         } catch {
             return error
         }
     }
 
-    @Test("a type has the values of each attribute and relationship") func everything() throws {
+    @Test("a Codable type receives the value of every attribute and relationship of a record") func everything() throws
+    {
         let thing = try CodingSample.decode(Thing.self)
         #expect(thing.objectID == ObjectID("Thing", key: 5))
         #expect((thing.small, thing.middle, thing.large) == (-7, 70_000, .max))
@@ -35,16 +36,16 @@ struct RecordDecoderTests {
         #expect(thing.previous == [])
     }
 
-    @Test("an optional is nil if the value is null") func optionals() throws {
+    @Test("an optional property is decoded as nil from a null value") func optionals() throws {
         #expect(
-            try CodingSample.decode(OptionalThing.self, [:])
+            try CodingSample.decode(OptionalThing.self, values: [:])
                 == OptionalThing(objectID: ObjectID("Thing", key: 5), tags: CodingSample.tags))
         let full = try CodingSample.decode(OptionalThing.self)
         #expect((full.small, full.large, full.flag) == (-7, UInt64(Int64.max), true))
         #expect(
             (full.text, full.date, full.other) == ("e\u{301}, \0 and 🎷", CodingSample.date, ObjectID("Person", key: 9)))
         #expect(full.place == .init(city: "Oslo", point: .init(x: 1.5, y: -2.5)))
-        #expect(try CodingSample.decode(OptionalThing.self, ["place": .composite([:])]).place == .init())
+        #expect(try CodingSample.decode(OptionalThing.self, values: ["place": .composite([:])]).place == .init())
     }
 
     // MARK: Types
@@ -80,26 +81,28 @@ struct RecordDecoderTests {
     enum ID: PropertyNamed { static let name = "objectID" }
     enum DateName: PropertyNamed { static let name = "date" }
 
-    @Test("a number is represented exactly in another type") func exactNumbers() throws {
+    @Test("a number is decoded into another numeric type that represents it exactly") func exactNumbers() throws {
         #expect(try CodingSample.decode(Single<Small, Double>.self).value == -7)
         #expect(try CodingSample.decode(Single<Small, Decimal>.self).value == -7)
         #expect(try CodingSample.decode(Single<Middle, UInt>.self).value == 70_000)
         #expect(try CodingSample.decode(Single<Float_, Double>.self).value == 0.5)
-        #expect(try CodingSample.decode(Single<Double_, Float>.self, ["double": 0.25]).value == 0.25)
-        #expect(try CodingSample.decode(Single<Double_, Float>.self, ["double": .double(.nan)]).value.isNaN)
+        #expect(try CodingSample.decode(Single<Double_, Float>.self, values: ["double": 0.25]).value == 0.25)
+        #expect(try CodingSample.decode(Single<Double_, Float>.self, values: ["double": .double(.nan)]).value.isNaN)
         #expect(try CodingSample.decode(Single<URI, String>.self).value == "https://example.org/a?b=c")
     }
 
-    @Test("an optional type decodes null also where it is asked for by decode(_:forKey:)") func explicitOptional()
+    @Test("decode(_:forKey:) with an optional type returns nil for a null value") func explicitOptional()
         throws
     {
-        #expect(try CodingSample.decode(Single<DateName, Date?>.self, [:]).value == nil)
+        #expect(try CodingSample.decode(Single<DateName, Date?>.self, values: [:]).value == nil)
         #expect(try CodingSample.decode(Single<DateName, Date?>.self).value == CodingSample.date)
         #expect(try CodingSample.decode(Single<Small, Int?>.self).value == -7)
-        #expect(try CodingSample.decode(Single<PlaceName, Thing.Place?>.self, [:]).value == nil)
+        #expect(try CodingSample.decode(Single<PlaceName, Thing.Place?>.self, values: [:]).value == nil)
     }
 
-    @Test("a value that a number's type cannot represent is an error without the value") func unfitNumbers() throws {
+    @Test("decoding a value that the Swift type cannot represent fails without showing the value") func unfitNumbers()
+        throws
+    {
         let error = try #require(Self.failure(Single<Middle, Int16>.self))
         #expect(error.code == .invalidValue)
         #expect(
@@ -109,11 +112,11 @@ struct RecordDecoderTests {
         #expect(Self.failure(Single<Small, UInt64>.self)?.code == .invalidValue)
         #expect(Self.failure(Single<Large, Double>.self)?.code == .invalidValue)
         #expect(Self.failure(Single<Double_, Float>.self)?.code == .invalidValue)
-        #expect(Self.failure(Single<URI, URL>.self, ["uri": .uri("")])?.code == .invalidValue)
+        #expect(Self.failure(Single<URI, URL>.self, values: ["uri": .uri("")])?.code == .invalidValue)
     }
 
     @Test(
-        "a type that an attribute never has is an error with both types",
+        "decoding an attribute as an incompatible Swift type names both types",
         arguments: [
             Wrong(Single<Small, String>.self, "small", "String", "integer16"),
             Wrong(Single<Text, Int>.self, "text", "Int", "string"),
@@ -149,7 +152,7 @@ struct RecordDecoderTests {
         }
     }
 
-    /// A type that is decoded in vain.
+    /// A type that cannot be decoded.
     struct Wrong: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let failure: @Sendable ([String: Value]) -> StoreError?
@@ -166,7 +169,7 @@ struct RecordDecoderTests {
 
         init<T: Decodable & SendableMetatype>(_ type: T.Type) {
             testDescription = "\(type)"
-            failure = { RecordDecoderTests.failure(type, $0) }
+            failure = { RecordDecoderTests.failure(type, values: $0) }
         }
     }
 
@@ -181,11 +184,11 @@ struct RecordDecoderTests {
         }
     }
 
-    @Test("an enumeration with raw values is decoded from its attribute") func enumerations() throws {
+    @Test("an enumeration is decoded from its raw value, and an unknown one stays secret") func enumerations() throws {
         struct Row: Decodable { let text: Kind, small: Rank?, middle: Rank? }
-        let row = try CodingSample.decode(Row.self, ["text": "blues", "small": 5])
+        let row = try CodingSample.decode(Row.self, values: ["text": "blues", "small": 5])
         #expect((row.text, row.small, row.middle) == (.blues, .high, nil))
-        let error = try #require(Self.failure(Row.self, ["text": "secret"]))
+        let error = try #require(Self.failure(Row.self, values: ["text": "secret"]))
         #expect(error.code == .invalidValue)
         #expect(
             error.message
@@ -194,7 +197,7 @@ struct RecordDecoderTests {
         #expect(!"\(error)".contains("secret"))
     }
 
-    @Test("a type that wraps a single value is decoded from its attribute") func wrappers() throws {
+    @Test("a type with a single value container is decoded from its attribute") func wrappers() throws {
         struct Row: Decodable {
             let text: Wrapped<String>, date: Wrapped<Date>, small: Wrapped<Int8>, flag: Wrapped<Bool?>
             let place: Wrapped<Thing.Place>, tags: Wrapped<[ObjectID]>, owner: Wrapped<ObjectID>
@@ -207,30 +210,34 @@ struct RecordDecoderTests {
 
     // MARK: Null, unknown keys
 
-    @Test("null for a property that is not optional is an error with the property") func nulls() throws {
-        let error = try #require(Self.failure(Single<Text, String>.self, [:]))
+    @Test("decoding null for a property that is not optional names the property") func nulls() throws {
+        let error = try #require(Self.failure(Single<Text, String>.self, values: [:]))
         #expect(error.code == .invalidValue)
         #expect(
             error.message
                 == "'Single<Text, String>.text' has the Swift type String, which is not optional, and 'Thing.text' (string) is null in Thing/p5. Make it optional."
         )
         #expect(
-            Self.failure(Single<DateName, Date>.self, [:])?.message.contains("Swift type Date, which is not optional")
+            Self.failure(Single<DateName, Date>.self, values: [:])?.message.contains(
+                "Swift type Date, which is not optional")
                 == true)
         #expect(
-            Self.failure(Single<Owner, ObjectID>.self, [:])?.message.contains("(to-one relationship) is null") == true)
-        #expect(
-            Self.failure(Single<Text, Kind>.self, [:])?.message.contains("Swift type Kind, which is not optional")
+            Self.failure(Single<Owner, ObjectID>.self, values: [:])?.message.contains("(to-one relationship) is null")
                 == true)
         #expect(
-            Self.failure(Single<PlaceName, Thing.Place>.self, [:])?.message.contains("Swift type Place, which is not")
+            Self.failure(Single<Text, Kind>.self, values: [:])?.message.contains(
+                "Swift type Kind, which is not optional")
+                == true)
+        #expect(
+            Self.failure(Single<PlaceName, Thing.Place>.self, values: [:])?.message.contains(
+                "Swift type Place, which is not")
                 == true)
         let nested = Self.failure(
-            Single<PlaceName, Thing.Place>.self, ["place": .composite(["city": "x", "point": .composite([:])])])
+            Single<PlaceName, Thing.Place>.self, values: ["place": .composite(["city": "x", "point": .composite([:])])])
         #expect(nested?.message.contains(".place.point.x' has the Swift type Double, which is not optional") == true)
     }
 
-    @Test("a key that no entity of the hierarchy has is an error with the nearest name") func unknownKeys() throws {
+    @Test("decoding a key that no entity of the hierarchy has suggests the nearest name") func unknownKeys() throws {
         struct Row: Decodable { let text: String, smal: Int? }
         let error = try #require(Self.failure(Row.self))
         #expect(error.code == .unknownProperty)
@@ -243,23 +250,23 @@ struct RecordDecoderTests {
             Self.failure(Nested.self)?.message == "Composite 'Thing.place' has no property 'town', a key of 'Nested'.")
     }
 
-    @Test("an optional that only another entity of the hierarchy has is nil") func hierarchies() throws {
+    @Test("an optional property that only a sibling entity has is decoded as nil") func hierarchies() throws {
         struct Row: Decodable { let name: String, age: Int?, worth: Decimal? }
-        let person = try CodingSample.decode(Row.self, ["name": "Ada", "age": 36], entity: "Person")
+        let person = try CodingSample.decode(Row.self, values: ["name": "Ada", "age": 36], entity: "Person")
         #expect((person.name, person.age, person.worth) == ("Ada", 36, nil))
         struct Strict: Decodable { let worth: Decimal }
-        let error = try #require(Self.failure(Strict.self, [:], entity: "Person"))
+        let error = try #require(Self.failure(Strict.self, values: [:], entity: "Person"))
         #expect(error.code == .invalidValue)
         #expect(error.message.hasPrefix("Entity 'Person' has no property 'worth', only 'Company' has one."))
     }
 
-    @Test("a transient attribute is an error, also as an optional") func transient() {
+    @Test("decoding a transient attribute fails, even into an optional") func transient() {
         struct Row: Decodable { let scratch: String? }
         #expect(Self.failure(Row.self)?.code == .unknownProperty)
         #expect(Self.failure(Row.self)?.message == "'Thing.scratch' is transient, so no store has its value.")
     }
 
-    @Test("a to-many relationship is an error where the request reads none") func noMembers() {
+    @Test("decoding a to-many relationship fails if the request reads no members") func noMembers() {
         let error = Self.failure(Thing.self, hasMembers: false)
         #expect(error?.code == .invalidRequest)
         #expect(error?.message.contains("'Thing.tags' refers to many objects") == true)
@@ -267,7 +274,7 @@ struct RecordDecoderTests {
 
     // MARK: Containers
 
-    @Test("a type can ask for nested containers, lists of objects and all keys") func containers() throws {
+    @Test("a custom initializer can use nested containers, lists of objects and all keys") func containers() throws {
         struct Row: Decodable {
             var city = "", x = 0.0, ids: [ObjectID] = [], names: Set<String> = [], isNull = false, hasNote = false
             enum Key: String, CodingKey, CaseIterable { case place, tags, text, nothing, age, scratch, objectID }
@@ -295,7 +302,8 @@ struct RecordDecoderTests {
         #expect((row.isNull, row.hasNote) == (false, true))
     }
 
-    @Test("a composite whose elements are of one type is a dictionary too") func dictionaries() throws {
+    @Test("a composite with elements of several types cannot be decoded into a dictionary of strings")
+    func dictionaries() throws {
         struct Row: Decodable {
             struct Place: Decodable { let city: String }
             let place: Place
@@ -331,7 +339,7 @@ struct RecordDecoderTests {
     }
 
     @Test(
-        "a container that a record does not have is an error with the property",
+        "decoding with a container that a record does not have names the property",
         arguments: [
             (Wrong(Lists.self), "'Lists.text' asks for a list of values, which 'Thing.text' (string) does not have."),
             (
@@ -376,7 +384,7 @@ struct RecordDecoderTests {
         #expect(wrong.failure(CodingSample.values)?.message == message)
     }
 
-    @Test("a class gives the same decoder to its superclass") func classes() throws {
+    @Test("a class that gives its decoder to its superclass is decoded whole") func classes() throws {
         let object = try CodingSample.decode(WellDerived.self)
         #expect((object.small, object.text) == (-7, "e\u{301}, \0 and 🎷"))
     }
@@ -392,7 +400,9 @@ struct RecordDecoderTests {
         }
     }
 
-    @Test("a program's own error is the underlying error, with the property") func ownErrors() throws {
+    @Test("an error thrown by a program's initializer is kept beside the decoded property's name") func ownErrors()
+        throws
+    {
         struct Row: Decodable { let small: Checked }
         let error = try #require(Self.failure(Row.self))
         #expect(error.code == .invalidValue)
@@ -402,7 +412,7 @@ struct RecordDecoderTests {
         #expect(error.underlying as? Odd == Odd(number: -7))
     }
 
-    @Test("a program's initializer can catch errors and continue") func caughtErrors() throws {
+    @Test("a program's initializer can catch a decoding error and continue") func caughtErrors() throws {
         struct Row: Decodable {
             var small = 0, text = ""
             enum Key: String, CodingKey { case small, text }
@@ -418,7 +428,8 @@ struct RecordDecoderTests {
         #expect((row.small, row.text) == (-7, "none"))
     }
 
-    @Test("a decoding error of a program has the property and stays the underlying error") func decodingErrors() throws
+    @Test("a program's DecodingError is kept as the underlying error beside the property's name") func decodingErrors()
+        throws
     {
         struct Row: Decodable {
             enum Key: String, CodingKey { case text }
@@ -433,7 +444,7 @@ struct RecordDecoderTests {
         #expect(error.underlying is DecodingError)
     }
 
-    @Test("a StoreError of a program is thrown as it is") func storeErrors() {
+    @Test("a StoreError thrown by a program's initializer is rethrown unchanged") func storeErrors() {
         struct Row: Decodable {
             init(from decoder: any Decoder) throws { throw StoreError(.cancelled, "mine") }
         }
@@ -453,7 +464,9 @@ struct RecordDecoderTests {
         }
     }
 
-    @Test("a container that outlives its record reads nothing, not even another record") func staleContainers() throws {
+    @Test("a decoding container that outlives its record reads neither it nor another record") func staleContainers()
+        throws
+    {
         let model = try CodingSample.model()
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID("Thing", key: 1), values: ["small": 1])
@@ -475,7 +488,7 @@ struct RecordDecoderTests {
         Prober.kept = nil
     }
 
-    @Test("one decoder decodes records of many entities and types, also while it reads members") func reuse() throws {
+    @Test("one decoder decodes many entities and types, even while it reads members") func reuse() throws {
         let model = try CodingSample.model()
         var batch = RecordBatch(model: model)
         for key in 1...9 {
@@ -506,7 +519,7 @@ struct RecordDecoderTests {
         #expect((thing.tags, thing.small, thing.text) == ([ObjectID("Company", key: 1)], 2, "t"))
     }
 
-    @Test("members come from a snapshot, in their order and with their own entities", arguments: Sample.types)
+    @Test("decoded members of an ordered relationship have the snapshot's order and entities", arguments: Sample.types)
     func snapshots(type: String) throws {
         let folder = try Folder()
         let model = try CodingSample.model()

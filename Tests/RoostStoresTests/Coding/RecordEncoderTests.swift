@@ -14,7 +14,7 @@ struct RecordEncoderTests {
         }
     }
 
-    @Test("what was decoded is encoded again, without what the store computes") func roundTrip() throws {
+    @Test("a decoded value is encoded to the same row, without computed attributes") func roundTrip() throws {
         let thing = try CodingSample.decode(Thing.self)
         let row = try CodingSample.encode(thing)
         var expected = CodingSample.values
@@ -22,10 +22,11 @@ struct RecordEncoderTests {
         #expect(row.values == expected)
         #expect(row.members == ["tags": CodingSample.tags, "previous": []])
         #expect(row.objectID == ObjectID("Thing", key: 5))
-        #expect(try CodingSample.decode(Thing.self, row.values.merging(["copy": "e"]) { old, _ in old }) == thing)
+        #expect(
+            try CodingSample.decode(Thing.self, values: row.values.merging(["copy": "e"]) { old, _ in old }) == thing)
     }
 
-    @Test("an optional that is nil is not named, and one that is encoded as nil is null") func nils() throws {
+    @Test("an omitted nil is absent from the encoded row, and an explicit nil is null") func nils() throws {
         let row = try CodingSample.encode(OptionalThing(text: "x"))
         #expect(row.values == ["text": "x"])
         #expect((row.members, row.objectID) == ([:], nil))
@@ -42,20 +43,20 @@ struct RecordEncoderTests {
         #expect(explicit.members == ["tags": []])
     }
 
-    @Test("a set of objects is encoded in the order of its keys") func sets() throws {
+    @Test("a set of objects is encoded in the order of their keys") func sets() throws {
         struct Row: Encodable { let tags: Set<ObjectID> }
         #expect(
             try CodingSample.encode(Row(tags: Set(CodingSample.tags))).members == ["tags": CodingSample.tags.reversed()]
         )
     }
 
-    @Test("enumerations and wrappers are encoded as their raw values") func wrappers() throws {
+    @Test("enumerations and single value wrappers are encoded as their raw values") func wrappers() throws {
         struct Row: Encodable {
             let text = RecordDecoderTests.Kind.jazz, small = RecordDecoderTests.Rank.high
             let place: RecordDecoderTests.Wrapped<Thing.Place>, date: RecordDecoderTests.Wrapped<Date?>
         }
         let place: Value = .composite(["city": "x", "point": .composite(["x": 1.0, "y": 2.0])])
-        let wrapped = try CodingSample.decode(Single.self, ["place": place])
+        let wrapped = try CodingSample.decode(Single.self, values: ["place": place])
         let row = try CodingSample.encode(Row(place: wrapped.place, date: wrapped.date))
         #expect(row.values == ["text": "jazz", "small": 5, "place": place, "date": .null])
         struct Single: Decodable {
@@ -63,7 +64,7 @@ struct RecordEncoderTests {
         }
     }
 
-    @Test("nested containers fill a composite in any order") func containers() throws {
+    @Test("nested containers fill the elements of an encoded composite in any order") func containers() throws {
         struct Row: Encodable {
             enum Key: String, CodingKey { case place, tags, text }
             enum PlaceKey: String, CodingKey { case city, zip, point }
@@ -101,7 +102,7 @@ struct RecordEncoderTests {
     typealias Text<T: Encodable & Sendable> = Single<RecordDecoderTests.Text, T>
 
     @Test(
-        "a value that the attribute cannot hold is an error without the value",
+        "encoding a value that its attribute cannot hold fails without showing the value",
         arguments: [
             (Small(value: 40_000), "small", "Int", "integer16"),
             (Small(value: UInt64.max), "small", "UInt64", "integer16"),
@@ -121,7 +122,7 @@ struct RecordEncoderTests {
             "\(error.message)")
     }
 
-    @Test("a number of another type is encoded exactly") func numbers() throws {
+    @Test("a number of another type is encoded if its attribute holds it exactly") func numbers() throws {
         #expect(try CodingSample.encode(Small(value: 7.0)).values == ["small": 7])
         #expect(try CodingSample.encode(Small(value: Decimal(7))).values == ["small": 7])
         #expect(
@@ -132,7 +133,7 @@ struct RecordEncoderTests {
     }
 
     @Test(
-        "a type that a property never has is an error with both types",
+        "encoding a Swift type that its property never has names both types",
         arguments: [
             (Small(value: "7"), "small", "String", "integer16"), (Small(value: true), "small", "Bool", "integer16"),
             (Text(value: 7), "text", "Int", "string"), (Text(value: CodingSample.date), "text", "Date", "string"),
@@ -157,7 +158,7 @@ struct RecordEncoderTests {
             "\(error.message)")
     }
 
-    @Test("a key that is not a property is an error with the nearest name") func unknownKeys() {
+    @Test("encoding a key that is not a property suggests the nearest name") func unknownKeys() {
         struct Row: Encodable { let smal = 1 }
         #expect(failure(Row())?.code == .unknownProperty)
         #expect(
@@ -183,7 +184,7 @@ struct RecordEncoderTests {
     }
 
     @Test(
-        "a container that a row does not have is an error with the property",
+        "encoding with a container that a row does not have names the property",
         arguments: [
             (Lists(), "'Lists.text' asks for a list of values, which 'Thing.text' (string) does not have."),
             (Bytes(), "'Bytes.data' asks for a list of values, which 'Thing.data' (binaryData) does not have."),
@@ -207,7 +208,9 @@ struct RecordEncoderTests {
 
     struct Odd: Error, Equatable {}
 
-    @Test("a program's own error is the underlying error, with the property") func ownErrors() throws {
+    @Test("an error thrown by a program's encode(to:) is kept beside the encoded property's name") func ownErrors()
+        throws
+    {
         struct Checked: Encodable {
             func encode(to encoder: any Encoder) throws { throw Odd() }
         }
@@ -217,7 +220,7 @@ struct RecordEncoderTests {
         #expect(error.underlying as? Odd == Odd())
     }
 
-    @Test("an encoding error of a program has the property, and its value is not kept") func encodingErrors() throws {
+    @Test("a program's EncodingError names the property and loses the value") func encodingErrors() throws {
         struct Row: Encodable {
             enum Key: String, CodingKey { case text }
             func encode(to encoder: any Encoder) throws {
@@ -243,7 +246,7 @@ extension KeyedEncodingContainer {
 struct ObjectIDCodingTests {
     struct Row: Codable, Equatable { let album: ObjectID, tags: [ObjectID] }
 
-    @Test("an ID is its description in JSON") func json() throws {
+    @Test("an object ID is encoded in JSON as its description, and decoded from it") func json() throws {
         let row = Row(album: ObjectID("Album", key: 5), tags: [ObjectID("Odd/Name", key: .max)])
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -254,7 +257,7 @@ struct ObjectIDCodingTests {
     }
 
     @Test(
-        "text that is not an ID is a decoding error",
+        "decoding an object ID from malformed text is a decoding error",
         arguments: [
             "", "Album", "Album/", "Album/p", "Album/5", "Album/p0", "Album/p-1", "Album/p+1", "/p5",
             "Album/p9223372036854775808", "Album/p5 ", "Album/p٥",

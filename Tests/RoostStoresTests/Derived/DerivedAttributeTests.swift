@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("Derived attributes that depend on each other, on subentities and on numbers, in every store")
+@Suite("Derived attributes")
 struct DerivedAttributeTests {
     private let folder = Result { try Folder() }
 
@@ -13,20 +13,22 @@ struct DerivedAttributeTests {
     ) throws -> (Store, ObjectID) {
         let store = try folder.get().store(
             type,
-            [
+            entities: [
                 EntityDescription(
                     "A", attributes: derived, relationships: [.toMany("bs", to: "B", inverse: "a")]),
                 EntityDescription(
                     "B", attributes: [number], relationships: [.toOne("a", to: "A", inverse: "bs")]),
             ])
-        return (store, try store.ids("A", [[:]])[0])
+        return (store, try store.ids("A", rows: [[:]])[0])
     }
 
     private func insert(_ values: Value..., of owner: ObjectID, in store: Store) throws(StoreError) {
         try store.insert("B", rows: values.map { ["x": $0, "a": .objectID(owner)] })
     }
 
-    @Test("a chain is computed from its beginning, whatever the names", arguments: Sample.types, [false, true])
+    @Test(
+        "derived attributes that depend on each other are computed in order, whatever their names",
+        arguments: Sample.types, [false, true])
     func chain(type: String, isDescending: Bool) throws {
         let count = 14
         func name(_ number: Int) -> String { "d\(10 + (isDescending ? count - number : number))" }
@@ -35,7 +37,8 @@ struct DerivedAttributeTests {
                 name(number), type: .string, from: number == 0 ? "uppercase:(title)" : "lowercase:(\(name(number - 1)))"
             )
         }
-        let store = try folder.get().store(type, [EntityDescription("E", attributes: [.string("title")] + derived)])
+        let store = try folder.get().store(
+            type, entities: [EntityDescription("E", attributes: [.string("title")] + derived)])
         try store.insert("E", rows: [["title": "Ab"]])
         let expected: [Value] = ["AB"] + Array(repeating: "ab", count: count - 1)
         #expect(try store.fetch("E").map { record in (0..<count).map { record[name($0)] } } == [expected])
@@ -43,7 +46,7 @@ struct DerivedAttributeTests {
         #expect(try store.fetch("E").map { [$0[name(0)], $0[name(count - 1)]] } == [["CD", "cd"]])
     }
 
-    @Test("a sum that is not a number is stored as such", arguments: Sample.types)
+    @Test("a derived sum can be infinite or not a number, and becomes finite again", arguments: Sample.types)
     func notANumber(type: String) throws {
         let (store, id) = try numbers(
             type, .double("x"), .derived("sum", type: .double, from: "bs.x.@sum"),
@@ -66,20 +69,20 @@ struct DerivedAttributeTests {
         #expect(try values() == [4.5, 4.5])
     }
 
-    @Test("a sum that its attribute cannot hold is refused", arguments: Sample.types)
-    func sumOverflow(type: String) throws {
+    @Test(
+        "an insert is refused if a derived sum exceeds its attribute's type", arguments: Sample.types,
+        [1, 40_000, .int(.max)] as [Value])
+    func sumOverflow(type: String, value: Value) throws {
         let (store, id) = try numbers(
             type, .integer64("x"), .derived("sum", type: .integer16, from: "bs.x.@sum"))
         try insert(.int(32_767), of: id, in: store)
-        for value in [1, 40_000, .int(.max)] as [Value] {
-            let error = #expect(throws: StoreError.self) { try insert(value, of: id, in: store) }
-            #expect(error?.code == .invalidValue)
-        }
+        let error = #expect(throws: StoreError.self) { try insert(value, of: id, in: store) }
+        #expect(error?.code == .invalidValue)
         #expect(try store.record(id)?["sum"] == 32_767)
         #expect(try store.count("B") == 1)
     }
 
-    @Test("a sum beyond 64 bits is refused", arguments: Sample.types)
+    @Test("an insert is refused if a derived sum exceeds 64 bits", arguments: Sample.types)
     func largeSum(type: String) throws {
         let (store, id) = try numbers(
             type, .integer64("x"), .derived("sum", type: .integer64, from: "bs.x.@sum"))
@@ -90,24 +93,26 @@ struct DerivedAttributeTests {
         #expect(try store.record(id)?["sum"] == -1)
     }
 
-    @Test("an average that its attribute cannot hold is refused", arguments: Sample.types)
-    func averages(type: String) throws {
+    @Test(
+        "an insert is refused if a derived average does not fit its attribute", arguments: Sample.types,
+        [3, .int(.max)] as [Value])
+    func averages(type: String, value: Value) throws {
         let (store, id) = try numbers(
             type, .integer64("x"), .derived("mean", type: .integer32, from: "bs.x.@avg"))
         try insert(1, 3, of: id, in: store)
         #expect(try store.record(id)?["mean"] == 2)
-        for value in [3, .int(.max)] as [Value] {
-            let error = #expect(throws: StoreError.self) { try insert(value, of: id, in: store) }
-            #expect(error?.code == .invalidValue)
-        }
+        let error = #expect(throws: StoreError.self) { try insert(value, of: id, in: store) }
+        #expect(error?.code == .invalidValue)
         #expect(try store.record(id)?["mean"] == 2)
         #expect(try store.count("B") == 2)
     }
 
-    @Test("attributes of subentities follow the owner, and the owner counts subentities", arguments: Sample.types)
+    @Test(
+        "derived attributes of subentities and of their owner follow updates, moves and deletes",
+        arguments: Sample.types)
     func subentities(type: String) throws {
-        let store = try folder.get().store(type, Sample.animals)
-        let owners = try store.ids("Owner", [["name": "o"], ["name": "p"]])
+        let store = try folder.get().store(type, entities: Sample.animals)
+        let owners = try store.ids("Owner", rows: [["name": "o"], ["name": "p"]])
         func names() throws -> [Value] { try store.fetch("Dog").map { $0["ownerName"] } }
         func counts() throws -> [Value?] { try owners.map { try store.record($0)?["petCount"] } }
         try store.insert("Dog", rows: [["code": "d", "owner": .objectID(owners[0])]])
@@ -126,10 +131,10 @@ struct DerivedAttributeTests {
         #expect(try store.check().isEmpty)
     }
 
-    @Test("an upsert by a superentity computes the attributes of a subentity", arguments: Sample.types)
+    @Test("an upsert by a superentity recomputes the derived attributes of a subentity", arguments: Sample.types)
     func upsert(type: String) throws {
-        let store = try folder.get().store(type, Sample.animals)
-        let owners = try store.ids("Owner", [["name": "o"], ["name": "p"]])
+        let store = try folder.get().store(type, entities: Sample.animals)
+        let owners = try store.ids("Owner", rows: [["name": "o"], ["name": "p"]])
         try store.insert("Dog", rows: [["code": "d", "owner": .objectID(owners[0])]])
         try store.insert(
             "Animal", rows: [["code": "d", "owner": .objectID(owners[1])]], onConflict: .update)

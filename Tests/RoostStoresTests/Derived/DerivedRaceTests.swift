@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("Derived attributes and lists beside other writers, in every store")
+@Suite("Derived attributes and lists beside other writers")
 struct DerivedRaceTests {
     private let folder = Result { try Folder() }
 
@@ -20,7 +20,7 @@ struct DerivedRaceTests {
     ) throws -> (plain: Store, meddled: Store) {
         let plain = try folder.get().store(
             type,
-            [
+            entities: [
                 EntityDescription(
                     "Album",
                     attributes: [
@@ -61,7 +61,7 @@ struct DerivedRaceTests {
         return names.map { albums[0][$0] }
     }
 
-    @Test("a new object gets the name that another writer gives its owner", arguments: Sample.types)
+    @Test("a track that another writer inserts gets the title that its album receives", arguments: Sample.types)
     func rename(type: String) throws {
         let (plain, meddled) = try albums(type) { (store) throws(StoreError) in try Self.insertTrack(store) }
         try plain.insert("Album", rows: [["title": "old"]])
@@ -70,7 +70,7 @@ struct DerivedRaceTests {
         #expect(try plain.check().isEmpty)
     }
 
-    @Test("a maximum is right after another writer deletes the object that had it", arguments: Sample.types)
+    @Test("a derived maximum ignores an object that another writer deleted before the commit", arguments: Sample.types)
     func maximum(type: String) throws {
         let (plain, meddled) = try albums(type) { (store) throws(StoreError) in
             try store.delete("Track", where: "plays == 9")
@@ -82,7 +82,7 @@ struct DerivedRaceTests {
         #expect(try plain.check().isEmpty)
     }
 
-    @Test("an average includes the object that another writer inserts", arguments: Sample.types)
+    @Test("a derived average includes an object that another writer inserts before the commit", arguments: Sample.types)
     func average(type: String) throws {
         let (plain, meddled) = try albums(type) { (store) throws(StoreError) in
             try Self.insertTrack(store, plays: 9)
@@ -94,22 +94,22 @@ struct DerivedRaceTests {
         #expect(try plain.check().isEmpty)
     }
 
-    @Test("a sum over new links has the value that another writer gives a linked object", arguments: Sample.types)
+    @Test("a derived sum over new links uses the value that another writer sets", arguments: Sample.types)
     func links(type: String) throws {
         let (plain, meddled) = try albums(type) { (store) throws(StoreError) in
             try store.update("Tag", set: ["weight": 7])
         }
-        let tag = try plain.ids("Tag", [["name": "t", "weight": 1]])[0]
+        let tag = try plain.ids("Tag", rows: [["name": "t", "weight": 1]])[0]
         try plain.insert("Album", rows: [["title": "a"]])
         try meddled.insert([Album(title: "a", tags: [tag])], onConflict: .update)
         #expect(try album(plain, "weight") == [7])
         #expect(try plain.check().isEmpty)
     }
 
-    @Test("a list with an object that another writer deletes is refused", arguments: Sample.types)
+    @Test("an upsert whose list names an object that another writer deletes is refused", arguments: Sample.types)
     func deletedMember(type: String) throws {
         let (plain, meddled) = try albums(type) { (store) throws(StoreError) in try store.delete("Tag") }
-        let tag = try plain.ids("Tag", [["name": "t", "weight": 1]])[0]
+        let tag = try plain.ids("Tag", rows: [["name": "t", "weight": 1]])[0]
         try plain.insert("Album", rows: [["title": "a"]])
         let error = #expect(throws: StoreError.self) {
             try meddled.insert([Album(title: "a", tracks: [], tags: [tag])], onConflict: .update)
@@ -120,7 +120,7 @@ struct DerivedRaceTests {
         #expect(try plain.check().isEmpty)
     }
 
-    @Test("a list that changes nothing precedes the object that another writer adds", arguments: Sample.types)
+    @Test("an upsert whose list changes nothing keeps the object that another writer adds", arguments: Sample.types)
     func unchangedList(type: String) throws {
         let (plain, meddled) = try albums(type) { (store) throws(StoreError) in
             try Self.insertTrack(store, plays: 9)
@@ -131,23 +131,23 @@ struct DerivedRaceTests {
         #expect(try plain.count("Track", where: "album != nil") == 1)
     }
 
-    @Test("a list that changes its owner leaves out the object that another writer adds", arguments: Sample.types)
+    @Test("an upsert whose list changes its owner removes the object that another writer adds", arguments: Sample.types)
     func changedList(type: String) throws {
         let (plain, meddled) = try albums(type) { (store) throws(StoreError) in
             try Self.insertTrack(store, plays: 9)
         }
-        let track = try plain.ids("Track", [["plays": 4]])[0]
-        let id = try plain.ids("Album", [["title": "a"]])[0]
+        let track = try plain.ids("Track", rows: [["plays": 4]])[0]
+        let id = try plain.ids("Album", rows: [["title": "a"]])[0]
         try meddled.insert([Album(title: "a", tracks: [track])], onConflict: .update)
         #expect(try plain.members("tracks", of: id) == [track])
         #expect(try album(plain, "best", "mean") == [4, 4.0])
         #expect(try plain.check().isEmpty)
     }
 
-    @Test("an upsert inserts again the object that another writer deletes", arguments: Sample.types)
+    @Test("an upsert inserts an object again that another writer deletes before the commit", arguments: Sample.types)
     func deletedObject(type: String) throws {
         let (plain, meddled) = try albums(type) { (store) throws(StoreError) in try store.delete("Album") }
-        let old = try plain.ids("Album", [["title": "a"]])[0]
+        let old = try plain.ids("Album", rows: [["title": "a"]])[0]
         let result = try meddled.insert(
             "Album", rows: [["title": "a"], ["title": "b"]], onConflict: .update, result: .objectIDs)
         let albums = try plain.fetch("Album", sortedBy: ["title"])

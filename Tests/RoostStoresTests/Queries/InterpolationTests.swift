@@ -24,7 +24,7 @@ struct TextStore {
         _ = try store.commit(changes)
     }
 
-    /// The keys as text, or the error: a pattern of LIKE can be too long.
+    /// Returns the keys as text, or the error; a pattern of LIKE can be too long.
     func outcome(_ predicate: FetchRequest.Predicate) -> String {
         do { return "\(try keys(predicate))" } catch { return "\(error)" }
     }
@@ -36,9 +36,9 @@ struct TextStore {
     }
 }
 
-@Suite("Literals in requests")
+@Suite("Predicates and assignments in requests")
 struct InterpolationTests {
-    @Test("a request takes a literal, an operand's condition, a predicate or nil") func overloads() throws {
+    @Test("a request accepts a literal, a built condition, their combinations, or nil") func overloads() throws {
         let store = try TextStore("memory", titles: ["Blue", "Green", "Blue Moon"])
         let snapshot = try store.store.snapshot()
         defer { snapshot.close() }
@@ -92,7 +92,7 @@ struct InterpolationTests {
     }
 
     @Test(
-        "a text that cannot be read makes a request throw before it reads or writes", arguments: Sample.types,
+        "a request with unreadable text throws before it reads or writes", arguments: Sample.types,
         Request.allCases)
     func malformed(type: String, request: Request) throws {
         let store = try TextStore(type, titles: ["Blue", "Green"])
@@ -106,7 +106,7 @@ struct InterpolationTests {
         #expect(try store.keys("plays == 1") == [2])
     }
 
-    @Test("a mapping model with a text that cannot be read is refused with its message") func mapping() throws {
+    @Test("a mapping model with unreadable text is refused with the position of each error") func mapping() throws {
         let model = try Sample.model()
         let title = "x"
         var mapping = EntityMapping(
@@ -121,7 +121,8 @@ struct InterpolationTests {
         #expect(throws: StoreError.self) { try MappingModel([mapping]).document() }
     }
 
-    @Test("an update takes assignments", arguments: Sample.types) func assignments(type: String) throws {
+    @Test("an update takes assignments from a literal, and interpolated text stays a value", arguments: Sample.types)
+    func assignments(type: String) throws {
         let store = try TextStore(type, titles: ["Blue", "Green"])
         let title = "' OR 1 == 1"
         let set: Assignments = "plays = plays + 10, title = \(title)"
@@ -203,10 +204,13 @@ struct InjectionTests {
         ]
     }
 
-    @Test("there are at least 300 hostile strings") func count() { #expect(Hostile.strings.count >= 300) }
+    @Test("the list of hostile strings has at least 300 entries") func hasHostileStrings() {
+        #expect(Hostile.strings.count >= 300)
+    }
 
     @Test(
-        "hostile strings give the same answers interpolated and as values", arguments: Sample.types, Comparison.all)
+        "a hostile string selects the same objects whether it is interpolated or built", arguments: Sample.types,
+        Comparison.all)
     func answers(type: String, comparison: Comparison) throws {
         let strings = Hostile.strings
         let store = try TextStore(type, titles: strings)

@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("The minimum and maximum counts of relationships, in every store")
+@Suite("Minimum and maximum counts of relationships")
 struct CountRuleTests {
     private let folder = Result { try Folder() }
 
@@ -15,7 +15,7 @@ struct CountRuleTests {
     private func notes(_ type: String) throws -> (Store, [ObjectID]) {
         let store = try folder.get().store(
             type,
-            [
+            entities: [
                 EntityDescription(
                     "Note", attributes: [.string("title")],
                     relationships: [
@@ -26,10 +26,10 @@ struct CountRuleTests {
                     "Tag", attributes: [.string("name")],
                     relationships: [.toMany("notes", to: "Note", inverse: "tags")], uniquenessConstraints: [["name"]]),
             ])
-        return (store, try store.ids("Tag", [["name": "a"], ["name": "b"], ["name": "c"]]))
+        return (store, try store.ids("Tag", rows: [["name": "a"], ["name": "b"], ["name": "c"]]))
     }
 
-    /// Expects failures in a relationship of notes, as subject and kind, and nothing written.
+    /// Expects failures in a relationship of notes, and no change of the store.
     private func expect(
         _ expected: [(ValidationFailure.Subject, ValidationFailure.Kind)], in store: Store,
         sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
@@ -43,7 +43,7 @@ struct CountRuleTests {
         #expect(try store.digest() == digest, sourceLocation: sourceLocation)
     }
 
-    @Test("hold for each row of an insert", arguments: Sample.types)
+    @Test("an insert reports each row whose relationship has too few or too many objects", arguments: Sample.types)
     func rows(type: String) throws {
         let (store, tags) = try notes(type)
         try expect([(.row(2), .missing), (.row(3), .tooMany(maximum: 2))], in: store) {
@@ -55,7 +55,7 @@ struct CountRuleTests {
         #expect(try store.check().isEmpty)
     }
 
-    @Test("hold for the objects that lose a deleted one", arguments: Sample.types)
+    @Test("a delete is refused if an object would have fewer related objects than its minimum", arguments: Sample.types)
     func deletes(type: String) throws {
         let (store, tags) = try notes(type)
         try store.insert([Note(title: "x", tags: [tags[0]]), Note(title: "y", tags: [tags[0], tags[1]])])
@@ -65,8 +65,8 @@ struct CountRuleTests {
         #expect(try store.check().isEmpty)
     }
 
-    @Test("hold for the objects of a list of the other end", arguments: Sample.types)
-    func lists(type: String) throws {
+    @Test("a list set from the other end is refused if it breaks a count", arguments: Sample.types)
+    func inverseLists(type: String) throws {
         let (store, tags) = try notes(type)
         try store.insert([Note(title: "x", tags: [tags[0]]), Note(title: "y", tags: [tags[0], tags[1]])])
         let notes = try store.fetch("Note", sortedBy: ["title"]).map(\.id)
@@ -80,11 +80,11 @@ struct CountRuleTests {
         #expect(try store.check().isEmpty)
     }
 
-    @Test("hold for an insert that is large enough for a bulk load", arguments: Sample.types)
-    func load(type: String) throws {
+    @Test("a bulk-loaded insert is refused if a row has too few related objects", arguments: Sample.types)
+    func bulkLoad(type: String) throws {
         let store = try folder.get().store(
             type,
-            [
+            entities: [
                 EntityDescription(
                     "Album", attributes: [.binaryData("data")],
                     relationships: [

@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("The references to deleted objects, in every store")
+@Suite("References to deleted objects")
 struct DeletedReferenceTests {
     private let folder = Result { try Folder() }
 
@@ -24,7 +24,7 @@ struct DeletedReferenceTests {
         /// Returns a property of the objects of A, in their order.
         func values(_ name: String) throws -> [Value] { try store.fetch("A").map { $0[name] } }
 
-        /// Returns how many objects each relationship of the objects of A has.
+        /// Returns the number of objects in a relationship of each object of A.
         func counts(_ name: String) throws -> [Int] {
             try store.fetch("A").map { try store.members(name, of: $0.id).count }
         }
@@ -33,7 +33,7 @@ struct DeletedReferenceTests {
     private func objects(_ type: String) throws -> Objects {
         let store = try folder.get().store(
             type,
-            [
+            entities: [
                 EntityDescription(
                     "A", attributes: [.integer32("n")],
                     relationships: [
@@ -46,7 +46,7 @@ struct DeletedReferenceTests {
                 EntityDescription(
                     "B", attributes: [.integer32("n")], relationships: [.toMany("as", to: "A", inverse: "bs")]),
             ])
-        let b = try store.ids("B", (1...6).map { ["n": .int($0)] })
+        let b = try store.ids("B", rows: (1...6).map { ["n": .int($0)] })
         try store.insert((1...6).map { A(n: $0, bs: b, plain: b, one: b[$0 - 1], left: b[0]) })
         let a = try store.fetch("A").map(\.id)
         try store.update("A", set: ["me": .objectID(a[0])])
@@ -54,7 +54,7 @@ struct DeletedReferenceTests {
         return Objects(store: store, a: a, b: b)
     }
 
-    @Test("are cleared with the object to which relationships of each kind refer", arguments: Sample.types)
+    @Test("deleting an object clears every kind of reference to it", arguments: Sample.types)
     func destination(type: String) throws {
         let objects = try objects(type)
         #expect(try objects.store.delete([objects.b[0]]).count == 1)
@@ -65,7 +65,7 @@ struct DeletedReferenceTests {
         #expect(try objects.store.check().isEmpty)
     }
 
-    @Test("are cleared with the object that has relationships of each kind", arguments: Sample.types)
+    @Test("deleting an object clears the inverse references and links that it had", arguments: Sample.types)
     func owner(type: String) throws {
         let objects = try objects(type)
         #expect(try objects.values("twin").prefix(2) == [.objectID(objects.a[1]), .objectID(objects.a[0])])
@@ -77,8 +77,8 @@ struct DeletedReferenceTests {
         #expect(try objects.store.check().isEmpty)
     }
 
-    @Test("are cleared with many objects at once", arguments: Sample.types)
-    func many(type: String) throws {
+    @Test("deleting many objects at once leaves no reference and no link", arguments: Sample.types)
+    func manyObjects(type: String) throws {
         let objects = try objects(type)
         try objects.store.delete("B", where: "n > 3")
         #expect(try objects.values("one") == objects.b[..<3].map { .objectID($0) } + Array(repeating: .null, count: 3))
@@ -90,14 +90,16 @@ struct DeletedReferenceTests {
         #expect(try objects.store.check().isEmpty)
         try objects.store.delete("A")
         // No link remains.
-        let empty = try Store.open(try folder.get().location(type, "empty"), model: objects.store.model)
+        let empty = try Store.open(try folder.get().location(type, name: "empty"), model: objects.store.model)
         #expect(try objects.store.digest() == empty.digest())
     }
 
-    @Test("are not followed by an ID with the entity of a sibling", arguments: Sample.types)
+    @Test(
+        "an ID with a superentity finds its object, and one with a sibling entity nothing",
+        arguments: Sample.types)
     func wrongEntity(type: String) throws {
-        let store = try folder.get().store(type, Sample.animals)
-        let cat = try store.ids("Cat", [["code": "c"]])[0]
+        let store = try folder.get().store(type, entities: Sample.animals)
+        let cat = try store.ids("Cat", rows: [["code": "c"]])[0]
         let wrong = ObjectID("Dog", key: cat.key)
         #expect(try store.record(wrong) == nil)
         #expect(try store.delete([wrong]).count == 0)

@@ -21,7 +21,7 @@ struct NodeSample {
     init(_ type: String, in folder: Folder, isOrdered: Bool) throws {
         store = try folder.store(
             type,
-            [
+            entities: [
                 EntityDescription(
                     "Node",
                     attributes: [
@@ -42,7 +42,7 @@ struct NodeSample {
                     ],
                     uniquenessConstraints: [["code"]])
             ])
-        nodes = try store.ids("Node", (0...5).map { ["code": .int($0)] })
+        nodes = try store.ids("Node", rows: (0...5).map { ["code": .int($0)] })
     }
 
     /// Inserts nodes, and updates the nodes that exist.
@@ -52,11 +52,11 @@ struct NodeSample {
     }
 
     /// Returns the numbers of the nodes in a relationship of a node, sorted.
-    func numbers(_ name: String, _ number: Int) throws -> [Int] { try order(name, number).sorted() }
+    func numbers(_ name: String, of number: Int) throws -> [Int] { try order(name, of: number).sorted() }
 
     /// Returns the numbers of the nodes in a relationship of a node, in the order of the
     /// relationship.
-    func order(_ name: String, _ number: Int) throws -> [Int] {
+    func order(_ name: String, of number: Int) throws -> [Int] {
         try store.members(name, of: nodes[number]).map { id in try #require(nodes.firstIndex(of: id)) }
     }
 

@@ -3,18 +3,20 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("One-to-one relationships in batch requests, in every store")
+@Suite("One-to-one relationships in batch requests")
 struct PairTests {
     private let folder = Result { try Folder() }
 
-    /// Four persons, who can have a spouse, and a pass, which has a mandatory holder.
+    /// A store with four persons.
+    ///
+    /// A person can have a spouse and a pass. A pass has a mandatory holder.
     private struct Persons {
         let store: Store
         let persons: [ObjectID]
 
         init(_ store: Store) throws {
             self.store = store
-            persons = try store.ids("Person", ["a", "b", "c", "d"].map { ["name": .string($0)] })
+            persons = try store.ids("Person", rows: ["a", "b", "c", "d"].map { ["name": .string($0)] })
         }
 
         /// Updates persons by their names.
@@ -65,7 +67,7 @@ struct PairTests {
         try Persons(
             try folder.get().store(
                 type,
-                [
+                entities: [
                     EntityDescription(
                         "Person",
                         attributes: [
@@ -85,7 +87,7 @@ struct PairTests {
                 ]))
     }
 
-    /// Two couples, a and b, c and d.
+    /// Creates two couples: a and b, c and d.
     private func couples(_ type: String) throws -> Persons {
         let sample = try sample(type)
         try sample.save(("a", 1), ("c", 3))
@@ -94,7 +96,7 @@ struct PairTests {
         return sample
     }
 
-    /// Persons with passes: x belongs to a, and y to b.
+    /// Creates persons with passes: x belongs to a, and y to b.
     private func passes(_ type: String) throws -> Persons {
         let sample = try sample(type)
         let rows = ["x", "y"].enumerated().map { number, name -> [String: Value] in
@@ -108,7 +110,7 @@ struct PairTests {
 
     // MARK: One relationship
 
-    @Test("two pairs exchange their objects", arguments: Sample.types)
+    @Test("an upsert of one object of each pair exchanges two pairs' partners", arguments: Sample.types)
     func exchange(type: String) throws {
         let sample = try couples(type)
         try sample.save(("a", 3), ("c", 1))
@@ -116,7 +118,7 @@ struct PairTests {
         try sample.verify()
     }
 
-    @Test("two pairs exchange their objects, with a row for each object", arguments: Sample.types)
+    @Test("an upsert of all four objects exchanges two pairs' partners", arguments: Sample.types)
     func fullExchange(type: String) throws {
         let sample = try couples(type)
         try sample.save(("a", 3), ("b", 2), ("c", 1), ("d", 0))
@@ -124,7 +126,7 @@ struct PairTests {
         try sample.verify()
     }
 
-    @Test("a new object takes an object from its pair", arguments: Sample.types)
+    @Test("a new object takes a partner, and the old pair is dissolved", arguments: Sample.types)
     func newPartner(type: String) throws {
         let sample = try couples(type)
         try sample.save(("e", 0))
@@ -132,15 +134,15 @@ struct PairTests {
         try sample.verify()
     }
 
-    @Test("an object can be its own partner", arguments: Sample.types)
-    func itself(type: String) throws {
+    @Test("an object can become its own one-to-one partner", arguments: Sample.types)
+    func ownPartner(type: String) throws {
         let sample = try couples(type)
         try sample.save(("a", 0))
         #expect(try sample.spouses() == ["a-a", "c-d", "d-c"])
         try sample.verify()
     }
 
-    @Test("the last row of an object decides, and the first of skipped ones", arguments: Sample.types)
+    @Test("the last of several rows sets an object's partner, or the first if skipped", arguments: Sample.types)
     func sameObject(type: String) throws {
         let sample = try sample(type)
         try sample.save(("a", 2), ("a", 1))
@@ -151,7 +153,7 @@ struct PairTests {
         try sample.verify()
     }
 
-    @Test("several objects do not get the same partner", arguments: Sample.types)
+    @Test("an update that gives one partner to several objects is refused", arguments: Sample.types)
     func samePartner(type: String) throws {
         let sample = try couples(type)
         let error = #expect(throws: StoreError.self) {
@@ -162,7 +164,7 @@ struct PairTests {
         try sample.verify()
     }
 
-    @Test("an update and a delete take partners apart", arguments: Sample.types)
+    @Test("deleting or clearing one partner clears the other's reference", arguments: Sample.types)
     func apart(type: String) throws {
         let sample = try couples(type)
         try sample.store.delete([sample.persons[0]])
@@ -175,7 +177,7 @@ struct PairTests {
 
     // MARK: A mandatory end
 
-    @Test("two objects exchange partners that must have one", arguments: Sample.types)
+    @Test("an upsert can exchange partners of a mandatory one-to-one relationship", arguments: Sample.types)
     func mandatoryExchange(type: String) throws {
         let sample = try passes(type)
         let passes = try sample.store.fetch("Pass", sortedBy: ["name"]).map(\.id)
@@ -187,25 +189,38 @@ struct PairTests {
         try sample.verify()
     }
 
-    @Test("a partner that must have one is not taken away from it", arguments: Sample.types)
-    func mandatory(type: String) throws {
+    @Test("an insert that takes another object's mandatory partner is refused", arguments: Sample.types)
+    func takenPartner(type: String) throws {
         let sample = try passes(type)
-        let holder = sample.persons[0]
         let taken = #expect(throws: StoreError.self) {
-            try sample.store.insert("Pass", rows: [["name": "z", "holder": .objectID(holder)]])
+            try sample.store.insert("Pass", rows: [["name": "z", "holder": .objectID(sample.persons[0])]])
         }
         #expect(taken?.code == .validationFailed)
         #expect(taken?.failures.map(\.property) == ["holder"])
+        #expect(try sample.passes() == ["x-a", "y-b"])
+        try sample.verify()
+    }
+
+    @Test("an update that clears mandatory partners from the other end is refused", arguments: Sample.types)
+    func clearedPartner(type: String) throws {
+        let sample = try passes(type)
         let cleared = #expect(throws: StoreError.self) { try sample.store.update("Person", set: ["pass": .null]) }
         #expect(cleared?.code == .validationFailed)
         #expect(cleared?.failures.map(\.kind) == [.missing, .missing])
-        let deleted = #expect(throws: StoreError.self) { try sample.store.delete([holder]) }
+        #expect(try sample.passes() == ["x-a", "y-b"])
+        try sample.verify()
+    }
+
+    @Test("a delete of another object's mandatory partner is denied", arguments: Sample.types)
+    func deletedPartner(type: String) throws {
+        let sample = try passes(type)
+        let deleted = #expect(throws: StoreError.self) { try sample.store.delete([sample.persons[0]]) }
         #expect(deleted?.code == .deleteDenied)
         #expect(try sample.passes() == ["x-a", "y-b"])
         try sample.verify()
     }
 
-    @Test("a delete of the mandatory end frees the other", arguments: Sample.types)
+    @Test("deleting the objects with the mandatory end lets their partners be deleted", arguments: Sample.types)
     func freed(type: String) throws {
         let sample = try passes(type)
         try sample.store.delete("Pass")

@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("An insert that meets existing objects, in every store")
+@Suite("Upserts")
 struct UpsertTests {
     private let folder = Result { try Folder() }
 
@@ -26,7 +26,7 @@ struct UpsertTests {
             ]))
     }
 
-    @Test("updates the values that a row names, and leaves the others", arguments: Sample.types)
+    @Test("an upsert changes the values that a row names and keeps the others", arguments: Sample.types)
     func updates(type: String) throws {
         let store = try store(type)
         let ids = try store.insert("Artist", rows: [["name": "Ada", "land": "UK"]], result: .objectIDs).objectIDs
@@ -39,7 +39,7 @@ struct UpsertTests {
         #expect(try store.fetch("Artist", sortedBy: ["name"]).map { $0["land"] } == [.null, "?"])
     }
 
-    @Test("skips existing objects on request", arguments: Sample.types)
+    @Test("an upsert with the rule to skip inserts only new objects", arguments: Sample.types)
     func skips(type: String) throws {
         let store = try store(type)
         try store.insert("Artist", rows: [["name": "Ada", "land": "UK"]])
@@ -49,18 +49,22 @@ struct UpsertTests {
         #expect(try store.fetch("Artist", sortedBy: ["name"]).map { $0["land"] } == ["UK", "FR"])
     }
 
-    @Test("fails without a rule, and for an entity without a constraint", arguments: Sample.types)
-    func fails(type: String) throws {
+    @Test("an insert without a conflict rule fails if a unique value exists", arguments: Sample.types)
+    func insertWithoutRule(type: String) throws {
         let store = try store(type)
         try store.insert("Artist", rows: [["name": "Ada"]])
         let taken = #expect(throws: StoreError.self) { try store.insert("Artist", rows: [["name": "Ada"]]) }
         #expect(taken?.code == .constraintViolation)
+    }
+
+    @Test("an upsert of an entity without a uniqueness constraint is refused")
+    func entityWithoutConstraint() throws {
         let plain = try Store.open(.memory("plain"), model: try ManagedObjectModel(entities: [EntityDescription("A")]))
         let none = #expect(throws: StoreError.self) { try plain.insert("A", rows: [[:]], onConflict: .update) }
         #expect(none?.code == .invalidRequest)
     }
 
-    @Test("takes several rows with the same values for one object", arguments: Sample.types)
+    @Test("rows of one upsert with the same unique values describe one object", arguments: Sample.types)
     func sameRequest(type: String) throws {
         let store = try store(type)
         let rows: [[String: Value]] = [
@@ -74,8 +78,8 @@ struct UpsertTests {
         #expect(try store.fetch("Track", sortedBy: ["disc"]).map { $0["plays"] } == [1, 2])
     }
 
-    @Test("moves an object to another owner, last in its order", arguments: Sample.types)
-    func relationships(type: String) throws {
+    @Test("an upsert that moves an object appends it to the new owner's order", arguments: Sample.types)
+    func movedObject(type: String) throws {
         let store = try store(type)
         let artists = try #require(
             try store.insert("Artist", rows: [["name": "Ada"], ["name": "Bob"]], result: .objectIDs).objectIDs)
@@ -94,7 +98,7 @@ struct UpsertTests {
         #expect(try store.check().isEmpty)
     }
 
-    @Test("reports violations with the number of the row, and writes nothing", arguments: Sample.types)
+    @Test("an upsert reports violations by row number and writes nothing", arguments: Sample.types)
     func violations(type: String) throws {
         let store = try store(type)
         try store.insert("Track", rows: [["title": "a", "plays": 1]])
@@ -107,7 +111,7 @@ struct UpsertTests {
         #expect(try store.fetch("Track").map { $0["plays"] } == [1])
     }
 
-    @Test("examines a value once, for the row that it comes from", arguments: Sample.types)
+    @Test("an upsert reports a merged object's violation for the row that names the value", arguments: Sample.types)
     func mergedViolations(type: String) throws {
         let store = try store(type)
         let rows: [[String: Value]] = [["title": "a", "plays": 1], ["title": "b"], ["title": "a", "plays": 100]]
@@ -117,7 +121,7 @@ struct UpsertTests {
         #expect(try store.count("Track") == 0)
     }
 
-    @Test("does not examine an invalid value that a later row replaces", arguments: Sample.types)
+    @Test("an upsert ignores an invalid value that a later row replaces", arguments: Sample.types)
     func replacedViolations(type: String) throws {
         let store = try store(type)
         let rows: [[String: Value]] = [["title": "a", "plays": 100], ["title": "a", "plays": 1]]
@@ -125,7 +129,7 @@ struct UpsertTests {
         #expect(try store.fetch("Track").map { $0["plays"] } == [1])
     }
 
-    @Test("does not examine rows that it skips", arguments: Sample.types)
+    @Test("an upsert does not validate rows that it skips", arguments: Sample.types)
     func skippedViolations(type: String) throws {
         let store = try store(type)
         let rows: [[String: Value]] = [["title": "a", "plays": 1], ["title": "a", "plays": 100]]
@@ -134,11 +138,13 @@ struct UpsertTests {
         #expect(try store.fetch("Track").map { $0["plays"] } == [1])
     }
 
-    @Test("reports an object that does not exist, also for a mandatory relationship", arguments: Sample.types)
-    func missingObjects(type: String) throws {
+    @Test(
+        "an insert with any conflict rule names a missing object of a mandatory relationship",
+        arguments: Sample.types, ConflictRule.allCases)
+    func missingObjects(type: String, rule: ConflictRule) throws {
         let store = try folder.get().store(
             type,
-            [
+            entities: [
                 EntityDescription("Folder", relationships: [.toMany("notes", to: "Note", inverse: "folder")]),
                 EntityDescription(
                     "Note", attributes: [.string("title")],
@@ -146,18 +152,16 @@ struct UpsertTests {
                     uniquenessConstraints: [["title"]]),
             ])
         let missing = ObjectID("Folder", key: 9)
-        for rule in ConflictRule.allCases {
-            let error = #expect(throws: StoreError.self) {
-                try store.insert("Note", rows: [["title": "a", "folder": .objectID(missing)]], onConflict: rule)
-            }
-            #expect(error?.code == .objectNotFound)
-            #expect(error?.missingObjects == [missing])
+        let error = #expect(throws: StoreError.self) {
+            try store.insert("Note", rows: [["title": "a", "folder": .objectID(missing)]], onConflict: rule)
         }
+        #expect(error?.code == .objectNotFound)
+        #expect(error?.missingObjects == [missing])
         #expect(try store.count("Note") == 0)
     }
 
-    @Test("an import that runs twice changes nothing the second time", arguments: Sample.types)
-    func twice(type: String) throws {
+    @Test("an upsert of the same 5 000 rows changes nothing the second time", arguments: Sample.types)
+    func secondRun(type: String) throws {
         let store = try store(type)
         let rows = (1...5000).lazy.map { number -> [String: Value] in
             ["title": .string("t\(number)"), "disc": .int(Int64(number % 3)), "plays": .int(Int64(number % 99))]
@@ -170,7 +174,7 @@ struct UpsertTests {
         #expect(try store.fetch("Track", limit: 1)[0].version == 1)
     }
 
-    @Test("meets an object that another writer inserts meanwhile", arguments: Sample.types)
+    @Test("an upsert updates an object that another writer inserts while rows are read", arguments: Sample.types)
     func race(type: String) throws {
         let store = try store(type)
         var number = 0

@@ -3,12 +3,12 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("The values that an upsert leaves, in every store")
+@Suite("Values after an upsert")
 struct UpsertValueTests {
     private let folder = Result { try Folder() }
 
     private func open(_ type: String, _ entities: EntityDescription...) throws -> Store {
-        try folder.get().store(type, entities)
+        try folder.get().store(type, entities: entities)
     }
 
     /// A property of each type of number, and values of other types that it takes.
@@ -28,7 +28,7 @@ struct UpsertValueTests {
         ]
     }
 
-    @Test("a value of another type identifies the object that it makes", arguments: Sample.types, Number.all)
+    @Test("a value of another type identifies the object that it inserted", arguments: Sample.types, Number.all)
     func keysOfOtherTypes(type: String, number: Number) throws {
         let store = try open(
             type,
@@ -45,7 +45,7 @@ struct UpsertValueTests {
         #expect(try store.count("E") == 1)
     }
 
-    @Test("zero and minus zero identify the same object, which gets the sign of the row", arguments: Sample.types)
+    @Test("zero identifies the object with minus zero, and the row's sign is stored", arguments: Sample.types)
     func zeros(type: String) throws {
         let store = try open(type, EntityDescription("E", attributes: [.double("d")], uniquenessConstraints: [["d"]]))
         try store.insert("E", rows: [["d": 0.0]])
@@ -53,7 +53,7 @@ struct UpsertValueTests {
         #expect(try store.fetch("E").map { $0["d"] } == [.double(-0.0)])
     }
 
-    @Test("an import of numbers of other types changes nothing the second time", arguments: Sample.types)
+    @Test("an upsert of numbers of other types changes nothing the second time", arguments: Sample.types)
     func valuesOfOtherTypes(type: String) throws {
         let store = try open(
             type,
@@ -88,7 +88,7 @@ struct UpsertValueTests {
     }
 
     @Test(
-        "a later row replaces the whole composite after a row that named an element of it",
+        "a later row's composite replaces an element that an earlier row named",
         arguments: Sample.types)
     func compositeAfterElement(type: String) throws {
         let store = try places(type)
@@ -100,7 +100,7 @@ struct UpsertValueTests {
     }
 
     @Test(
-        "a later row sets an element of the composite that a row before it named",
+        "a later row sets one element of an earlier row's composite",
         arguments: Sample.types)
     func elementAfterComposite(type: String) throws {
         let store = try places(type)
@@ -109,7 +109,7 @@ struct UpsertValueTests {
         #expect(try places(in: store) == [[7, 9]])
     }
 
-    @Test("a composite as a whole gets no defaults of elements that it does not have", arguments: Sample.types)
+    @Test("a composite set as a whole does not get its elements' defaults", arguments: Sample.types)
     func wholeComposites(type: String) throws {
         let store = try places(type)
         let place: Value = .composite(["zip": 7])
@@ -122,7 +122,7 @@ struct UpsertValueTests {
         #expect(try places(in: store) == Array(repeating: [7, .null], count: 4))
     }
 
-    @Test("an element of a composite without a value brings the defaults of the others", arguments: Sample.types)
+    @Test("setting one element of a null composite gives the others their defaults", arguments: Sample.types)
     func elementsAlone(type: String) throws {
         let store = try places(type)
         try store.insert("E", rows: [["k": "1", "place.zip": 7]])
@@ -133,7 +133,7 @@ struct UpsertValueTests {
         #expect(try places(in: store) == Array(repeating: [7, 4], count: 4))
     }
 
-    @Test("a Codable value leaves the same composite with and without lists", arguments: Sample.types)
+    @Test("a Codable value stores the same composite with and without lists", arguments: Sample.types)
     func codableComposites(type: String) throws {
         struct Place: Codable { var zip: Int?, n: Int? }
         struct Plain: Codable { var k: String, place: Place }
@@ -144,8 +144,10 @@ struct UpsertValueTests {
         #expect(try places(in: store) == [[7, .null], [7, .null]])
     }
 
-    @Test("an element does not bring a composite without its mandatory element", arguments: Sample.types)
-    func mandatoryElements(type: String) throws {
+    // MARK: Mandatory elements
+
+    /// Opens a store with an object whose composite, which has a mandatory element, is null.
+    private func numberedPlaces(_ type: String) throws -> Store {
         let store = try open(
             type,
             EntityDescription(
@@ -160,18 +162,39 @@ struct UpsertValueTests {
                 ],
                 uniquenessConstraints: [["k"]]))
         try store.insert("E", rows: [["k": "a"]])
-        let requests: [() throws -> Void] = [
-            { try store.update("E", set: ["place.street": "x"]) },
-            { try store.insert("E", rows: [["k": "a", "place.street": "x"]], onConflict: .update) },
-            { try store.insert("E", rows: [["k": "b", "place.street": "x"]], onConflict: .update) },
-            { try store.update("E", set: ["place": .composite(["street": "x"])]) },
-        ]
-        for request in requests {
-            let error = #expect(throws: StoreError.self) { try request() }
-            #expect(error?.failures.map(\.property) == ["place.number"])
-            #expect(error?.failures.map(\.kind) == [.missing])
+        return store
+    }
+
+    /// A request that leaves a composite without its mandatory element.
+    enum IncompleteRequest: CaseIterable, Sendable {
+        case update, upsertOfExisting, upsertOfNew, updateOfWhole
+
+        func run(_ store: Store) throws {
+            switch self {
+            case .update: try store.update("E", set: ["place.street": "x"])
+            case .upsertOfExisting:
+                try store.insert("E", rows: [["k": "a", "place.street": "x"]], onConflict: .update)
+            case .upsertOfNew: try store.insert("E", rows: [["k": "b", "place.street": "x"]], onConflict: .update)
+            case .updateOfWhole: try store.update("E", set: ["place": .composite(["street": "x"])])
+            }
         }
+    }
+
+    @Test(
+        "setting an element of a null composite fails without its mandatory element", arguments: Sample.types,
+        IncompleteRequest.allCases)
+    func incompleteComposites(type: String, request: IncompleteRequest) throws {
+        let store = try numberedPlaces(type)
+        let error = #expect(throws: StoreError.self) { try request.run(store) }
+        #expect(error?.failures.map(\.property) == ["place.number"])
+        #expect(error?.failures.map(\.kind) == [.missing])
         #expect(try store.fetch("E").map { $0["place"] } == [.null])
+        #expect(try store.check().isEmpty)
+    }
+
+    @Test("setting the mandatory element of a null composite gives the others their defaults", arguments: Sample.types)
+    func mandatoryElements(type: String) throws {
+        let store = try numberedPlaces(type)
         try store.update("E", set: ["place.number": 2])
         #expect(try store.fetch("E").map { $0["place.n"] } == [4])
         #expect(try store.check().isEmpty)

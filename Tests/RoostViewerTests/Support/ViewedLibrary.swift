@@ -97,7 +97,7 @@
         /// - Returns: The answer.
         /// - Throws: An error for a wrong address.
         func send(
-            _ method: String, _ address: String, _ body: String = "", headers: [String: String] = [:]
+            _ method: String, to address: String, body: String = "", headers: [String: String] = [:]
         ) throws -> HTTPResponse {
             var all = ["host": "127.0.0.1:8080", "authorization": "Bearer \(Self.token)"]
             if method != "GET" { all["content-type"] = "application/json" }
@@ -109,21 +109,21 @@
 
         struct BadAddress: Error {}
 
-        /// The answer to a request that reads.
-        func send(_ address: String) throws -> HTTPResponse { try send("GET", address) }
+        /// Returns the answer to a request that reads.
+        func send(_ address: String) throws -> HTTPResponse { try send("GET", to: address) }
 
-        /// The data of a view.
+        /// Returns the data of a view.
         func get(_ address: String) throws -> JSONNode { try JSONNode(try send(address).body) }
     }
 
     extension HTTPResponse {
-        /// The body as JSON.
+        /// Returns the body as JSON.
         func json() throws -> JSONNode { try JSONNode(body) }
         var text: String { String(decoding: body, as: UTF8.self) }
     }
 
     extension JSONNode {
-        /// The value at a path of names and positions, or nil.
+        /// Returns the value at a path of names and positions, or nil.
         func at(_ path: String) -> JSONNode? {
             var node: JSONNode? = self
             for part in path.split(separator: ".") {

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// A run as a chart in SVG: one bar for each operation, from Roost's time equal to its baseline's
-/// to its time in times of that.
+/// A run as an SVG chart: one bar for each operation, from 1 to the ratio of Roost's time to the
+/// baseline's.
 ///
 /// The scale is logarithmic, so that twice as fast and twice as slow are bars of one length. A tick
-/// is the target.
+/// marks the target.
 struct ResultChart {
     private static let rowHeight = 18.0
     private static let labelWidth = 250.0
@@ -29,7 +29,7 @@ struct ResultChart {
         var lines = [
             #"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \#(Int(width)) \#(Int(height))" font-family="sans-serif" font-size="11">"#,
             #"<rect width="100%" height="100%" fill="white"/>"#,
-            #"<text x="8" y="20" font-size="14" font-weight="bold">Roost's time in times of C's, of a conversion's for migrations</text>"#,
+            #"<text x="8" y="20" font-size="14" font-weight="bold">Roost's time relative to C's, or to a conversion's for migrations</text>"#,
             #"<text x="8" y="36" fill="dimgray">\#(Self.escaped(subtitle))</text>"#,
         ]
         lines += gridLines(height: height)

@@ -5,7 +5,7 @@ struct ResultTable {
     private let header: [String]
     private let rows: [[String]]
 
-    /// The table of operations that are all compared with the same.
+    /// Creates a table of operations that are compared with the same baseline.
     init(_ results: [OperationResult], comparedWith other: String) {
         header = [
             "operation", "objects", "Roost", other, "per", "× \(other)", "CPU × \(other)", "target", "", "private MiB",
@@ -35,7 +35,7 @@ struct ResultTable {
         bytes.map { String(format: "%.1f", Double($0) / 1_048_576) } ?? "–"
     }
 
-    /// With columns that line up.
+    /// The table as text with aligned columns.
     var text: String { alignedText([header] + rows) }
 
     /// Returns the machine and software of a run, in a sentence.
@@ -46,7 +46,7 @@ struct ResultTable {
             "\(machine.processor), \(machine.cores) cores, \(machine.system), \(libraries); commit \(results.commit); medians of \(results.rounds) rounds."
     }
 
-    /// As a table of Markdown.
+    /// The table as Markdown.
     var markdown: String {
         let rule = "|---|" + String(repeating: "--:|", count: header.count - 1)
         let lines = ([header] + rows).map { "| " + $0.joined(separator: " | ") + " |" }

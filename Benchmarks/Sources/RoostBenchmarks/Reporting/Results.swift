@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// The results of a run, as they are kept in a file.
+/// The results of a run, as stored in a file.
 struct Results: Codable {
     var machine: Machine
     /// The commit that was measured, with `+` where files had changed since.
     var commit: String
-    /// The rounds that count.
+    /// The number of measured rounds.
     var rounds: Int
     var operations: [OperationResult]
     /// The operations that could not be measured, with the reasons.
     var failures: [String]
 
-    /// As JSON, with its keys in order, so that two runs can be compared by text.
+    /// Returns the results as JSON with sorted keys, so that two runs can be compared as text.
     func encoded() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -20,7 +20,7 @@ struct Results: Codable {
 }
 
 extension Results {
-    /// The most bytes a store may take, in times of the baseline's.
+    /// The maximum size of a store, as a multiple of the baseline's.
     static let diskTarget = 1.3
 
     /// The operations as tables, one for each baseline.
@@ -30,7 +30,7 @@ extension Results {
         }
     }
 
-    /// The targets that are met and the missed ones, one line each.
+    /// The met targets and the missed targets, one line each.
     var summary: [String] {
         let withTarget = operations.filter { $0.target != nil }
         let over = withTarget.filter { $0.meetsTarget == false }.map {
@@ -38,7 +38,7 @@ extension Results {
         }
         var lines = ["time within its target: \(withTarget.count - over.count) of \(withTarget.count)"]
         if !over.isEmpty { lines.append("  over: " + over.joined(separator: ", ")) }
-        // What a migration adds to the objects takes its room.
+        // Migrations are left out, because they add to the objects.
         let stores = operations.filter { $0.unit == .object && $0.baselineTitle == Operation.Baseline.c("").title }
         let large = stores.filter { ($0.diskRatio ?? 0) > Self.diskTarget }
             .map { "\($0.name) \(String(format: "%.2f", $0.diskRatio ?? 0))" }
@@ -51,7 +51,7 @@ extension Results {
             }
             return "\(operation.name) \(peak >> 20) of \(target >> 20) MiB"
         }
-        if !hungry.isEmpty { lines.append("more private memory than wanted: " + hungry.joined(separator: ", ")) }
+        if !hungry.isEmpty { lines.append("more private memory than the target: " + hungry.joined(separator: ", ")) }
         return lines
     }
 }
@@ -61,22 +61,22 @@ struct OperationResult: Codable {
     var name: String
     var title: String
     var unit: Operation.Unit
-    /// The tracks in the store.
+    /// The number of tracks in the store.
     var trackCount: Int
-    /// The units of one round.
+    /// The number of units in one round.
     var unitCount: Int
     /// The title of the baseline, see ``Operation/Baseline``.
     var baselineTitle: String
     var roost: SideResult
     var baseline: SideResult
-    /// The most that ``ratio`` may be; null where nothing was promised.
+    /// The maximum of ``ratio``; null without a target.
     var target: Double?
-    /// The most private memory that Roost may need; null where nothing was promised.
+    /// The maximum private memory of Roost; null without a target.
     var memoryTarget: Int?
 
-    /// Roost's median time in times of the baseline's.
+    /// Roost's median time relative to the baseline's.
     var ratio: Double { baseline.medianSeconds > 0 ? roost.medianSeconds / baseline.medianSeconds : 0 }
-    /// The same for processor time, which other programs on the machine disturb less.
+    /// The ratio of processor times, which other programs on the machine disturb less.
     var cpuRatio: Double { baseline.medianCPUSeconds > 0 ? roost.medianCPUSeconds / baseline.medianCPUSeconds : 0 }
     /// Roost's bytes on disk relative to the baseline's; nil without files.
     var diskRatio: Double? {
@@ -168,7 +168,7 @@ struct SideResult: Codable {
 }
 
 extension [Double] {
-    /// The middle one, or the mean of the two in the middle; 0 of nothing.
+    /// The median, or 0 without elements.
     var median: Double {
         guard !isEmpty else { return 0 }
         let sorted = sorted()
@@ -177,7 +177,7 @@ extension [Double] {
 }
 
 extension Double {
-    /// The number with this many decimal places.
+    /// Returns the number with this many decimal places.
     func rounded(toPlaces places: Int) -> Double {
         let factor = (0..<places).reduce(1.0) { factor, _ in factor * 10 }
         return (self * factor).rounded() / factor

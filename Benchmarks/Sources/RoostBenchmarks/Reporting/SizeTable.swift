@@ -1,12 +1,11 @@
 internal import Foundation
 
-/// One number for each operation and number of tracks, with what the row says about all of them at
-/// the end.
+/// A table with one number for each operation and number of tracks, and a summary of each row.
 struct SizeTable {
     let sizes: [Int]
     /// The heading of the last column.
     let summaryTitle: String
-    /// Name, one cell for each size, summary.
+    /// The rows: the name, one cell for each size, and the summary.
     private(set) var rows: [[String]] = []
 
     init(sizes: [Int], summaryTitle: String) {
@@ -16,14 +15,14 @@ struct SizeTable {
 
     mutating func add(_ name: String, _ cells: [String], summary: String) { rows.append([name] + cells + [summary]) }
 
-    /// With columns that line up.
+    /// The table as text with aligned columns.
     var text: String { alignedText([["operation"] + sizes.map { grouped($0) } + [summaryTitle]] + rows) }
 }
 
-/// Time per object of several sizes, as a table.
+/// Returns a table of the time per object for several sizes.
 ///
-/// The last column is the greatest time of an object in times of the smallest, among the sizes: how
-/// far from linear it is.
+/// The last column is the ratio of the greatest to the smallest time per object. It shows how far
+/// from linear the operation is.
 func scalingTable(_ results: [OperationResult], sizes: [Int]) -> String {
     var table = SizeTable(sizes: sizes, summaryTitle: "factor")
     for side in Side.allCases {
@@ -42,8 +41,9 @@ func scalingTable(_ results: [OperationResult], sizes: [Int]) -> String {
     return table.text
 }
 
-/// Processor time of each further object from one size to the next, as a table: without what a
-/// store costs however small it is.
+/// Returns a table of the processor time per additional object from one size to the next.
+///
+/// It excludes the fixed cost of a store.
 func growthTable(_ results: [OperationResult], sizes: [Int]) -> String {
     var table = SizeTable(sizes: Array(sizes.dropFirst()), summaryTitle: "factor")
     for side in Side.allCases {
@@ -65,27 +65,27 @@ func growthTable(_ results: [OperationResult], sizes: [Int]) -> String {
     return table.text
 }
 
-/// The other side of an operation, with its name.
+/// Returns the name of the other side of an operation.
 private func baselineName(_ name: String, _ results: [OperationResult]) -> String {
     "\(name), \(results.first { $0.name == name }?.baselineTitle ?? "")"
 }
 
 extension [String] {
-    /// Each element once, in the order of its first occurrence.
+    /// Returns each element once, in the order of its first occurrence.
     func uniqued() -> [String] {
         var seen: Set<String> = []
         return filter { seen.insert($0).inserted }
     }
 }
 
-/// The number with a thin gap after every three digits.
+/// Returns the number with a thin space between groups of three digits.
 func grouped(_ number: Int) -> String {
     var digits = Array(String(number))
     for place in stride(from: digits.count - 3, to: 0, by: -3) { digits.insert(" ", at: place) }
     return String(digits)
 }
 
-/// Rows whose columns line up, the first to the left and all others to the right.
+/// Returns rows with aligned columns, the first to the left and all others to the right.
 func alignedText(_ rows: [[String]]) -> String {
     let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in

@@ -1,15 +1,15 @@
 internal import Foundation
 internal import Roost
 
-/// The stores that operations read or copy, made once for each side, type and size.
+/// The stores that operations read or copy, created once for each side, type and size.
 struct Fixtures {
     /// The directory of the stores.
     let directory: String
 
-    /// The path of a store, which is made first if it is not there, or older than this program.
+    /// Returns the path of a store, and creates it if it is missing or older than this program.
     ///
     /// Both sides read the same JSON document, the same Core Data store, and the same store with
-    /// tags; C can write the second only, and Roost the others.
+    /// tags. C can write only the second of these, and Roost the others.
     func path(_ type: String, _ side: Side, trackCount: Int, _ form: TrackForm) throws -> String {
         let side: Side = type == "json" || form == .tagged ? .roost : type == "coredata" ? .baseline : side
         let name = "\(side.rawValue)-\(type)\(form == .plain ? "" : "-" + form.rawValue)-\(trackCount)"
@@ -26,12 +26,12 @@ struct Fixtures {
         return path
     }
 
-    /// Returns the time when a file was written; nil if it does not exist.
+    /// Returns the time when a file was written, or nil if it does not exist.
     private static func date(_ path: String) -> Date? {
         (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
     }
 
-    /// Makes one, under another name until it is whole: the worker's part.
+    /// Creates a store in a worker, under another name until it is complete.
     static func make(_ arguments: ArraySlice<String>) throws {
         let words = Array(arguments)
         guard words.count == 5, let side = Side(rawValue: words[0]), let form = TrackForm(rawValue: words[2]),

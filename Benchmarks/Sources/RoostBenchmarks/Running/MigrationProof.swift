@@ -1,15 +1,15 @@
 internal import Roost
 internal import RoostCore
 
-/// Whether a migration added to every object what it should have added.
+/// A check that a migration added the expected values to every object.
 ///
-/// What it should have kept is compared with the other side's store, see ``Proof``.
+/// ``Proof`` compares the values that it should have kept with the other side's store.
 struct MigrationProof {
     private let kind: MigrationKind
 
     init(_ kind: MigrationKind) { self.kind = kind }
 
-    /// Throws for the first object that lacks something, or has what it should not have.
+    /// Throws for the first object that lacks a value or has an unexpected one.
     func check(_ store: any PersistentStore) throws {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
@@ -23,7 +23,7 @@ struct MigrationProof {
                 for index in 0..<batch.count {
                     let object = MigratedObject(id: batch.id(at: index), values: batch.values(at: index))
                     guard try isRight(object, title: title, performers) else {
-                        throw BenchmarkError("\(object.id) is not what the migration should have made of it.")
+                        throw BenchmarkError("\(object.id) differs from the expected result of the migration.")
                     }
                 }
             }
@@ -43,7 +43,7 @@ struct MigrationProof {
         return kind == .lookups && performers[id] != nil && performers[id] == object.string("artist")
     }
 
-    /// Returns the names of all performers; throws if two are the same.
+    /// Returns the names of all performers; throws if two are equal.
     private func performers(_ snapshot: any StoreSnapshot) throws -> [ObjectID: String] {
         var names: [ObjectID: String] = [:]
         let cursor = try snapshot.records(of: TrackSchema.performerEntity, after: nil)
@@ -55,7 +55,7 @@ struct MigrationProof {
             }
         }
         guard Set(names.values).count == names.count else {
-            throw BenchmarkError("A performer was made more than once.")
+            throw BenchmarkError("A performer was created more than once.")
         }
         return names
     }

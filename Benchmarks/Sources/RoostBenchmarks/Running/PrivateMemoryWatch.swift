@@ -2,23 +2,23 @@ internal import Foundation
 internal import Roost
 internal import RoostCore
 
-/// Watches the process's private memory from a thread of its own, until it is told to stop.
+/// Samples the process's private memory on its own thread until ``stop()``.
 ///
-/// Private means `RssAnon`: what the process allocated, not the pages of files that it maps. A
-/// sample every 2 ms costs about 1 % of a processor, so rounds that are timed have none.
+/// Private memory is `RssAnon`: the memory that the process allocated, without mapped files. A
+/// sample every 2 ms costs about 1 % of a processor, so timed rounds are not sampled.
 final class PrivateMemoryWatch: Sendable {
     private struct State {
         var peak = 0
         var isStopped = false
     }
 
-    // A class, so that the thread keeps it and not the watch.
+    // A class, so that the thread retains it and not the watch.
     private final class Shared: Sendable { let state = Mutex(State()) }
 
     private let shared = Shared()
     private let start: Int?
 
-    /// Begins to watch.
+    /// Starts sampling.
     init() {
         start = Self.currentBytes
         let shared = shared
@@ -30,7 +30,7 @@ final class PrivateMemoryWatch: Sendable {
         }
     }
 
-    /// Ends watching and returns the peak above the initial value; nil if the system does not
+    /// Stops sampling and returns the peak above the initial value, or nil if the system does not
     /// report it.
     func stop() -> Int? {
         let peak = shared.state.withLock { state in

@@ -2,10 +2,11 @@ internal import Roost
 
 /// The content of a store in one number, to compare the results of both sides.
 enum Proof {
-    /// The sum of the checksums of all objects in a store that `side` wrote, from all of their
-    /// fields.
+    /// Returns the sum of the checksums of all objects in a store that `side` wrote.
     ///
-    /// Throws ``BenchmarkError`` for a migrated store without what the migration should have added.
+    /// A checksum includes all fields of an object.
+    ///
+    /// Throws ``BenchmarkError`` for a migrated store that lacks values that the migration adds.
     static func checksum(of path: String, _ type: String, _ side: Side, _ operation: Operation) throws -> UInt64? {
         if side == .baseline, case .c = operation.baseline {
             let subject = try BaselineSubject("\(type)-read", Workload(trackCount: 0, source: path))
@@ -22,8 +23,8 @@ enum Proof {
         return sum
     }
 
-    /// The sum of the checksums of all objects in a store, and of the tags of tracks where there
-    /// are any.
+    /// Returns the sum of the checksums of all objects in a store, and of the tags of tracks, if
+    /// any.
     static func checksum(of store: any PersistentStore, _ form: TrackForm = .plain) throws -> UInt64 {
         let schema = try TrackSchema(form)
         let snapshot = try store.snapshot()
@@ -37,7 +38,7 @@ enum Proof {
         guard let relationship = store.model.relationship(TrackSchema.tagsOfTrack),
             case .links(let owner, let isFlipped) = relationship.storage
         else { return sum }
-        // From the end that owns them, whose order is that of the store.
+        // Read from the end that owns the links, whose order is that of the store.
         var links = LinkBatch(relationship: owner)
         let cursor = try snapshot.links(of: store.model.relationships[owner].name, after: nil)
         while try cursor.next(into: &links) {

@@ -4,12 +4,12 @@
     internal import Darwin
 #endif
 
-/// The time since it was made: of the clock on the wall, and of the processor for this process.
+/// The wall-clock time and the processor time of this process since its creation.
 struct RoundClock {
     private let wall = Self.now(CLOCK_MONOTONIC)
     private let cpu = Self.now(CLOCK_PROCESS_CPUTIME_ID)
 
-    /// Both, in seconds.
+    /// Returns both times in seconds.
     func elapsed() -> (wall: Double, cpu: Double) {
         (Self.now(CLOCK_MONOTONIC) - wall, Self.now(CLOCK_PROCESS_CPUTIME_ID) - cpu)
     }

@@ -12,9 +12,9 @@ struct Runner {
 
     /// Measures one operation.
     ///
-    /// The first round of each side proves that both do the same, by counts and checksums, and
-    /// watches memory; its time does not count, because memory is touched and files are read for
-    /// the first time in it. Then both sides take turns, each round in the other order.
+    /// The first round of each side is not timed, because it touches memory and reads files for the
+    /// first time. It compares counts and checksums of both sides, and samples memory. Then the
+    /// sides alternate, in the other order each round.
     func measure(_ operation: Operation) throws -> OperationResult {
         onStart(operation)
         let workload = scale.workload(of: operation)
@@ -46,8 +46,7 @@ struct Runner {
             target: operation.target, memoryTarget: operation.memoryTarget)
     }
 
-    /// The private memory that Roost needs for one round of an operation beyond what its process
-    /// has, in bytes.
+    /// Returns the private memory in bytes that one round of Roost adds to its process.
     func peakPrivateBytes(_ operation: Operation) throws -> Int? {
         onStart(operation)
         let worker = try start(operation, .roost, scale.workload(of: operation))

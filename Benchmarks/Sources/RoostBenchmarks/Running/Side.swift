@@ -5,17 +5,17 @@ enum Side: String, Codable, CaseIterable, Sendable {
 
 /// The size of a run.
 struct Scale: Sendable {
-    /// The tracks of every operation; nil for each operation's own.
+    /// The number of tracks of every operation; nil for the operation's own.
     var trackCount: Int?
     /// The divisor of each operation's own number of tracks.
     var divisor = 1
-    /// The rounds that count, without the first, which does not.
+    /// The number of measured rounds, without the first round.
     var rounds = 5
 
-    /// The operation's workload, without its files.
+    /// Returns the operation's workload without its files.
     func workload(of operation: Operation) -> Workload {
         let tracks = max(1000, trackCount ?? operation.trackCount / divisor)
-        // As many reads as there are tracks for the part that the whole run reads; transactions are counted by themselves.
+        // Reads are scaled with the number of tracks. Transactions have their own number.
         let repetitions =
             operation.unit == .transaction
             ? max(10, operation.repetitions / (divisor == 1 ? 1 : 3))

@@ -4,13 +4,13 @@ internal import Foundation
 struct WorkDirectory {
     let path: String
 
-    /// The directory at `path`, which is made when it is cleared.
+    /// The directory at `path`, which ``clear()`` creates.
     init(path: String) { self.path = path }
 
-    /// The directory in which a file is.
+    /// The directory that contains a file.
     init(holding file: String) { path = (file as NSString).deletingLastPathComponent }
 
-    /// Removes everything in it.
+    /// Removes the content of the directory.
     func clear() throws {
         let manager = FileManager.default
         if manager.fileExists(atPath: path) { try manager.removeItem(atPath: path) }
@@ -25,12 +25,12 @@ struct WorkDirectory {
         try handle.close()
     }
 
-    /// The bytes of all files in it.
+    /// Returns the size of all files in the directory.
     func byteCount() throws -> Int {
         let manager = FileManager.default
         return try manager.contentsOfDirectory(atPath: path).reduce(0) { sum, name in
             let attributes = try manager.attributesOfItem(atPath: path + "/" + name)
-            // LMDB's table of readers and locks is not what a store takes.
+            // LMDB's table of readers and locks is not a part of the store.
             return name.hasSuffix("-lock") ? sum : sum + ((attributes[.size] as? Int) ?? 0)
         }
     }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Roost
 
-/// The request of the parent to a process that runs one side of one operation.
+/// A request of the parent to a process that runs one side of one operation.
 struct WorkerRequest: Codable {
     var operation: String
     var side: Side
@@ -10,7 +10,7 @@ struct WorkerRequest: Codable {
     var batchSize: Int
     /// The store that is read or copied; empty without one.
     var fixture: String
-    /// A directory of its own.
+    /// The worker's own directory.
     var directory: String
 }
 
@@ -23,18 +23,17 @@ struct WorkerReply: Codable {
     var cpuSeconds = 0.0
     var unitCount = 0
     var checksum: UInt64?
-    /// The private memory the round needed beyond what the process had before; nil unless it was
-    /// asked for.
+    /// The private memory that the round added to the process; nil unless it was requested.
     var peakPrivateBytes: Int?
     /// The size of the operation's files.
     var diskBytes: Int?
 }
 
-/// One side of one operation, in its own process: it shares memory with no other operation, and a
-/// crash is one failed operation.
+/// One side of one operation in its own process.
 ///
-/// It reads a request, then `prove` or `measure` for each round, and answers each with one line of
-/// JSON. It ends at the end of its input.
+/// It shares memory with no other operation, and a crash fails only one operation. It reads a
+/// request, then `prove` or `measure` for each round, and answers each with one line of JSON. It
+/// ends at the end of its input.
 struct Worker {
     private let request: WorkerRequest
     private let operation: Operation
@@ -62,14 +61,14 @@ struct Worker {
     }
 
     private static func answer(_ reply: WorkerReply) {
-        let line = (try? JSONEncoder().encode(reply)) ?? Data(#"{"error": "The reply cannot be written."}"#.utf8)
+        let line = (try? JSONEncoder().encode(reply)) ?? Data(#"{"error": "cannot encode the reply"}"#.utf8)
         FileHandle.standardOutput.write(line + Data("\n".utf8))
     }
 
-    /// Makes the side that the request names; nothing is opened yet.
+    /// Creates the side that the request names, and opens nothing yet.
     init(_ request: WorkerRequest) throws {
         guard let operation = Operations.all.first(where: { $0.name == request.operation }) else {
-            throw BenchmarkError("There is no operation '\(request.operation)'.")
+            throw BenchmarkError("unknown operation '\(request.operation)'")
         }
         self.request = request
         self.operation = operation
@@ -87,7 +86,7 @@ struct Worker {
             ? try operation.makeSubject(workload) : try operation.makeBaseline(workload)
     }
 
-    /// Runs one round, with everything before and after it that does not count.
+    /// Runs one round, with its preparation and cleanup, which are not measured.
     mutating func round(proving: Bool) throws -> WorkerReply {
         let files = WorkDirectory(path: request.directory)
         if operation.source.isAnew || !isOpen {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A worker, from the side of its parent.
+/// A worker process, as its parent uses it.
 final class WorkerProcess {
     private let process = Process()
     private let input = Pipe()
@@ -33,13 +33,14 @@ final class WorkerProcess {
     /// Ends the worker and waits until it has exited.
     func end() {
         guard process.isRunning else { return }
-        // Its input has ended; there is nothing to do if that was so before.
+        // The input may already be closed, which is not an error.
         try? input.fileHandleForWriting.close()
         process.waitUntilExit()
     }
 
-    /// Waits for the end of a worker that was started for one thing; throws what it printed unless
-    /// its exit code is 0.
+    /// Waits for the end of a worker that was started for one task.
+    ///
+    /// Throws its output unless its exit code is 0.
     func waitForSuccess() throws {
         try input.fileHandleForWriting.close()
         let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)

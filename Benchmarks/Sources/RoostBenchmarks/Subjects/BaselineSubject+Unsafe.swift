@@ -16,10 +16,10 @@ final class BaselineSubject: Subject {
     private let source: UnsafeMutablePointer<CChar>?
     private let destination: UnsafeMutablePointer<CChar>?
 
-    /// Throws if the baseline does not exist.
+    /// Creates the side of a named baseline; throws if it does not exist.
     init(_ name: String, _ workload: Workload) throws {
         guard let functions = baseline_named(name) else {
-            throw BenchmarkError("There is no baseline '\(name)'.")
+            throw BenchmarkError("unknown baseline '\(name)'")
         }
         self.functions = functions.pointee
         reader = name.hasPrefix(BenchmarkServer.type) ? "\(BenchmarkServer.type)-read" : "memory-read"

@@ -4,13 +4,13 @@ import RoostCore
 
 /// The PostgreSQL server that both sides use.
 ///
-/// ROOST_POSTGRES has its parameters.
+/// The variable `ROOST_POSTGRES` has its parameters.
 enum BenchmarkServer {
     /// The type of its stores.
     static let type = "postgresql"
     private static let schema = "roost_bench_roost"
 
-    /// The reason for which its operations cannot be measured; nil if they can.
+    /// The reason why its operations cannot be measured; nil if they can.
     static var absence: String? {
         parameters == nil ? "ROOST_POSTGRES has no parameters of a server; 'Scripts/postgres start' prints some" : nil
     }
@@ -38,15 +38,15 @@ enum BenchmarkServer {
         } catch  where error.code == .notFound {}
     }
 
-    /// Makes Roost's store with all objects in it.
+    /// Creates Roost's store with all objects.
     static func makeStore(_ workload: Workload, _ schema: TrackSchema) throws -> any PersistentStore {
         try clear()
         try load(TrackLibrary(trackCount: workload.trackCount), schema)
         return try StoreRegistry.standard.open(location(), options: StoreOptions(model: schema.model))
     }
 
-    /// Loads all objects into a new store, as a conversion does it: beside its name, and then under
-    /// it.
+    /// Loads all objects into a new store as a conversion does: under a temporary name, and then
+    /// renamed.
     @discardableResult
     static func load(_ library: TrackLibrary, _ schema: TrackSchema) throws -> StoreTally {
         let (location, storeType) = (try location(), try StoreRegistry.standard.type(named: type))

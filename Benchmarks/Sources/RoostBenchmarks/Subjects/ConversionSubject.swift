@@ -18,7 +18,9 @@ final class ConversionSubject: Subject {
         schema = try TrackSchema()
     }
 
-    /// Makes the source where it can only be in memory; a conversion opens others itself.
+    /// Creates the source if it can only be in memory.
+    ///
+    /// A conversion opens other sources itself.
     func open() throws {
         if workload.source.isEmpty { openSource = try openStore(source, workload, schema) }
     }
@@ -41,7 +43,7 @@ final class ConversionSubject: Subject {
             to = .location(StoreLocation(type: destination, path: workload.destination))
         }
         var options = ConversionOptions().with { $0.verifies = verifies }
-        // Apple's stores do not always embed a model that can be read; this one has none.
+        // The store of Core Data has no embedded model that can be read.
         if source == "coredata" { options.sourceModel = schema.model }
         let report = try MigrationManager(registry: .standard).convert(from: from, to: to, options: options)
         return Outcome(unitCount: report.objects)

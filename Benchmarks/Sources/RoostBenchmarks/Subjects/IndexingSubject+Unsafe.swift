@@ -7,7 +7,7 @@ import RoostCore
     internal import Darwin
 #endif
 
-/// Finishes a load whose rows are there: builds the indexes over album and title and makes
+/// Finishes a load whose rows are written: builds the indexes over album and title and makes
 /// everything durable.
 final class IndexingSubject: Subject {
     private let type: String
@@ -30,12 +30,12 @@ final class IndexingSubject: Subject {
         self.store = store
         self.loader = loader
         try TrackLibrary(trackCount: workload.trackCount).append(to: loader, schema)
-        // The rows are not part of what is measured, so their way to the disk is not either.
+        // Flushes the rows first, because writing them is not measured.
         sync()
     }
 
     func run(proving: Bool) throws -> Outcome {
-        guard let loader else { throw BenchmarkError("There is no load to finish.") }
+        guard let loader else { throw BenchmarkError("the load to finish is missing") }
         self.loader = nil
         _ = try loader.finish()
         return Outcome(unitCount: workload.trackCount)

@@ -1,7 +1,8 @@
 internal import Roost
 
-/// Makes a new store of objects that are in memory already: through its bulk loader, or through
-/// commits where the workload says how large.
+/// Creates a new store from objects in memory, by a bulk load or by commits.
+///
+/// The workload sets the size of commits.
 final class LoadingSubject: Subject {
     private let type: String
     private let workload: Workload
@@ -24,7 +25,7 @@ final class LoadingSubject: Subject {
 
     /// Loads as a conversion does: into a hidden store, which is flushed and then renamed.
     func run(proving: Bool) throws -> Outcome {
-        guard let library else { throw BenchmarkError("There is nothing to load.") }
+        guard let library else { throw BenchmarkError("the objects to load are missing") }
         if type == BenchmarkServer.type {
             return Outcome(unitCount: try BenchmarkServer.load(library, schema).digest.objectCount)
         }
@@ -45,7 +46,7 @@ final class LoadingSubject: Subject {
         return Outcome(unitCount: tally.digest.objectCount)
     }
 
-    /// As a program does it that has its store open all the time.
+    /// Commits as a program does that keeps its store open.
     private func commit(_ storeType: any PersistentStoreType, _ library: TrackLibrary) throws -> Outcome {
         let store = try storeType.create(
             StoreLocation(type: type, path: workload.destination), model: schema.model, options: StoreOptions())

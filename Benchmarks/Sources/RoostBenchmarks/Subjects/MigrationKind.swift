@@ -1,8 +1,9 @@
 internal import Roost
 internal import RoostCore
 
-/// The work of a migration of the tagged workload, in addition to the changes that follow from the
-/// two models: the new name of the title and the wider play count.
+/// The work of a migration of the tagged workload beyond the changes that the models imply.
+///
+/// The models imply the new name of the title and the wider play count.
 enum MigrationKind: String, Sendable, CaseIterable {
     /// No additional work: one pass.
     case inferred
@@ -39,7 +40,7 @@ enum MigrationKind: String, Sendable, CaseIterable {
     }
 }
 
-/// An object that has a caption after a migration: one of the source, or of the migrated store.
+/// An object of the source or of the migrated store, which has a caption after a migration.
 protocol CaptionedObject {
     var entity: EntityName { get }
     func string(_ name: String) -> String?
@@ -48,7 +49,7 @@ protocol CaptionedObject {
 
 extension SourceObject: CaptionedObject {}
 
-/// Gives objects captions, and tracks their duration in minutes, too.
+/// A policy that adds captions to objects, and durations in minutes to tracks.
 final class CaptionPolicy: EntityMigrationPolicy {
     override func createDestinationInstances(
         for source: SourceObject, by mapping: EntityMapping, in session: MigrationSession
@@ -60,7 +61,7 @@ final class CaptionPolicy: EntityMigrationPolicy {
         }
     }
 
-    /// The caption of an object whose title is the attribute with a name.
+    /// Returns the caption of an object whose title is the named attribute.
     static func caption(_ object: some CaptionedObject, title: String) -> String {
         let text = object.string(title) ?? ""
         switch object.entity {
@@ -71,7 +72,7 @@ final class CaptionPolicy: EntityMigrationPolicy {
     }
 }
 
-/// Makes the artists of tracks objects, each once.
+/// A policy that creates one object for each artist of the tracks.
 final class PerformerPolicy: EntityMigrationPolicy {
     override func createDestinationInstances(
         for source: SourceObject, by mapping: EntityMapping, in session: MigrationSession

@@ -16,7 +16,7 @@ final class MigrationSubject: Subject {
         options = try kind.options(from: TrackSchema(.tagged).model, to: model)
     }
 
-    /// Counts the objects of the source, whatever becomes of them.
+    /// Counts the objects of the source.
     func open() throws {
         let store = try Store.open(source, ifMissing: .fail)
         objectCount = try store.read { view in

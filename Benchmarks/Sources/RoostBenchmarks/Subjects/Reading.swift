@@ -2,14 +2,14 @@ internal import Roost
 internal import RoostCore
 internal import RoostQuery
 
-/// A snapshot that a round reads, and what it needs for that.
+/// A snapshot that a round reads, and its reusable buffers.
 struct Reading {
     let snapshot: any StoreSnapshot
     let schema: TrackSchema
     let workload: Workload
     let isProving: Bool
 
-    /// The ID of the track at a place of the scattered sequence that the baselines read too.
+    /// Returns the ID of a track in the scattered sequence that the baselines read too.
     private func randomTrack(_ index: Int) -> ObjectID {
         ObjectID(TrackSchema.trackEntity, key: Tracks.randomKey(index, count: workload.trackCount))
     }
@@ -18,7 +18,7 @@ struct Reading {
         ObjectID(TrackSchema.albumEntity, key: Tracks.randomKey(index, count: workload.albumCount))
     }
 
-    /// Takes all that a cursor gives; the checksum reads every field.
+    /// Reads all records of a cursor; the checksum reads every field.
     private func drain(
         _ cursor: any RecordCursor, _ batch: inout RecordBatch, readingFields: Bool
     ) throws -> Outcome {
@@ -34,20 +34,20 @@ struct Reading {
 
     // MARK: Scans
 
-    /// Every track into batches.
+    /// Reads every track into batches.
     func scan() throws -> Outcome {
         var batch = RecordBatch(model: schema.model)
         return try drain(
             try snapshot.records(of: TrackSchema.trackEntity, after: nil), &batch, readingFields: isProving)
     }
 
-    /// Every track, every field read where it lies.
+    /// Reads every field of every track in place.
     func scanFields() throws -> Outcome {
         var batch = RecordBatch(model: schema.model)
         return try drain(try snapshot.records(of: TrackSchema.trackEntity, after: nil), &batch, readingFields: true)
     }
 
-    /// Every track, every field decoded into a value of its own.
+    /// Decodes every field of every track into a value.
     func scanValues() throws -> Outcome {
         var batch = RecordBatch(model: schema.model)
         var outcome = Outcome(unitCount: 0, checksum: isProving ? 0 : nil)
@@ -66,7 +66,7 @@ struct Reading {
 
     // MARK: Single objects
 
-    /// Scattered tracks, one call for each, every field read.
+    /// Reads scattered tracks, one call for each, with every field.
     func pointReads() throws -> Outcome {
         var batch = RecordBatch(model: schema.model)
         var outcome = Outcome(unitCount: 0, checksum: 0)
@@ -80,7 +80,7 @@ struct Reading {
         return outcome
     }
 
-    /// Scattered tracks, one call for each, the title decoded.
+    /// Reads scattered tracks, one call for each, and decodes the title.
     func pointReadValues() throws -> Outcome {
         var batch = RecordBatch(model: schema.model)
         var outcome = Outcome(unitCount: 0, checksum: isProving ? 0 : nil)
@@ -97,7 +97,7 @@ struct Reading {
         return outcome
     }
 
-    /// Scattered tracks, a thousand with each call.
+    /// Reads scattered tracks, a thousand with each call.
     func pointReadsTogether() throws -> Outcome {
         var batch = RecordBatch(model: schema.model)
         var outcome = Outcome(unitCount: 0, checksum: 0)
@@ -112,7 +112,7 @@ struct Reading {
 
     // MARK: Fetches
 
-    /// The tracks of scattered albums, by the index over the album.
+    /// Fetches the tracks of scattered albums by the index over the album.
     func indexLookups() throws -> Outcome {
         var batch = RecordBatch(model: schema.model)
         var outcome = Outcome(unitCount: 0, checksum: 0)
@@ -126,7 +126,7 @@ struct Reading {
         return outcome
     }
 
-    /// The tracks of scattered ranges of titles, by the index over them.
+    /// Fetches the tracks of scattered ranges of titles by the index over titles.
     func indexRanges() throws -> Outcome {
         var batch = RecordBatch(model: schema.model)
         var outcome = Outcome(unitCount: 0, checksum: 0)
@@ -142,8 +142,9 @@ struct Reading {
         return outcome
     }
 
-    /// The tracks whose title has a prefix and that were played often; counted by the track that is
-    /// looked at.
+    /// Fetches the tracks with a prefix in their title that were played often.
+    ///
+    /// The unit is an examined track.
     func filterScan() throws -> Outcome {
         try fetch(
             FetchRequest(
@@ -151,7 +152,7 @@ struct Reading {
             ))
     }
 
-    /// The first hundred tracks by title; counted by the track that is looked at.
+    /// Fetches the first hundred tracks by title; the unit is an examined track.
     func sortWithLimit() throws -> Outcome {
         try fetch(FetchRequest(TrackSchema.trackEntity, sortedBy: [.init("title")], limit: 100))
     }
@@ -174,7 +175,7 @@ struct Reading {
         return Outcome(unitCount: workload.trackCount, checksum: UInt64(count))
     }
 
-    /// Counts the tracks with a word in their title, whatever its case and diacritics.
+    /// Counts the tracks with a word in their title, without regard to case and diacritics.
     func containsFolded() throws -> Outcome {
         try count(
             .comparison(
@@ -223,7 +224,7 @@ struct Reading {
 
     // MARK: Links
 
-    /// The IDs of the tracks of scattered albums.
+    /// Reads the IDs of the tracks of scattered albums.
     func linksToMany() throws -> Outcome {
         let relationship = try schema.model.requireRelationship(TrackSchema.tracksOfAlbum)
         var links = LinkBatch(relationship: relationship.number)
@@ -238,7 +239,7 @@ struct Reading {
         return outcome
     }
 
-    /// The same in calls for 1 000 albums each.
+    /// Reads the IDs of the tracks of scattered albums, 1 000 albums with each call.
     func linksToManyTogether() throws -> Outcome {
         let relationship = try schema.model.requireRelationship(TrackSchema.tracksOfAlbum)
         var links = LinkBatch(relationship: relationship.number)
@@ -254,7 +255,7 @@ struct Reading {
         return outcome
     }
 
-    /// Scattered tracks, then the album of each.
+    /// Reads scattered tracks, and then the album of each.
     func linksToOne() throws -> Outcome {
         var batch = RecordBatch(model: schema.model)
         var outcome = Outcome(unitCount: 0, checksum: 0)

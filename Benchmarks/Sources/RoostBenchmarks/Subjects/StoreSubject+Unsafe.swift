@@ -7,13 +7,13 @@ import RoostCore
 final class StoreSubject: Subject {
     /// The work of a round.
     enum Work: Sendable {
-        /// Every track as a record of its own.
+        /// Reads every track as a record.
         case records
-        /// Every track as a `Codable` struct.
+        /// Reads every track as a `Codable` struct.
         case structs
-        /// Durable inserts of rows, without a rule or with limits, lengths and a pattern.
+        /// Inserts rows durably, without rules or with limits, lengths and a pattern.
         case rows(isRuled: Bool)
-        /// Durable inserts of `Codable` structs.
+        /// Inserts `Codable` structs durably.
         case encoded
     }
 
@@ -51,7 +51,7 @@ final class StoreSubject: Subject {
         store = nil
     }
 
-    /// The model with rules, which are in no version hash.
+    /// Returns the model with rules, which version hashes do not include.
     private static func ruled(_ model: ManagedObjectModel) throws -> ManagedObjectModel {
         try ManagedObjectModel(
             entities: model.entityDescriptions.map { entity in

@@ -1,4 +1,4 @@
-/// Something that Roost and a C program both do, to be compared.
+/// An operation of Roost and of a C program, which the benchmark compares.
 struct Operation: Sendable {
     /// The unit of an operation.
     enum Unit: String, Codable, Sendable {
@@ -7,22 +7,21 @@ struct Operation: Sendable {
 
     /// The source of the store that is read or changed.
     enum Source: Sendable, Hashable {
-        /// No store: the operation makes its objects itself.
+        /// No store: the operation creates its objects itself.
         case none
-        /// A store that is in memory, made by the side that reads it.
+        /// A store in memory, created by the side that reads it.
         case memory
-        /// A store on a server, made by the side that reads or changes it; see ``BenchmarkServer``.
+        /// A store on a server, created by the side that uses it; see ``BenchmarkServer``.
         case server
-        /// A file of this type, made once for each side and read by all operations.
+        /// A file of this type, created once for each side and read by all operations.
         case shared(String)
-        /// Such a file with an index over the titles of tracks, too.
+        /// A shared file that also has an index over the titles of tracks.
         case indexed(String)
-        /// Such a file with tags, too; Roost has made it for both sides.
+        /// A shared file that also has tags, which Roost created for both sides.
         case tagged(String)
-        /// A copy of such a file for each round, because the operation changes it.
+        /// A copy of a shared file for each round, because the operation changes it.
         case copied(String)
-        /// Something that the side itself makes anew for each round, because the operation changes
-        /// it.
+        /// A store that the side creates for each round, because the operation changes it.
         case anew
 
         /// The type of the file, if any.
@@ -55,8 +54,8 @@ struct Operation: Sendable {
     enum Baseline: Sendable, Hashable {
         /// A program in C, by its name.
         case c(String)
-        /// Roost's own verified conversion of the same store: what a migration costs beyond
-        /// copying.
+        /// Roost's own verified conversion of the same store, which shows the costs of a migration
+        /// beyond copying.
         case conversion
 
         /// The heading of its column.
@@ -68,53 +67,51 @@ struct Operation: Sendable {
         }
     }
 
-    /// The name on the command line: the backend or the pair, a slash, what is done.
+    /// The name on the command line: the backend or the pair, a slash, and the action.
     let name: String
     /// A description in a few words.
     let title: String
     let unit: Unit
     let source: Source
-    /// The type of the store that is made; nil if none is made.
+    /// The type of the created store; nil if none is created.
     let madeType: String?
-    /// The tracks of a whole run.
+    /// The number of tracks of a whole run.
     let trackCount: Int
     /// The number of repetitions in a round, in a whole run.
     let repetitions: Int
     let batchSize: Int
     let baseline: Baseline
-    /// The most that Roost's time may be, in times of the baseline's; nil where nothing was
-    /// promised.
+    /// The maximum of Roost's time, as a multiple of the baseline's; nil without a target.
     let target: Double?
-    /// The most private memory that Roost may need beyond what its process has, in bytes; nil where
-    /// nothing was promised.
+    /// The maximum private memory in bytes that Roost may add to its process; nil without a target.
     let memoryTarget: Int?
     /// The work of the migration; nil for other operations.
     let migration: MigrationKind?
-    /// Makes Roost's side.
+    /// Creates Roost's side.
     let makeSubject: @Sendable (Workload) throws -> any Subject
 
-    /// Whether a file is made.
+    /// Whether the operation creates a file.
     var makesFile: Bool { madeType != nil && !isProvenBySubject }
 
-    /// Whether the side itself reads its store, because it is not a file that another side could
-    /// open.
+    /// Whether the side itself reads its store, because the other side cannot open it as a file.
     var isProvenBySubject: Bool { madeType == "memory" || madeType == BenchmarkServer.type }
 
-    /// The type of the store whose whole content both sides must agree on after a round, if any.
+    /// The type of the store whose content must be equal on both sides after a round, if any.
     ///
-    /// Transactions are left out: a store may leave gaps between the keys that it gives.
+    /// It is nil for transactions, because a store may leave gaps between the keys that it
+    /// reserves.
     var provenType: String? {
         if case .copied(let type) = source, unit == .object { return type }
         return madeType
     }
 
-    /// Makes the side that Roost is compared with.
+    /// Creates the side that Roost is compared with.
     func makeBaseline(_ workload: Workload) throws -> any Subject {
         switch baseline {
         case .c(let name): return try BaselineSubject(name, workload)
         case .conversion:
             guard let source = source.fileType, let madeType else {
-                throw BenchmarkError("There is no conversion that '\(name)' could be compared with.")
+                throw BenchmarkError("no conversion corresponds to '\(name)'")
             }
             return try ConversionSubject(source, madeType, verifies: true, workload)
         }

@@ -1,18 +1,17 @@
-/// Every operation that is measured.
+/// All measured operations.
 enum Operations {
-    /// All, in the order in which they run and are printed.
+    /// All operations, in the order in which they run and are printed.
     static let all: [Operation] =
         ["sqlite", "lmdb", "memory"].flatMap { reading($0) + writing($0) + store($0) } + loading + loadingOtherwise
         + json
         + conversions + migrations + server
 
-    /// The tracks of most operations in a whole run.
+    /// The number of tracks of most operations in a whole run.
     private static let full = 1_000_000
-    /// The tracks of operations that take long for each object, and of pairs beyond those between
-    /// SQLite and LMDB.
+    /// The number of tracks of slow operations, and of pairs other than SQLite and LMDB.
     private static let reduced = 100_000
 
-    /// The first targets, as times of the baseline's time.
+    /// The first targets, as multiples of the baseline's time.
     private static let targets: [String: Double] = [
         "sqlite/scan": 1.3, "lmdb/scan": 1.3, "lmdb/one-field-filter": 1.4,
         "sqlite/point-read": 1.3, "lmdb/point-read": 1.4,
@@ -36,14 +35,14 @@ enum Operations {
         "sqlite-sqlite/migrate-policies": 1.667, "lmdb-lmdb/migrate-policies": 1.667,
     ]
 
-    /// The most private memory of a conversion between SQLite and LMDB, and of a migration with
-    /// policies between them, in bytes.
+    /// The maximum private memory in bytes of a conversion between SQLite and LMDB, and of a
+    /// migration with policies between them.
     private static let memoryTargets = (conversion: 64 << 20, migration: 96 << 20)
 
     // MARK: Reading
 
     private static func reading(_ type: String) -> [Operation] {
-        // What a program has read from a JSON document, it has in memory.
+        // The content of a JSON document is in memory after it was read.
         let held = type == "json" ? "memory" : type
         func operation(
             _ name: String, _ title: String, repetitions: Int = 0, baseline: String? = nil,
@@ -112,7 +111,7 @@ enum Operations {
         return operations
     }
 
-    /// The same through `Store`, as programs do.
+    /// Returns the operations through `Store`, as programs use it.
     private static func store(_ type: String) -> [Operation] {
         func reading(_ name: String, _ title: String, _ work: StoreSubject.Work) -> Operation {
             make(
@@ -207,7 +206,7 @@ enum Operations {
 
     // MARK: On a server
 
-    /// None where the program was built without the trait.
+    /// The operations on a server; none if the program was built without the trait.
     private static let server: [Operation] = {
         #if PostgreSQL
             return onServer
@@ -261,7 +260,8 @@ enum Operations {
 
     private static func migration(_ source: String, _ destination: String, _ kind: MigrationKind) -> Operation {
         let name = "\(source)-\(destination)/migrate-\(kind.rawValue)"
-        // A million objects with five links each take long: where there is a promise about them.
+        // A million objects with five links each take long, so only migrations with a target use
+        // them.
         let isWhole = kind == .policies && source != destination
         return Operation(
             name: name, title: "\(source) → \(destination), \(kind.title)", unit: .object, source: .tagged(source),

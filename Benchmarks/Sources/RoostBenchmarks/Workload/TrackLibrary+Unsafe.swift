@@ -2,7 +2,7 @@ internal import CTracks
 internal import Roost
 import RoostCore
 
-/// All objects of the workload, in memory, as the C baselines have them before they write.
+/// All objects of the workload in memory, which the C baselines also have before they write.
 final class TrackLibrary {
     let albums: UnsafeMutableBufferPointer<album>
     let tracks: UnsafeMutableBufferPointer<track>
@@ -37,7 +37,7 @@ final class TrackLibrary {
         if schema.form == .tagged { try appendTags(to: loader, schema) }
     }
 
-    /// Passes the tags to a loader, which follow from their numbers.
+    /// Passes the tags to a loader, which are computed from their numbers.
     private func appendTags(to loader: any BulkLoader, _ schema: TrackSchema) throws(StoreError) {
         let layout = try schema.model.requireEntity(TrackSchema.tagEntity).layout
         let title = try layout.requireField("title")
@@ -52,10 +52,10 @@ final class TrackLibrary {
         try Self.flush(&batch, to: loader, whenFull: false)
         let relationship = try schema.model.requireRelationship(TrackSchema.tagsOfTrack)
         guard case .links(let owner, let isFlipped) = relationship.storage else {
-            throw StoreError(.internalInconsistency, "The tags of tracks are no links.")
+            throw StoreError(.internalInconsistency, "the tags of tracks are not links")
         }
         var links = LinkBatch(relationship: owner)
-        // In the order of the end that owns them, in which a store takes them without searching.
+        // In the order of the end that owns the links, which a store appends without searching.
         for pair in isFlipped ? tracksByTag(tagCount) : tagsByTrack(tagCount) {
             links.links.append(Link(pair.source, pair.target))
             guard links.isFull else { continue }
@@ -65,14 +65,14 @@ final class TrackLibrary {
         if !links.isEmpty { try loader.append(links) }
     }
 
-    /// Each track with each of its tags, by track.
+    /// Returns each track with each of its tags, by track.
     private func tagsByTrack(_ tagCount: Int) -> any Sequence<(source: Int64, target: Int64)> {
         tracks.indices.lazy.flatMap { index in
             Tracks.tags(of: index + 1, tagCount: tagCount).map { (Int64(index + 1), $0) }
         }
     }
 
-    /// Each tag with each of its tracks, by tag.
+    /// Returns each tag with each of its tracks, by tag.
     private func tracksByTag(_ tagCount: Int) -> any Sequence<(source: Int64, target: Int64)> {
         var tracksOfTags = [[Int64]](repeating: [], count: tagCount)
         for index in tracks.indices {

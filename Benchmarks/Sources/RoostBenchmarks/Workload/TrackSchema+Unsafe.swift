@@ -9,8 +9,7 @@ import RoostCore
 #endif
 
 extension TrackSchema {
-    /// Appends a track of the workload, as a program with its own data would: field by field,
-    /// without a decoded value between.
+    /// Appends a track of the workload field by field, without decoded values.
     func append(_ value: borrowing track, version: UInt32 = 1, to batch: inout RecordBatch) throws(StoreError) {
         let fields = trackFields
         batch.beginRecord(trackLayout, key: value.id, version: version)
@@ -31,8 +30,9 @@ extension TrackSchema {
         batch.endRecord()
     }
 
-    /// Appends the record of a track, changed as the benchmark "update" does at place `index`: a
-    /// copy with two values set, as in C.
+    /// Appends the record of a track with the changes of the benchmark "update" at place `index`.
+    ///
+    /// As in C, it is a copy with two new values.
     func appendUpdate(of record: RecordReader, at index: Int, to batch: inout RecordBatch) throws(StoreError) {
         let fields = trackFields
         batch.beginRecord(copying: record)
@@ -95,7 +95,7 @@ extension TrackSchema {
         }
     }
 
-    /// The sum of the checksums of all records of a batch of tracks, from all of their fields.
+    /// Returns the sum of the checksums of all records of a batch of tracks, with all fields.
     func checksum(_ batch: RecordBatch) -> UInt64 {
         var value = track()
         var sum: UInt64 = 0
@@ -106,7 +106,7 @@ extension TrackSchema {
         return sum
     }
 
-    /// The same for a batch of albums.
+    /// Returns the sum of the checksums of all records of a batch of albums.
     func albumChecksum(_ batch: RecordBatch) -> UInt64 {
         var value = album()
         var sum: UInt64 = 0

@@ -5,9 +5,9 @@ import RoostCore
 enum TrackForm: String, Sendable, Hashable {
     /// Tracks and albums.
     case plain
-    /// The same, with an index over the titles of tracks.
+    /// Tracks and albums, with an index over the titles of tracks.
     case indexed
-    /// The same as plain, with five tags for each track: what migrations start from.
+    /// Tracks and albums, with five tags for each track: the source of migrations.
     case tagged
     /// The result of migrations of ``tagged``: a model with one renamed attribute, a wider one, new
     /// ones and a new entity.
@@ -38,11 +38,13 @@ struct TrackSchema {
         let title, year: RecordLayout.Field
     }
 
-    /// Builds the model; stores keep an index over every to-one relationship, so the one over the
-    /// album needs no mention.
+    /// Creates the model.
     ///
-    /// - Parameter form: Which of the workload's models.
-    /// - Throws: Code `invalidModel`, which would be a mistake here.
+    /// Stores keep an index over every to-one relationship, so the index over the album is not
+    /// declared.
+    ///
+    /// - Parameter form: The form of the workload.
+    /// - Throws: `invalidModel`, which would be a mistake here.
     init(_ form: TrackForm = .plain) throws {
         self.form = form
         model = try Self.model(form)

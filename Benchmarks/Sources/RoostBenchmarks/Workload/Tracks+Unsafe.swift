@@ -5,19 +5,19 @@ enum Tracks {
     /// Returns the number of albums for this many tracks.
     static func albumCount(trackCount: Int) -> Int { Int(tracks_album_count(Int64(trackCount))) }
 
-    /// Place `index` of a scattered sequence of numbers from 1 to `count`; numbers occur more than
-    /// once.
+    /// Returns place `index` of a scattered sequence of numbers from 1 to `count`, with
+    /// repetitions.
     static func randomKey(_ index: Int, count: Int) -> Int64 { tracks_random_key(UInt64(index), Int64(count)) }
 
-    /// Place `index` of a scattered order of the numbers from 1 to `count`.
+    /// Returns place `index` of a scattered order of the numbers from 1 to `count`.
     static func distinctKey(_ index: Int, count: Int) -> Int64 { tracks_distinct_key(UInt64(index), Int64(count)) }
 
-    /// Place `index` of a scattered sequence of ranges of titles: from the first text on, and
+    /// Returns place `index` of a scattered sequence of ranges of titles: from the first text to
     /// before the second.
     static func titleRange(_ index: Int, trackCount: Int) -> (lower: String, upper: String) {
         var lower = [CChar](repeating: 0, count: Int(TRACK_TITLE_LIMIT))
         var upper = lower
-        // Both arrays have the room that the function asks for, and it ends both texts with a zero.
+        // Both arrays have the size that the function requires, and it ends both texts with a zero.
         tracks_title_range(UInt64(index), Int64(trackCount), &lower, &upper)
         func text(_ bytes: [CChar]) -> String {
             String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -25,23 +25,24 @@ enum Tracks {
         return (text(lower), text(upper))
     }
 
-    /// The tags of the track with this number, in ascending order: five different ones, wherever
+    /// Returns the tags of the track with this number in ascending order: five different tags, if
     /// there are 36 tags.
     static func tags(of number: Int, tagCount: Int) -> [Int64] {
         let first = Int(randomKey(number, count: tagCount)) - 1
         return Set((0..<5).map { Int64((first + 7 * $0) % tagCount + 1) }).sorted()
     }
 
-    /// The title of the tag with this number.
+    /// Returns the title of the tag with this number.
     static func tagTitle(_ number: Int) -> String { "Tag \(number)" }
 
-    /// A number that depends on a track and one of its tags; of many pairs the sum counts, in any
-    /// order.
+    /// Returns the checksum of a track and one of its tags.
+    ///
+    /// The checksum of many pairs is their sum, in any order.
     static func tagChecksum(track: Int64, tag: Int64) -> UInt64 {
         (UInt64(bitPattern: track) &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(bitPattern: tag)) &* 0x94D0_49BB_1331_11EB
     }
 
-    /// Makes the track with this number, and gives its checksum.
+    /// Creates the track with this number, and returns its checksum.
     static func make(_ number: Int64, albumCount: Int, into value: inout track) -> UInt64 {
         track_make(number, Int64(albumCount), &value)
         return track_checksum(&value)

@@ -1,16 +1,16 @@
 /// The input of one side of a benchmark.
 struct Workload: Sendable {
-    /// The tracks of the store; there is one album for twenty.
+    /// The number of tracks in the store, which has one album for twenty tracks.
     var trackCount: Int
     /// The number of repetitions in a round: reads, transactions, look-ups.
     ///
     /// 0 for whole stores.
     var repetitions = 0
-    /// The objects of one transaction.
+    /// The number of objects in one transaction.
     var batchSize = 0
     /// The store that is read or changed; empty for one in memory.
     var source = ""
-    /// The store that is made; empty for one in memory.
+    /// The store that is created; empty for one in memory.
     var destination = ""
 
     var albumCount: Int { Tracks.albumCount(trackCount: trackCount) }
@@ -18,10 +18,10 @@ struct Workload: Sendable {
 
 /// The result of a round.
 struct Outcome: Sendable {
-    /// In the unit the operation counts in; the same on both sides.
+    /// The number of units of the operation, which is equal on both sides.
     var unitCount: Int
-    /// The sum of the checksums of all objects that were read or written; nil where a round only
-    /// reads part of them.
+    /// The sum of the checksums of all objects that were read or written; nil if a round reads only
+    /// some of them.
     var checksum: UInt64?
 }
 
@@ -29,20 +29,19 @@ struct Outcome: Sendable {
 ///
 /// Only ``run(proving:)`` is measured.
 protocol Subject: AnyObject {
-    /// Opens what the rounds need.
+    /// Opens the stores and files that the rounds use.
     func open() throws
-    /// Does the operation once.
+    /// Runs the operation once.
     ///
-    /// - Parameter proving: Whether the checksum of everything that passes is computed, also where
-    ///   the operation itself would not.
-    /// - Returns: What was done, the same on both sides.
-    /// - Throws: Whatever the operation throws; ``BenchmarkError`` when it did not do what it
-    ///   should.
+    /// - Parameter proving: Whether to compute the checksum of all objects, even if the operation
+    ///   itself does not.
+    /// - Returns: The outcome, which is equal on both sides.
+    /// - Throws: Errors of the operation; ``BenchmarkError`` after a wrong result.
     func run(proving: Bool) throws -> Outcome
-    /// The sum of the checksums of all objects in the store in memory that a round made; nil
-    /// without one.
+    /// Returns the sum of the checksums of all objects in the store in memory that a round created;
+    /// nil without one.
     func madeChecksum() throws -> UInt64?
-    /// Releases everything that a round made, except for files.
+    /// Releases everything that a round created, except files.
     func clean() throws
     /// Releases everything that ``open()`` opened.
     func close() throws

@@ -20,7 +20,7 @@ struct CSVReadingTests {
         return try CSVStoreType().open(StoreLocation(type: "csv", path: file.path), options: StoreOptions(model: model))
     }
 
-    private func rows(_ cursor: any RecordCursor, _ model: ManagedObjectModel) throws -> [[String: Value]] {
+    private func rows(_ cursor: any RecordCursor, model: ManagedObjectModel) throws -> [[String: Value]] {
         var (batch, rows) = (RecordBatch(model: model), [[String: Value]]())
         while try cursor.next(into: &batch) { rows += (0..<batch.count).map { batch.values(at: $0) } }
         return rows
@@ -46,12 +46,13 @@ struct CSVReadingTests {
         let expected: [[String: Value]] = [
             ["name": "Ada", "note": "one, \"two\"\nthree"], [:], ["name": "Bob", "note": "last"],
         ]
-        #expect(try rows(snapshot.records(of: "Row", after: nil), store.model) == expected)
-        #expect(try rows(snapshot.records(of: "Row", after: ObjectID("Row", key: 2)), store.model) == [expected[2]])
+        #expect(try rows(snapshot.records(of: "Row", after: nil), model: store.model) == expected)
+        #expect(
+            try rows(snapshot.records(of: "Row", after: ObjectID("Row", key: 2)), model: store.model) == [expected[2]])
         #expect(
             try rows(
                 snapshot.records(with: [ObjectID("Row", key: 3), ObjectID("Row", key: 9), ObjectID("Row", key: 1)]),
-                store.model)
+                model: store.model)
                 == [expected[2], expected[0]])
         #expect(try snapshot.lastKey(of: "Row") == 3)
         #expect(try checkStore(store).isEmpty)
@@ -67,7 +68,7 @@ struct CSVReadingTests {
         let snapshot = try store.snapshot()
         let large = FetchRequest("City", where: .path("people") > 1000, sortedBy: [.init("north")])
         #expect(
-            try rows(snapshot.fetch(large), store.model) == [
+            try rows(snapshot.fetch(large), model: store.model) == [
                 ["name": "Lyon", "people": 522_250, "north": 45.76, "capital": false],
                 ["name": "Paris", "people": 2_103_000, "north": 48.86, "capital": true],
             ])

@@ -8,7 +8,7 @@ public final class Draft {
     private let pad: ManagedObjectContext
     private let book: NoteBook
 
-    init(_ note: Note, _ pad: ManagedObjectContext, _ book: NoteBook) {
+    init(_ note: Note, pad: ManagedObjectContext, book: NoteBook) {
         (self.note, self.pad, self.book) = (note, pad, book)
     }
 

@@ -65,17 +65,17 @@ public final class NoteBook {
 
     /// Marks a note as done.
     public func finish(_ number: Int64) throws(NoteError) {
-        try change(number, "done") { note, _ in note.isDone = true }
+        try change(number, name: "done") { note, _ in note.isDone = true }
     }
 
     /// Replaces the text of a note.
     public func edit(_ number: Int64, text: String) throws(NoteError) {
-        try change(number, "edit") { note, _ in note.text = text }
+        try change(number, name: "edit") { note, _ in note.text = text }
     }
 
     /// Deletes a note, and the tags that no other note has.
     public func delete(_ number: Int64) throws(NoteError) {
-        try change(number, "delete") { note, pad throws(StoreError) in
+        try change(number, name: "delete") { note, pad throws(StoreError) in
             pad.delete(note)
             try Self.deleteUnusedTags(in: pad)
         }
@@ -85,12 +85,12 @@ public final class NoteBook {
     public func draft(_ number: Int64) throws(NoteError) -> Draft {
         try attempt { () throws(StoreError) in
             let pad = context.makeChild("draft \(number)")
-            return Draft(try note(number, in: pad), pad, self)
+            return Draft(try note(number, in: pad), pad: pad, book: self)
         }
     }
 
     private func change(
-        _ number: Int64, _ name: String, _ body: (Note, ManagedObjectContext) throws(StoreError) -> Void
+        _ number: Int64, name: String, _ body: (Note, ManagedObjectContext) throws(StoreError) -> Void
     ) throws(NoteError) {
         try attempt { () throws(StoreError) in
             let pad = context.makeChild("\(name) \(number)")

@@ -42,7 +42,7 @@ struct Session {
     mutating func run(_ line: String) throws -> [String] {
         let words = try Arguments.split(line)
         if words.isEmpty { return [] }
-        if let draft { return try run(words, draft) }
+        if let draft { return try run(words, in: draft) }
         let read = try Arguments(words, forms: Self.forms)
         switch read.name {
         case "undo": return ["Took back: \(try book.undo())"]
@@ -58,7 +58,7 @@ struct Session {
         return []
     }
 
-    private mutating func run(_ words: [String], _ draft: Draft) throws -> [String] {
+    private mutating func run(_ words: [String], in draft: Draft) throws -> [String] {
         let read = try Arguments(words, forms: Self.draftForms)
         switch read.name {
         case "text": draft.text = read.words[0]

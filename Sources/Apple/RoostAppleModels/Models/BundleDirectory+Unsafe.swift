@@ -67,7 +67,7 @@ package final class BundleDirectory {
         return try contents(of: file, path: path, limit: limit)
     }
 
-    /// The names of everything in the directory, sorted, without `.` and `..`.
+    /// Returns the names of everything in the directory, sorted, without `.` and `..`.
     package func names() throws(StoreError) -> [String] {
         let copy = Self.openFile(descriptor, name: ".", flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0 else { throw Self.failure(errno, path: path) }
@@ -146,10 +146,10 @@ package final class BundleDirectory {
     private static func failure(_ code: Int32, path: String) -> StoreError {
         let reason = String(cString: strerror(code))
         switch code {
-        case ENOENT: return StoreError(.notFound, "There is no file or directory '\(path)'.")
-        case EACCES, EPERM: return StoreError(.permissionDenied, "'\(path)' may not be read: \(reason).")
-        case EMFILE, ENFILE, ENOMEM: return StoreError(.outOfResources, "'\(path)' could not be opened: \(reason).")
-        default: return StoreError(.ioFailure, "'\(path)' could not be read: \(reason).")
+        case ENOENT: return StoreError(.notFound, "Cannot open '\(path)': it does not exist. Check the path.")
+        case EACCES, EPERM: return StoreError(.permissionDenied, "Cannot read '\(path)': \(reason).")
+        case EMFILE, ENFILE, ENOMEM: return StoreError(.outOfResources, "Cannot open '\(path)': \(reason).")
+        default: return StoreError(.ioFailure, "Cannot read '\(path)': \(reason).")
         }
     }
 }

@@ -23,13 +23,14 @@ package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(file)\(line.map { ":\($0)" } ?? ""): \(element): \(message)" }
 }
 
-/// Reads Apple's model files: `.xcdatamodeld` bundles, single `.xcdatamodel` versions, and compiled
-/// models, `.momd` bundles and single `.mom` versions.
+/// A reader of Apple's model files.
 ///
-/// Everything that describes stored data is taken over (reference §1.10). What only the editor
-/// needs is left out silently, from a fixed list; everything else that is unknown becomes a
-/// warning. Nothing outside the bundle is read, no symbolic link inside it is followed, and nothing
-/// is expanded.
+/// These are `.xcdatamodeld` bundles, single `.xcdatamodel` versions, and compiled models: `.momd`
+/// bundles and single `.mom` versions.
+///
+/// Everything that describes stored data is imported (reference §1.10). A fixed list of items that
+/// only the editor needs is ignored. Every other unknown item becomes a warning. Nothing outside
+/// the bundle is read, no symbolic link inside it is followed, and nothing is expanded.
 package enum CoreDataModelReader {
     /// A function that reads a compiled model: a keyed archive, and the name that errors give.
     ///
@@ -41,8 +42,9 @@ package enum CoreDataModelReader {
     /// The maximum size of a compiled model, in bytes.
     package static let maximumArchiveByteCount = 64 << 20
 
-    /// The versions in the bundle at `path`, without `.xcdatamodel` or `.mom`, oldest first by
-    /// their names; the one version of a single model.
+    /// Returns the versions in the bundle at `path`, oldest first by their names.
+    ///
+    /// The names have no `.xcdatamodel` or `.mom`. A single model has one version.
     ///
     /// In natural order, "Model 2" before "Model 10". A model may have been renamed on the way:
     /// versions whose names begin with another word than the current one's come before all that
@@ -54,8 +56,8 @@ package enum CoreDataModelReader {
         return VersionOrder(names, current: current).sorted
     }
 
-    /// The versions in the bundle at `path` in natural order, and the current version if the bundle
-    /// names it.
+    /// Returns the versions in the bundle at `path` in natural order, and the current one if it is
+    /// named.
     ///
     /// For a single model, its one version.
     package static func versionNames(at path: String) throws(StoreError) -> (names: [String], current: String?) {
@@ -70,7 +72,7 @@ package enum CoreDataModelReader {
         }
     }
 
-    /// The version that the bundle at `path` names as current, or its only one.
+    /// Returns the version that the bundle at `path` names as current, or its only one.
     ///
     /// - Throws: `invalidModel` when the bundle has several versions and does not say which is
     ///   current.
@@ -100,8 +102,9 @@ package enum CoreDataModelReader {
         return try read(file: contents.bytes, at: contents.file, compiled: compiled)
     }
 
-    /// The entities whose classes Xcode generates too: those with 'Codegen' set to 'Class
-    /// Definition' or 'Category/Extension'.
+    /// Returns the entities whose classes Xcode generates too.
+    ///
+    /// Their 'Codegen' is 'Class Definition' or 'Category/Extension'.
     ///
     /// - Parameters:
     ///   - path: A model in XML, as in ``read(at:version:compiled:)``.
@@ -178,8 +181,9 @@ package enum CoreDataModelReader {
         return try compiled(bytes, path)
     }
 
-    /// Apple's version hashes of the versions in a compiled bundle, by version and entity; empty
-    /// for everything else.
+    /// Returns Apple's version hashes of the versions in a compiled bundle, by version and entity.
+    ///
+    /// Everything else gives an empty dictionary.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `invalidModel`.
     package static func appleVersionHashes(at path: String) throws(StoreError) -> [String: [String: [UInt8]]] {
@@ -196,13 +200,14 @@ package enum CoreDataModelReader {
     private static let compiledSuffix = ".mom"
     private static let versionInfoName = "VersionInfo.plist"
 
-    /// Whether a bundle is one of compiled models.
+    /// Returns whether a bundle is one of compiled models.
     private static func isCompiled(_ bundle: BundleDirectory) throws(StoreError) -> Bool {
         let names = try bundle.names()
         return !names.contains { $0.hasSuffix(versionSuffix) } && names.contains { $0.hasSuffix(compiledSuffix) }
     }
 
-    /// The contents of `VersionInfo.plist` in a compiled bundle; nil if the file is missing.
+    /// Returns the contents of `VersionInfo.plist` in a compiled bundle, or nil if the file is
+    /// missing.
     private static func versionInfo(in bundle: BundleDirectory) throws(StoreError) -> [String: PropertyListValue]? {
         guard let bytes = try bundle.read(versionInfoName, limit: 16 << 20) else { return nil }
         return try PropertyListValue.read(bytes, file: "\(bundle.path)/\(versionInfoName)").dictionary
@@ -220,7 +225,7 @@ package enum CoreDataModelReader {
                 "'\(directory.path)' is a binary model from before Xcode 4, which is not read; open and save it once with a newer Xcode."
             )
         }
-        throw StoreError(.notFound, "'\(directory.path)' holds no model: there is no file 'contents' in it.")
+        throw StoreError(.notFound, "Cannot read a model in '\(directory.path)': its file 'contents' is missing.")
     }
 
     private static func isSingleModel(_ bundle: BundleDirectory) throws(StoreError) -> Bool {
@@ -235,7 +240,7 @@ package enum CoreDataModelReader {
         guard !names.isEmpty else {
             throw StoreError(
                 .notFound,
-                "'\(bundle.path)' holds no model version (*\(versionSuffix) or *\(compiledSuffix)); give the path of a model bundle."
+                "'\(bundle.path)' contains no model version (*\(versionSuffix) or *\(compiledSuffix)); give the path of a model bundle."
             )
         }
         return names.sorted(by: precedesNaturally)
@@ -258,7 +263,7 @@ package enum CoreDataModelReader {
             current = list?.dictionary?["_XCCurrentVersionName"]?.string
         }
         if let current {
-            // What is not one of the names in the directory is refused here, whatever path it spells.
+            // A name that is not in the directory is refused here, so no path can be smuggled in.
             guard names.contains(versionName(current)) else {
                 throw StoreError(
                     .invalidModel,
@@ -297,7 +302,7 @@ package enum CoreDataModelReader {
         return leftParts.count == rightParts.count ? left < right : leftParts.count < rightParts.count
     }
 
-    /// The parts of a name, alternately digits and anything else.
+    /// Returns the parts of a name, digits and other characters alternating.
     static func parts(_ name: String) -> [(text: String, number: Int?)] {
         var parts: [(text: String, number: Int?)] = []
         var rest = name[...]

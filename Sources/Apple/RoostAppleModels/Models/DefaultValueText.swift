@@ -1,13 +1,13 @@
 internal import Foundation
 internal import RoostCore
 
-/// Reads `defaultValueString` as Core Data's compiler does.
+/// A reader of `defaultValueString` that follows Core Data's compiler.
 ///
 /// Xcode keeps the text when an attribute gets another type, so `NO` occurs on integers and `0.0`
 /// on booleans. The compiler then takes what the text begins with, as `NSString.integerValue` and
 /// `boolValue` do.
 enum DefaultValueText {
-    /// The value that a text stands for as the default of an attribute.
+    /// Returns the value that a text stands for as the default of an attribute.
     ///
     /// - Parameters:
     ///   - text: The text; not empty, unless the type is a string.
@@ -41,8 +41,9 @@ enum DefaultValueText {
 
     // MARK: As NSString does
 
-    /// The whole number that a text begins with: after white space a sign and digits, saturated at
-    /// 64 bits; 0 without digits.
+    /// Returns the whole number that a text begins with, or 0 without digits.
+    ///
+    /// After white space, a sign and digits are read. The number is limited to 64 bits.
     ///
     /// It is the whole text where nothing but zeros of a fraction follows.
     static func integer(_ text: String) -> (value: Int64, isWhole: Bool) {
@@ -62,8 +63,8 @@ enum DefaultValueText {
         return (value, count > 0 && !saturates && rest.isEmpty)
     }
 
-    /// Whether a text begins with `Y`, `y`, `T`, `t` or a number that is not 0, after white space,
-    /// a sign and zeros.
+    /// Returns whether a text begins with `Y`, `y`, `T`, `t` or a number that is not 0, after white
+    /// space, a sign and zeros.
     static func boolean(_ text: String) -> Bool {
         let letters = Array("YyTt".utf8)
         var rest = afterSpaces(text)
@@ -74,8 +75,10 @@ enum DefaultValueText {
         return letters.contains(first) || digit(first) != nil
     }
 
-    /// The digits of the number that a text begins with, after white space: sign, fraction and
-    /// exponent included; empty without any.
+    /// Returns the digits of the number that a text begins with, after white space; empty without
+    /// any.
+    ///
+    /// A sign, a fraction and an exponent are included.
     static func real(_ text: String) -> (digits: ArraySlice<UInt8>, isWhole: Bool) {
         let start = afterSpaces(text)
         var rest = start

@@ -5,93 +5,120 @@ extension ModelDraft {
     /// whole model.
     private static let (attemptLimit, validationLimit) = (2000, 4_000_000)
 
-    /// Leaves out, with a warning each, the parts without which the model is valid and that decide
-    /// nothing about stored data: limits, defaults, derivations, indexes, constraints, fetched
-    /// properties, members of configurations, stored requests.
+    /// Leaves out parts that make the model invalid and decide nothing about stored data.
+    ///
+    /// These are limits, defaults, derivations, indexes, constraints, fetched properties, members
+    /// of configurations and stored requests. Each gives a warning.
     ///
     /// Only what makes a problem go away is left out. What else is wrong stays, and building the
     /// model reports it.
     mutating func prune(_ warnings: inout [ModelImportWarning], file: String) {
-        var problems = problems()
-        var attempts = 0
         let propertyCount = entities.reduce(entities.count) { $0 + $1.attributes.count + $1.relationships.count }
         let limit = min(Self.attemptLimit, Self.validationLimit / max(1, propertyCount))
-
-        /// Makes a change if that lessens the problems, and returns whether it did.
-        func attempt(
-            _ draft: inout ModelDraft, entity: String?, property: String?, what: String,
-            _ change: (inout ModelDraft) -> Void
-        ) -> Bool {
-            guard !problems.isEmpty, attempts < limit else { return false }
-            attempts += 1
-            var changed = draft
-            change(&changed)
-            let left = changed.problems()
-            guard left.count < problems.count else { return false }
-            let reason = problems.first { !left.contains($0) }?.message ?? ""
-            draft = changed
-            problems = left
-            draft.warn(
-                &warnings, file: file, entity: entity, property: property, message: "\(what) is left out: \(reason)")
-            return true
-        }
-
-        for number in entities.indices where problems.contains(where: { $0.entity == entities[number].name }) {
+        var pruning = Pruning(file: file, limit: limit, problems: problems())
+        for number in entities.indices {
             let name = entities[number].name
-            for position in entities[number].attributes.indices {
-                let attribute = entities[number].attributes[position]
-                guard problems.contains(where: { $0.entity == name && $0.property == attribute.name }) else { continue }
-                if attribute.derivationExpression != nil {
-                    _ = attempt(&self, entity: name, property: attribute.name, what: "its derivation") {
-                        $0.entities[number].attributes[position].derivationExpression = nil
-                    }
-                }
-                if !attribute.validation.isEmpty {
-                    _ = attempt(&self, entity: name, property: attribute.name, what: "its validation") {
-                        $0.entities[number].attributes[position].validation = AttributeValidation()
-                    }
-                }
-                if !attribute.defaultValue.isNull {
-                    _ = attempt(&self, entity: name, property: attribute.name, what: "its default value") {
-                        $0.entities[number].attributes[position].defaultValue = .null
-                    }
+            guard pruning.problems.contains(where: { $0.entity == name }) else { continue }
+            pruneAttributes(of: number, pruning: &pruning)
+            pruneOtherParts(of: number, pruning: &pruning)
+        }
+        pruneModelParts(&pruning)
+        warnings += pruning.warnings
+    }
+
+    /// The progress of pruning.
+    private struct Pruning {
+        let file: String
+        /// The maximum number of tries.
+        let limit: Int
+        /// The problems that are left.
+        var problems: [ModelProblem]
+        var attempts = 0
+        var warnings: [ModelImportWarning] = []
+    }
+
+    /// Makes a change, with a warning, if the model then has fewer problems.
+    private mutating func attempt(
+        _ pruning: inout Pruning, entity: String?, property: String?, what: String,
+        _ change: (inout ModelDraft) -> Void
+    ) {
+        guard !pruning.problems.isEmpty, pruning.attempts < pruning.limit else { return }
+        pruning.attempts += 1
+        var changed = self
+        change(&changed)
+        let left = changed.problems()
+        guard left.count < pruning.problems.count else { return }
+        let reason = pruning.problems.first { !left.contains($0) }?.message ?? ""
+        self = changed
+        pruning.problems = left
+        warn(
+            &pruning.warnings, file: pruning.file, entity: entity, property: property,
+            message: "\(what) is left out: \(reason)")
+    }
+
+    private mutating func pruneAttributes(of number: Int, pruning: inout Pruning) {
+        let name = entities[number].name
+        for position in entities[number].attributes.indices {
+            let attribute = entities[number].attributes[position]
+            guard pruning.problems.contains(where: { $0.entity == name && $0.property == attribute.name }) else {
+                continue
+            }
+            if attribute.derivationExpression != nil {
+                attempt(&pruning, entity: name, property: attribute.name, what: "its derivation") {
+                    $0.entities[number].attributes[position].derivationExpression = nil
                 }
             }
-            // From the end, so that positions stay right.
-            for position in entities[number].fetchIndexes.indices.reversed() {
-                _ = attempt(
-                    &self, entity: name, property: nil,
-                    what: "fetch index '\(entities[number].fetchIndexes[position].name)'"
-                ) {
-                    _ = $0.entities[number].fetchIndexes.remove(at: position)
+            if !attribute.validation.isEmpty {
+                attempt(&pruning, entity: name, property: attribute.name, what: "its validation") {
+                    $0.entities[number].attributes[position].validation = AttributeValidation()
                 }
             }
-            for position in entities[number].uniquenessConstraints.indices.reversed() {
-                let names = entities[number].uniquenessConstraints[position].joined(separator: ", ")
-                _ = attempt(&self, entity: name, property: nil, what: "uniqueness constraint (\(names))") {
-                    _ = $0.entities[number].uniquenessConstraints.remove(at: position)
-                }
-            }
-            for position in entities[number].fetchedProperties.indices.reversed() {
-                let property = entities[number].fetchedProperties[position].name
-                _ = attempt(&self, entity: name, property: property, what: "the fetched property") {
-                    _ = $0.entities[number].fetchedProperties.remove(at: position)
+            if !attribute.defaultValue.isNull {
+                attempt(&pruning, entity: name, property: attribute.name, what: "its default value") {
+                    $0.entities[number].attributes[position].defaultValue = .null
                 }
             }
         }
+    }
+
+    /// Prunes indexes, constraints and fetched properties, from the end, so that positions stay
+    /// right.
+    private mutating func pruneOtherParts(of number: Int, pruning: inout Pruning) {
+        let name = entities[number].name
+        for position in entities[number].fetchIndexes.indices.reversed() {
+            let index = entities[number].fetchIndexes[position].name
+            attempt(&pruning, entity: name, property: nil, what: "fetch index '\(index)'") {
+                _ = $0.entities[number].fetchIndexes.remove(at: position)
+            }
+        }
+        for position in entities[number].uniquenessConstraints.indices.reversed() {
+            let names = entities[number].uniquenessConstraints[position].joined(separator: ", ")
+            attempt(&pruning, entity: name, property: nil, what: "uniqueness constraint (\(names))") {
+                _ = $0.entities[number].uniquenessConstraints.remove(at: position)
+            }
+        }
+        for position in entities[number].fetchedProperties.indices.reversed() {
+            let property = entities[number].fetchedProperties[position].name
+            attempt(&pruning, entity: name, property: property, what: "the fetched property") {
+                _ = $0.entities[number].fetchedProperties.remove(at: position)
+            }
+        }
+    }
+
+    private mutating func pruneModelParts(_ pruning: inout Pruning) {
         for (name, members) in configurations {
             for position in members.indices.reversed() {
-                _ = attempt(
-                    &self, entity: nil, property: nil, what: "member '\(members[position])' of configuration '\(name)'"
+                attempt(
+                    &pruning, entity: nil, property: nil,
+                    what: "member '\(members[position])' of configuration '\(name)'"
                 ) {
                     _ = $0.configurations[name]?.remove(at: position)
                 }
             }
         }
         for position in fetchRequestTemplates.indices.reversed() {
-            _ = attempt(
-                &self, entity: nil, property: nil, what: "fetch request '\(fetchRequestTemplates[position].name)'"
-            ) {
+            let template = fetchRequestTemplates[position].name
+            attempt(&pruning, entity: nil, property: nil, what: "fetch request '\(template)'") {
                 _ = $0.fetchRequestTemplates.remove(at: position)
             }
         }

@@ -12,8 +12,8 @@ package struct ModelDraft {
 
     package init() {}
 
-    /// Builds the model, after everything that Core Data tolerates and a model does not was put
-    /// right with a warning.
+    /// Builds the model after correcting, with warnings, what Core Data tolerates and a model does
+    /// not.
     ///
     /// - Throws: Code `invalidModel`, naming the file.
     package func build(warnings: inout [ModelImportWarning], file: String) throws(StoreError) -> ManagedObjectModel {
@@ -31,13 +31,12 @@ package struct ModelDraft {
         }
     }
 
-    /// Reads relationships whose inverse is missing, or has another inverse, as relationships
-    /// without one.
+    /// Reads relationships whose inverse is missing, or has another inverse, as having none.
     private mutating func dropOneSidedInverses(_ warnings: inout [ModelImportWarning], file: String) {
         let entities = entities
         let names = Dictionary(
             entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
-        /// The entity and what it inherits from, by position.
+        /// Returns the positions of an entity and of the entities that it inherits from.
         func lineage(_ name: String) -> [Int] {
             var line: [Int] = []
             var next = names[name]
@@ -76,7 +75,7 @@ package struct ModelDraft {
         if !dropped.isEmpty { dropOneSidedInverses(&warnings, file: file) }
     }
 
-    /// Gives second indexes of one name a name of their own, and leaves out equal ones.
+    /// Renames fetch indexes that have the name of an earlier one, and leaves out equal ones.
     private mutating func separateIndexes(_ warnings: inout [ModelImportWarning], file: String) {
         for entity in entities.indices {
             var kept: [FetchIndexDescription] = []

@@ -1,13 +1,12 @@
 internal import RoostCore
 
-/// Finds the order in which the versions of a model were made, from everything that says something
-/// about it.
+/// The order in which the versions of a model were made, by the evidence for it.
 ///
-/// What is known for certain comes first; what contradicts it does not count.
+/// More certain evidence comes first. Evidence that contradicts it is ignored.
 package struct VersionOrder {
     /// The reasons why a version comes after another one, the most certain first.
     package enum Reason: Int, CaseIterable, Comparable, Sendable {
-        /// A person or a program says so.
+        /// The order was stated.
         case stated
         /// The names begin alike and continue with numbers, or the newer name continues the older
         /// one with a number.
@@ -17,11 +16,11 @@ package struct VersionOrder {
         /// The bundle's current version has another first word than the older one, or neither name
         /// has a number.
         case currentVersion
-        /// A store that has the older one is to get the newer one.
+        /// A store with the older version is to be migrated to the newer one.
         case store
         /// Both names begin with the same word, and are in alphabetical order.
         case names
-        /// Nothing says so.
+        /// No evidence decides.
         case unknown
 
         package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -34,13 +33,13 @@ package struct VersionOrder {
     /// The positions after those of the names are boundaries between groups of versions.
     private var later: [[(position: Int, reason: Reason)]]
 
-    /// An order without any evidence.
+    /// Creates an order without any evidence.
     package init(_ names: [String]) {
         self.names = names.sorted(by: CoreDataModelReader.precedesNaturally)
         later = names.map { _ in [] }
     }
 
-    /// The order that follows from names and other evidence.
+    /// Finds the order that follows from names and other evidence.
     ///
     /// - Parameters:
     ///   - names: The names.
@@ -59,7 +58,7 @@ package struct VersionOrder {
         }
         for (older, newer) in mappings { add(older, before: newer, reason: .mappingModel) }
         let words = Dictionary(grouping: self.names, by: Self.firstWord)
-        // A model may have been renamed on the way: what is named like the current version comes last.
+        // The model may have been renamed: versions that are named like the current one come last.
         if let current {
             let word = Self.firstWord(current)
             let alike = words[word] ?? []
@@ -105,7 +104,7 @@ package struct VersionOrder {
         later[from].append((to, reason))
     }
 
-    /// Whether a version comes before another one for reasons that are as certain as one.
+    /// Returns whether a version comes before another one for reasons that are as certain as one.
     private func isBefore(_ from: Int, to: Int, reason: Reason) -> Bool {
         var (open, seen) = ([from], Set([from]))
         while let position = open.popLast() {
@@ -132,7 +131,7 @@ package struct VersionOrder {
         var count = later.map { _ in 0 }
         for next in later.joined() { count[next.position] += 1 }
         var (rest, sorted): ([Int], [Int]) = (Array(later.indices), [])
-        // No circle was let in, so there is always one that nothing comes before.
+        // Circles were refused, so there is always a version that no other one precedes.
         while let index = rest.firstIndex(where: { count[$0] == 0 }) ?? rest.indices.first {
             let position = rest.remove(at: index)
             if names.indices.contains(position) { sorted.append(position) }
@@ -141,7 +140,7 @@ package struct VersionOrder {
         return sorted
     }
 
-    /// Whether numbers decide that a name comes after the one before it in natural order.
+    /// Returns whether numbers put a name after the one before it in natural order.
     private static func isNumbered(_ older: String, newer: String) -> Bool {
         guard firstWord(older) == firstWord(newer) else { return false }
         if newer.hasPrefix(older) { return hasNumber(String(newer.dropFirst(older.count))) }
@@ -154,6 +153,6 @@ package struct VersionOrder {
         CoreDataModelReader.parts(name).contains { $0.number != nil }
     }
 
-    /// The letters that a name begins with: `ArtsyFolio` of "ArtsyFolio v1.4".
+    /// Returns the letters that a name begins with: `ArtsyFolio` of "ArtsyFolio v1.4".
     private static func firstWord(_ name: String) -> Substring { name.prefix(while: \.isLetter) }
 }

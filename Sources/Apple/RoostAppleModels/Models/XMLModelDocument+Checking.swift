@@ -30,7 +30,7 @@ extension XMLModelDocument {
         guard let name = nonEmpty(element["name"]) else {
             throw error(element, message: "element <\(element.name)> has no name")
         }
-        // At once: warnings and errors name what they are about, so a long name would cost its length again and again.
+        // Checked first: warnings and errors contain the name, so each of them would be as long.
         guard name.utf8.count <= ManagedObjectModel.maximumNameByteCount else {
             throw error(
                 element,
@@ -43,12 +43,12 @@ extension XMLModelDocument {
 
     func nonEmpty(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// A renaming identifier; nil where it says no more than the name.
+    /// Returns a renaming identifier, or nil if it equals the name.
     func renamingIdentifier(_ element: XMLElement, name: String) -> String? {
         nonEmpty(element["elementID"]).flatMap { $0 == name ? nil : $0 }
     }
 
-    /// A boolean attribute, written YES or NO; absent means NO.
+    /// Returns a boolean attribute, written YES or NO; a missing one means NO.
     mutating func flag(_ element: XMLElement, name: String) -> Bool {
         guard let text = element[name] else { return false }
         guard let value = Self.boolean(text) else {

@@ -69,7 +69,9 @@ extension XMLModelDocument {
                 if let seconds = Double(text), seconds.isFinite {
                     attribute.defaultValue = .date(Date(timeIntervalSinceReferenceDate: seconds))
                 } else {
-                    warn(element, message: "defaultDateTimeInterval is not a number of seconds; there is no default")
+                    warn(
+                        element,
+                        message: "defaultDateTimeInterval is not a number of seconds; the attribute has no default")
                 }
                 return
             }
@@ -81,7 +83,9 @@ extension XMLModelDocument {
         // An editor leaves an empty default when a number or a date is deleted; only a string can be empty.
         guard let text = element["defaultValueString"], !text.isEmpty || attribute.type == .string else { return }
         guard let (value, isWhole) = DefaultValueText.value(text, type: attribute.type) else {
-            warn(element, message: "defaultValueString cannot be read as \(attribute.type.name); there is no default")
+            warn(
+                element,
+                message: "defaultValueString cannot be read as \(attribute.type.name); the attribute has no default")
             return
         }
         attribute.defaultValue = value
@@ -124,7 +128,7 @@ extension XMLModelDocument {
     private mutating func length(_ element: XMLElement, name: String) -> Int? {
         guard let text = nonEmpty(element[name]) else { return nil }
         guard let length = Int(text), length >= 0 else {
-            warn(element, message: "\(name) is no length; it is left out")
+            warn(element, message: "\(name) is not a length; it is left out")
             return nil
         }
         return length
@@ -142,7 +146,7 @@ extension XMLModelDocument {
             if let seconds = Double(text), seconds.isFinite {
                 return .date(Date(timeIntervalSinceReferenceDate: seconds))
             }
-            warn(element, message: "\(name) is no number of seconds; it is left out")
+            warn(element, message: "\(name) is not a number of seconds; it is left out")
             return .null
         }
         guard let text = nonEmpty(element[legacy]) else { return .null }
@@ -150,11 +154,11 @@ extension XMLModelDocument {
             warn(element, message: "\(legacy) is a day without time zone; it is read as midnight UTC, month first")
             return .date(Date(timeIntervalSinceReferenceDate: seconds))
         }
-        warn(element, message: "\(legacy) is no date like 12/31/2013; it is left out")
+        warn(element, message: "\(legacy) is not a date like 12/31/2013; it is left out")
         return .null
     }
 
-    /// The value that `text` stands for in an attribute of `type`; nil when it stands for none.
+    /// Returns the value that `text` means in an attribute of `type`, or nil if it means none.
     static func value(_ text: String, type: AttributeType) -> Value? {
         switch type {
         case .integer16: return integer(text).flatMap { Int16(exactly: $0) }.map { .int(Int64($0)) }
@@ -174,7 +178,7 @@ extension XMLModelDocument {
         }
     }
 
-    /// A whole number; `5.0` is one too, as older editors wrote it.
+    /// Returns a whole number, or nil; `5.0` is one too, as older editors wrote it.
     private static func integer(_ text: String) -> Int64? {
         Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) }
     }
@@ -187,8 +191,9 @@ extension XMLModelDocument {
         "compositeAttributeName", "compositeName", "composite", "compositeType", "compositeAttribute", "elementName",
     ]
 
-    /// The elements of a composite: written inside it, or those of the type it names, or of the
-    /// type named like it.
+    /// Reads the elements of a composite.
+    ///
+    /// They are inside it, or in the type that it names, or in the type that has its name.
     private mutating func readElements(
         _ element: XMLElement, into attribute: inout AttributeDescription, entity: String, depth: Int
     ) throws(StoreError) {

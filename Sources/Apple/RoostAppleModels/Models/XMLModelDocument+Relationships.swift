@@ -58,7 +58,7 @@ extension XMLModelDocument {
     private mutating func count(_ element: XMLElement, name: String) -> Int? {
         guard let text = nonEmpty(element[name]) else { return nil }
         guard let count = Int(text), count >= 0 else {
-            warn(element, message: "\(name) is no count; it is left out")
+            warn(element, message: "\(name) is not a count; it is left out")
             return nil
         }
         return count

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Takes an `.xcdatamodel` XML document over into a draft of a model (reference §1.10).
+/// A reader of an `.xcdatamodel` XML document into a draft of a model (reference §1.10).
 package struct XMLModelDocument {
     let file: String
     var draft = ModelDraft()
@@ -20,7 +20,8 @@ package struct XMLModelDocument {
         check(
             root,
             ignoring: [
-                // The editor's own: which tool wrote the file, for which systems, in which language.
+                // Only the editor needs these: the tool that wrote the file, its systems, its
+                // language.
                 "type", "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion",
                 "sourceLanguage", "macOSVersion", "iOSVersion", "tvOSVersion", "watchOSVersion", "visionOSVersion",
                 "name", "usedWithSwiftData", "usedWithCloudKit", "minimumMacOSVersion", "minimumiOSVersion",
@@ -38,7 +39,7 @@ package struct XMLModelDocument {
             case "configuration": try configuration(child)
             case "fetchRequest": draft.fetchRequestTemplates.append(try fetchRequest(child))
             case "userInfo": draft.userInfo = try userInfo(child)
-            // Where the editor draws the entities.
+            // The places of the entities in the editor.
             case "elements", "compositeAttribute", "composite": continue
             default: warnUnknown(child, in: "model")
             }
@@ -124,7 +125,7 @@ package struct XMLModelDocument {
         return index
     }
 
-    /// Compound indexes, the form before fetch indexes; each is named after its properties.
+    /// Returns compound indexes, the form before fetch indexes, each named after its properties.
     private mutating func compoundIndexes(_ element: XMLElement, of entity: String) -> [FetchIndexDescription] {
         groups(element, group: "compoundIndex", item: "index", of: entity).map { properties in
             FetchIndexDescription(
@@ -132,8 +133,10 @@ package struct XMLModelDocument {
         }
     }
 
-    /// `<group><item value="…"/>…</group>`, any number of times; an item may list several values,
-    /// separated by commas.
+    /// Returns the items of `<group><item value="…"/>…</group>`, which may occur any number of
+    /// times.
+    ///
+    /// An item may list several values, separated by commas.
     private mutating func groups(
         _ element: XMLElement, group: String, item: String, of entity: String
     ) -> [[String]] {
@@ -175,7 +178,7 @@ package struct XMLModelDocument {
         draft.configurations[try name(of: element)] = members
     }
 
-    /// A stored fetch request; what the model has no word for is kept as options.
+    /// Reads a stored fetch request; settings that a model does not have are kept as options.
     mutating func fetchRequest(_ element: XMLElement) throws(StoreError) -> FetchRequestTemplate {
         var template = FetchRequestTemplate(
             try name(of: element), entity: element["entity"] ?? "",

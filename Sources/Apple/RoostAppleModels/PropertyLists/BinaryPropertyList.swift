@@ -44,7 +44,7 @@ package struct BinaryPropertyList {
         self.budget = budget
         // bplist00, then objects, the table of offsets, and a trailer of 32 bytes.
         guard bytes.count >= 8 + 32, bytes.starts(with: Array("bplist0".utf8)) else {
-            throw Self.damaged(file, what: "it is no binary property list, or cut off")
+            throw Self.damaged(file, what: "it is not a binary property list, or its end is missing")
         }
         let trailer = bytes.count - 32
         offsetSize = Int(bytes[trailer + 6])
@@ -55,13 +55,13 @@ package struct BinaryPropertyList {
             (1...8).contains(referenceSize),
             count > 0, count <= bytes.count, top < count, table >= 8, table <= trailer,
             count * offsetSize <= trailer - table
-        else { throw Self.damaged(file, what: "its trailer makes no sense") }
+        else { throw Self.damaged(file, what: "its trailer is invalid") }
         objectCount = count
         topObject = top
         tableOffset = table
     }
 
-    /// The object with this number; its members are not looked at.
+    /// Returns the object with this number, without reading its members.
     ///
     /// - Throws: `corrupted`; `limitExceeded` when the budget is used up.
     package func object(_ number: Int) throws(StoreError) -> Object {
@@ -124,10 +124,10 @@ package struct BinaryPropertyList {
             return .dictionary((0..<count).map { (members[$0], members[count + $0]) })
         default: break
         }
-        throw Self.damaged(file, what: "object \(number) is of no known kind")
+        throw Self.damaged(file, what: "object \(number) has an unknown kind")
     }
 
-    /// The whole list as values; for lists without UIDs.
+    /// Returns the whole list as values, for lists without UIDs.
     ///
     /// - Throws: `corrupted`; `limitExceeded` for one that nests deeper than 32, unfolds to more
     ///   than 100 000 values, or has more in them than the budget allows.
@@ -158,7 +158,7 @@ package struct BinaryPropertyList {
             var values: [String: PropertyListValue] = [:]
             for (key, member) in members {
                 guard case .string(let name) = try object(key) else {
-                    throw Self.damaged(file, what: "a dictionary has a key that is no string")
+                    throw Self.damaged(file, what: "a dictionary has a key that is not a string")
                 }
                 values[name] = try value(member, depth: depth + 1, left: &left)
             }
@@ -168,8 +168,9 @@ package struct BinaryPropertyList {
 
     // MARK: Bytes
 
-    /// The start and count of a collection, string or data, whose count follows as an integer when
-    /// it is 15 or more.
+    /// Returns the start and the count of a collection, a string or data.
+    ///
+    /// The count is an integer after the marker if it is 15 or more.
     private func length(_ offset: Int, low: Int) throws(StoreError) -> (start: Int, count: Int) {
         guard low == 0x0F else { return (offset + 1, low) }
         guard offset + 1 < tableOffset, bytes[offset + 1] >> 4 == 1, bytes[offset + 1] & 0x0F <= 3 else {
@@ -206,7 +207,7 @@ package struct BinaryPropertyList {
         return references
     }
 
-    /// A big-endian number without sign; nil when it is out of bounds or more than `Int.max`.
+    /// Returns a big-endian number without sign; nil if it is out of bounds or exceeds `Int.max`.
     private static func number(_ bytes: [UInt8], offset: Int, size: Int) -> Int? {
         guard offset >= 0, size > 0, size <= 8, offset <= bytes.count - size else { return nil }
         var value: UInt64 = 0
@@ -214,7 +215,7 @@ package struct BinaryPropertyList {
         return Int(exactly: value)
     }
 
-    /// A big-endian integer: eight bytes have a sign, fewer have none.
+    /// Returns a big-endian integer, which has a sign if it has eight bytes.
     private func signed(_ offset: Int, size: Int) -> Int64? {
         guard offset <= bytes.count - size else { return nil }
         var value: UInt64 = 0

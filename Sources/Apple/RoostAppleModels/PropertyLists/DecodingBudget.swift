@@ -5,11 +5,11 @@ internal import RoostCore
 /// A small archive can refer to one text or one list any number of times. This is a class, so that
 /// all lists and archives of one file count together.
 package final class DecodingBudget {
-    /// The limits, far above what the models and stores of real programs need.
+    /// The limits, far above the needs of real programs.
     enum Limit {
-        /// The most bytes of texts and data, each time they are taken out.
+        /// The maximum number of bytes of texts and data, counted each time that they are read.
         static let bytes = 16 << 20
-        /// The most objects, and members of objects and lists, each time they are looked at.
+        /// The maximum number of objects and members, counted each time that they are read.
         static let members = 2_000_000
     }
 
@@ -18,7 +18,7 @@ package final class DecodingBudget {
     private(set) var byteCount = 0
     private(set) var memberCount = 0
 
-    /// Counts the bytes of a text or of data, before they are copied.
+    /// Counts the bytes of a text or of data before they are copied.
     ///
     /// Throws code `limitExceeded`.
     func take(bytes count: Int, of file: String) throws(StoreError) {
@@ -30,7 +30,7 @@ package final class DecodingBudget {
         byteCount += count
     }
 
-    /// Counts members of an object or a list, before they are listed.
+    /// Counts members of an object or a list before they are listed.
     ///
     /// Throws code `limitExceeded`.
     func take(members count: Int, of file: String) throws(StoreError) {

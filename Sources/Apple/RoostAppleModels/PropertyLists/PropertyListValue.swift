@@ -30,7 +30,7 @@ package enum PropertyListValue: Equatable {
         return value
     }
 
-    /// The value an XML element stands for; nil for anything that no property list has.
+    /// Returns the value of an XML element, or nil for an element that no property list has.
     private static func value(_ element: XMLElement) -> PropertyListValue? {
         switch element.name {
         case "string": return .string(element.text)

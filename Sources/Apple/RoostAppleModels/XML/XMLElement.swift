@@ -12,7 +12,7 @@ package struct XMLElement {
     /// The value of the attribute with this name.
     package subscript(_ name: String) -> String? { attributes.first { $0.name == name }?.value }
 
-    /// The children with this name.
+    /// Returns the children with this name.
     package func children(_ name: String) -> [XMLElement] { children.filter { $0.name == name } }
 
     /// Reads a whole document; see ``XMLPullParser`` for what is refused.
@@ -34,7 +34,7 @@ package struct XMLElement {
                 if let parent = open.indices.last { open[parent].children.append(element) } else { root = element }
             }
         }
-        guard let root else { throw StoreError(.invalidModel, "\(file):1: there is no element.") }
+        guard let root else { throw StoreError(.invalidModel, "\(file):1: the document has no element.") }
         return root
     }
 }

@@ -6,11 +6,11 @@ package struct XMLAttribute {
     package var value: String
 }
 
-/// Reads XML piece by piece: elements, attributes and text, nothing else.
+/// A parser that reads XML piece by piece: elements, attributes and text, nothing else.
 ///
 /// Document types and entity declarations are refused, so nothing can be expanded, fetched or left
-/// out silently; only the five predefined entities and character references are known. One pass
-/// over the bytes, linear in time.
+/// out silently. Only the five predefined entities and character references are known. One pass
+/// over the bytes takes linear time.
 package struct XMLPullParser {
     enum Event {
         case start(name: String, attributes: [XMLAttribute], line: Int)
@@ -49,7 +49,7 @@ package struct XMLPullParser {
         self.allowsPlainDoctype = allowsPlainDoctype
     }
 
-    /// The next piece, or nil at the end of a complete document.
+    /// Returns the next piece, or nil at the end of a complete document.
     mutating func next() throws(StoreError) -> Event? {
         if let name = pendingEnd {
             pendingEnd = nil
@@ -78,7 +78,7 @@ package struct XMLPullParser {
             }
         }
         if let name = open.last { throw error("element <\(name)> is not closed; the file may be cut off") }
-        guard hasRoot else { throw error("there is no element; the file is empty or not XML") }
+        guard hasRoot else { throw error("the document has no element; the file is empty or not XML") }
         return nil
     }
 
@@ -174,7 +174,7 @@ package struct XMLPullParser {
         return String(decoding: bytes[start..<offset], as: UTF8.self)
     }
 
-    /// Text up to `end`, which is not taken, or to the end of the file.
+    /// Reads text up to `end`, which is not consumed, or to the end of the file.
     private mutating func characters(until end: UInt8, isAttribute: Bool) throws(StoreError) -> String {
         var text: [UInt8] = []
         while offset < bytes.count, bytes[offset] != end {
@@ -200,7 +200,7 @@ package struct XMLPullParser {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The UTF-8 of a character reference or predefined entity at the current place.
+    /// Reads a character reference or a predefined entity as UTF-8.
     private mutating func reference() throws(StoreError) -> [UInt8] {
         let limit = min(bytes.count, offset + 12)
         guard let end = bytes[offset..<limit].firstIndex(of: UInt8(ascii: ";")) else {

@@ -1,8 +1,8 @@
 internal import RoostCore
 
-/// Turns the bytes of an XML file into UTF-8.
+/// A decoder of the bytes of an XML file into UTF-8.
 enum XMLText {
-    /// The document as UTF-8 without byte-order mark.
+    /// Returns the document as UTF-8 without byte-order mark.
     ///
     /// UTF-8 and UTF-16 are read, with or without byte-order mark; every other encoding is refused
     /// by name.

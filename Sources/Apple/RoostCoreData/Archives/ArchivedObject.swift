@@ -20,7 +20,7 @@ struct ArchivedObject {
     }
 
     func string(_ name: String) throws(StoreError) -> String? { try node(name).string }
-    /// The string in the field, or else the one in a field of the object that another field refers
+    /// Returns the string in the field, or else in a field of the object that another field refers
     /// to.
     func string(_ name: String, or object: String, inner: String) throws(StoreError) -> String? {
         if let text = try string(name) { return text }
@@ -30,27 +30,28 @@ struct ArchivedObject {
     func flag(_ name: String) throws(StoreError) -> Bool { try node(name).integer.map { $0 != 0 } ?? false }
     func object(_ name: String) throws(StoreError) -> ArchivedObject? { try node(name).object }
 
-    /// The members of a list or set in the field.
+    /// Returns the members of a list or set in the field.
     func list(_ name: String) throws(StoreError) -> [KeyedArchive.Node] {
         guard let field = fields[name] else { return [] }
         if let object = try archive.node(field: field).object { return try object.members() }
         return try archive.nodes(field: field)
     }
 
-    /// The members of this object, an archived list or set.
+    /// Returns the members of this object, an archived list or set.
     func members() throws(StoreError) -> [KeyedArchive.Node] {
         guard let field = fields["NS.objects"] else { return [] }
         return try archive.nodes(field: field)
     }
 
-    /// The members of the dictionary in the field, whose keys are strings.
+    /// Returns the members of the dictionary in the field, whose keys are strings.
     func dictionary(_ name: String) throws(StoreError) -> [(key: String, value: KeyedArchive.Node)] {
         guard let object = try object(name) else { return [] }
         return try object.pairs()
     }
 
-    /// The members of this object, a dictionary: an ordinary one, or one of Core Data's with known
-    /// keys.
+    /// Returns the members of this object, a dictionary.
+    ///
+    /// It is an ordinary one, or one of Core Data's with known keys.
     ///
     /// - Throws: Code `corrupted` when there are not as many values as keys.
     func pairs() throws(StoreError) -> [(key: String, value: KeyedArchive.Node)] {
@@ -93,7 +94,7 @@ struct ArchivedObject {
         }
     }
 
-    /// The value a wrapper holds.
+    /// Returns the value a wrapper holds.
     func plainNode() throws(StoreError) -> KeyedArchive.Node {
         for name in ["NS.string", "NS.bytes", "NS.data", "NS.intval", "NS.dblval", "NS.boolval"] {
             guard let field = fields[name] else { continue }

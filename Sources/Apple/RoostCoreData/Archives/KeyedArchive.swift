@@ -36,7 +36,7 @@ final class KeyedArchive {
     init(_ bytes: [UInt8], file: String, budget: DecodingBudget = DecodingBudget()) throws(StoreError) {
         list = try BinaryPropertyList(bytes, file: file, budget: budget)
         guard case .dictionary(let members) = try list.object(list.topObject) else {
-            throw StoreError(.corrupted, "\(file) is no keyed archive.")
+            throw StoreError(.corrupted, "\(file) is not a keyed archive.")
         }
         var objects: [Int]?
         var root: Int?
@@ -52,12 +52,14 @@ final class KeyedArchive {
             default: continue
             }
         }
-        guard let objects, let root else { throw StoreError(.corrupted, "\(file) is no keyed archive of one object.") }
+        guard let objects, let root else {
+            throw StoreError(.corrupted, "\(file) is not a keyed archive of one object.")
+        }
         self.objects = objects
         self.root = root
     }
 
-    /// The archived object.
+    /// Returns the archived object.
     func rootObject() throws(StoreError) -> ArchivedObject {
         guard case .object(let object) = try node(uid: root) else {
             throw StoreError(.corrupted, "\(file) is an archive without an object.")
@@ -65,7 +67,7 @@ final class KeyedArchive {
         return object
     }
 
-    /// The object with this UID.
+    /// Returns the object with this UID.
     func node(uid: Int) throws(StoreError) -> Node {
         guard uid >= 0, uid < objects.count else {
             throw StoreError(.corrupted, "\(file) is damaged: it refers to object \(uid), which does not exist.")
@@ -97,14 +99,14 @@ final class KeyedArchive {
         return name
     }
 
-    /// The value of a field: what its UID refers to, or the value itself.
+    /// Returns the value of a field, or the object that its UID refers to.
     func node(field: Int) throws(StoreError) -> Node {
         let object = try list.object(field)
         if case .uid(let uid) = object { return try node(uid: uid) }
         return plain(object)
     }
 
-    /// The values of a field that holds a list.
+    /// Returns the values of a field that holds a list.
     func nodes(field: Int) throws(StoreError) -> [Node] {
         guard case .array(let members) = try list.object(field) else { return [] }
         var nodes: [Node] = []
@@ -113,7 +115,7 @@ final class KeyedArchive {
         return nodes
     }
 
-    /// The name of the class a `$class` field refers to.
+    /// Returns the name of the class a `$class` field refers to.
     func className(field: Int) throws(StoreError) -> String {
         guard case .uid(let uid) = try list.object(field), uid >= 0, uid < objects.count,
             case .dictionary(let members) = try list.object(objects[uid])

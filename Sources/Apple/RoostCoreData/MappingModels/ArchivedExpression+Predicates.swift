@@ -1,7 +1,7 @@
 internal import RoostCore
 
 extension ArchivedExpression {
-    /// The condition that an archived `NSPredicate` is, in SUBQUERY and TERNARY.
+    /// Translates an archived `NSPredicate` of SUBQUERY and TERNARY.
     ///
     /// - Throws: `invalidModel` for what has no counterpart, naming it; `corrupted`,
     ///   `limitExceeded`.

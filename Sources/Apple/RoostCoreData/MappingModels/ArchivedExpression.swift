@@ -4,7 +4,7 @@ internal import RoostCore
 internal import RoostMigration
 internal import RoostQuery
 
-/// Turns archived `NSExpression`s into expressions.
+/// A translator of archived `NSExpression`s into expressions.
 ///
 /// Everything that Xcode's mapping editor writes for attributes and relationships has a
 /// counterpart: constants, variables, key paths, functions, lists, operations on sets, SUBQUERY and
@@ -18,7 +18,7 @@ struct ArchivedExpression {
 
     private var nodeCount = 0
 
-    /// Counts a part, and refuses what has too many or nests too deep.
+    /// Counts a part, and refuses an expression that has too many or nests too deeply.
     mutating func enter(depth: Int) throws(StoreError) {
         nodeCount += 1
         guard depth < Limit.depth, nodeCount <= Limit.nodes else {
@@ -27,7 +27,7 @@ struct ArchivedExpression {
         }
     }
 
-    /// The expression that an archive holds; what it asks of SELF is asked of `$source`.
+    /// Returns the expression in an archive, where SELF means `$source`.
     ///
     /// - Throws: `invalidModel` for what has no counterpart, naming it; `corrupted`,
     ///   `limitExceeded`.
@@ -125,7 +125,7 @@ struct ArchivedExpression {
         }
     }
 
-    /// A function of the language of predicates.
+    /// Translates a function of the language of predicates.
     private static func languageFunction(
         _ name: String, arguments: [FetchRequest.Expression]
     ) throws(StoreError) -> FetchRequest.Expression {
@@ -142,7 +142,7 @@ struct ArchivedExpression {
 
     // MARK: Constants
 
-    /// A constant; a list of constants is an aggregate.
+    /// Translates a constant; a list of constants becomes an aggregate.
     private mutating func constant(
         _ node: KeyedArchive.Node, depth: Int
     ) throws(StoreError) -> FetchRequest.Expression {
@@ -181,7 +181,7 @@ struct ArchivedExpression {
         }
     }
 
-    /// An object that must be in a field.
+    /// Returns the object in a field, and throws if it is missing.
     static func part(_ object: ArchivedObject, field: String, of what: String) throws(StoreError) -> ArchivedObject {
         try required(try object.object(field), what: what)
     }
@@ -198,8 +198,8 @@ struct ArchivedExpression {
 
 /// Key paths of mapping models.
 enum MappingPath {
-    /// The path `text` from the value of `operand`; the object itself is what a path without
-    /// operand starts from.
+    /// Returns the path `text` from the value of `operand`, or from the object itself without an
+    /// operand.
     static func expression(from operand: FetchRequest.Expression, text: String) -> FetchRequest.Expression {
         let names = text.split(separator: ".").map { name in operators[String(name)] ?? String(name) }
         switch operand {
@@ -211,8 +211,9 @@ enum MappingPath {
         }
     }
 
-    /// A key path as an editor's field has it: `$source.country.continent`, `$source`, or `country`
-    /// and `SELF.country`, which mean the source's.
+    /// Translates a key path as an editor's field has it.
+    ///
+    /// `country` and `SELF.country` mean `$source.country`.
     static func expression(_ text: String) -> FetchRequest.Expression {
         let text = text.trimmingSpaces
         let names = text.split(separator: ".", maxSplits: 1)

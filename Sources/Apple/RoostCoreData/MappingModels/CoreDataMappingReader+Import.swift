@@ -4,7 +4,7 @@ internal import RoostMigration
 internal import RoostQuery
 internal import RoostSystem
 
-/// Takes the objects of a mapping model file over into a mapping model.
+/// An import of the objects of a mapping model file into a mapping model.
 struct MappingImport {
     let file: String
     /// All objects of the file by their identifiers.
@@ -50,12 +50,12 @@ struct MappingImport {
             destinationModelPath: root["destinationmodelpath"], warnings: warnings)
     }
 
-    /// The one mapping model of the file.
+    /// Returns the one mapping model of the file.
     private mutating func rootObject() throws(StoreError) -> XMLStoreObject {
         let roots = objects.values.filter { $0.type == "XDDEVMAPPINGMODEL" }.sorted { $0.line < $1.line }
         guard let root = roots.first(where: { !references(of: $0, name: "entitymappings").isEmpty }) ?? roots.first
         else {
-            throw StoreError(.invalidMappingModel, "\(file): there is no mapping model in the file.")
+            throw StoreError(.invalidMappingModel, "\(file): the file contains no mapping model.")
         }
         for other in roots where other.identifier != root.identifier {
             warn(
@@ -80,8 +80,7 @@ struct MappingImport {
         }
         warn(
             root, element: noun,
-            message:
-                "no copy of it in the file can be read; what the source has and the destination lacks is not known, give the models"
+            message: "no copy of it in the file can be read, so its properties are unknown; give the models"
         )
         return nil
     }
@@ -170,8 +169,9 @@ struct MappingImport {
         return mapping
     }
 
-    /// The model with the property mappings of copies left out; what says more of a relationship
-    /// than a copy does becomes a transformation.
+    /// Returns the model without the property mappings of copies.
+    ///
+    /// A copy whose relationship mappings say more than a copy does becomes a transformation.
     private func settlingCopies(in model: MappingModel) -> MappingModel {
         guard let sourceModel, let destinationModel else { return model }
         var settled = model
@@ -198,8 +198,9 @@ struct MappingImport {
         made[mapping, default: [:]][property] = object
     }
 
-    /// The model without the expressions that were made here and do not fit both models, each with
-    /// a warning.
+    /// Returns the model without the inferred expressions that do not fit both models.
+    ///
+    /// Each gives a warning.
     ///
     /// Core Data finds out when such an expression is evaluated, which a policy may keep from
     /// happening. What the file says stays.
@@ -233,8 +234,8 @@ struct MappingImport {
     /// Returns whether a relationship mapping, of what would be a copy, names an entity mapping
     /// that never makes the relationship's destination.
     ///
-    /// Files have such names, left from an earlier state of the mapping model: the relationship is
-    /// meant as it is.
+    /// Files have such names from an earlier state of the mapping model. The relationship is
+    /// copied.
     private func namesOtherObjects(
         _ property: PropertyMapping, of mapping: EntityMapping, in model: MappingModel,
         destinationModel: ManagedObjectModel
@@ -250,7 +251,7 @@ struct MappingImport {
         return !destinationModel.entities[relationship.destination].includes(made.number)
     }
 
-    /// The type, which Xcode derives when it compiles the file.
+    /// Returns the type of a mapping, which Xcode derives when it compiles the file.
     private func type(of mapping: EntityMapping) -> EntityMapping.MappingType {
         guard let source = mapping.sourceEntity else { return .add }
         guard let destination = mapping.destinationEntity else { return .remove }
@@ -323,8 +324,8 @@ struct MappingImport {
 
     // MARK: Property mappings
 
-    /// The objects of a mapping's property mappings, in the order of the links, with the names of
-    /// their properties.
+    /// Returns a mapping's property mappings in the order of the links, with their properties'
+    /// names.
     private mutating func properties(
         _ mapping: XMLStoreObject, relationship: String, type: String
     ) throws(StoreError) -> [(object: XMLStoreObject, name: String)] {
@@ -359,7 +360,8 @@ struct MappingImport {
         guard let entity = mapping["sourcename"], !object.blankAttributes.contains("sourcekeypath") else { return nil }
         if let path = object["sourcekeypath"] { return MappingPath.expression(path) }
         guard object.flag("autogenerateexpression") != false else { return nil }
-        // Where nothing is known of the source, a name too many is found when the mapping is checked; one too few would lose values.
+        // If the source is unknown, the name is used. The check of the mapping finds a superfluous
+        // one; without a needed one, values would be lost.
         return source?.hasAttribute(name, of: entity) ?? true ? .source(name) : nil
     }
 
@@ -368,7 +370,7 @@ struct MappingImport {
     ) throws(StoreError) -> FetchRequest.Expression? {
         if let written = try writtenExpression(object, place: place) { return written }
         guard let entity = mapping["sourcename"] else { return nil }
-        // Who cleared the key path wants no expression.
+        // An empty key path means no expression.
         guard !object.blankAttributes.contains("sourcekeypath") else {
             if object["sourcemappingname"] != nil {
                 warn(
@@ -395,7 +397,7 @@ struct MappingImport {
         if let made = object["sourcemappingname"] {
             guard mappings.contains(where: { $0.name == made }) else {
                 let hint = nearestName(to: made, among: mappings.map(\.name)).map { "; did you mean '\($0)'?" } ?? "."
-                throw failure(object, place: place, what: "there is no entity mapping '\(made)'\(hint)")
+                throw failure(object, place: place, what: "the file has no entity mapping '\(made)'\(hint)")
             }
             return .destinationInstances(ofEntityMapping: made, from: instances)
         }
@@ -404,7 +406,7 @@ struct MappingImport {
             ?? source?.destination(of: path ?? name, of: entity)
         guard let end else {
             guard path == nil else {
-                throw failure(object, place: place, what: "it is not known which entity it leads to; give the models")
+                throw failure(object, place: place, what: "its destination entity is unknown; give the models")
             }
             return .relatedInstances(ofSourceRelationship: name)
         }
@@ -427,7 +429,7 @@ struct MappingImport {
         return .destinationInstances(ofEntityMapping: first.name, from: instances)
     }
 
-    /// The expression that is written in the file; it counts whatever else is there.
+    /// Returns the expression in the file, which overrides everything else.
     private func writtenExpression(
         _ object: XMLStoreObject, place: String
     ) throws(StoreError) -> FetchRequest.Expression? {
@@ -448,7 +450,7 @@ struct MappingImport {
         _ text: String, of object: XMLStoreObject, place: String, what: String
     ) throws(StoreError) -> KeyedArchive? {
         guard let bytes = Base64.bytes(text, ignoringSpaces: true) else {
-            throw failure(object, place: place, what: "\(what) is no base64 text")
+            throw failure(object, place: place, what: "\(what) is not base64 text")
         }
         if bytes.isEmpty { return nil }
         do throws(StoreError) {
@@ -493,7 +495,7 @@ struct MappingImport {
         guard let object = objects[identifier], object.type == type else {
             throw StoreError(
                 .invalidMappingModel,
-                "\(file):\(owner.line): object '\(owner.identifier)' refers to '\(identifier)', which is not there or no \(type)."
+                "\(file):\(owner.line): object '\(owner.identifier)' refers to '\(identifier)', which does not exist or is not of type \(type)."
             )
         }
         return object

@@ -17,13 +17,15 @@ package struct CoreDataMappingModel: Sendable {
 
 /// A reader of Apple's mapping models: `.xcmappingmodel` bundles and the `xcmapping.xml` in them.
 ///
-/// The result is what Xcode's compiler would make of the file (reference §6.3): mappings in the
-/// order of their numbers, default names for those without one, `$source.name` for an attribute
-/// without an expression that the source entity has too, and for a relationship without one what
-/// the first entity mapping to its destination entity made of the source's relationship of that
-/// name. Objects of the editor that the mapping model does not link to are left out with a warning.
-/// If entity mappings also make subentities of a relationship's destination, the relationship gets
-/// what any of them made, and a warning says so: Apple's compiler names only the first of them, and
+/// The result is what Xcode's compiler would make of the file (reference §6.3). Mappings are in the
+/// order of their numbers, and those without a name get the default one. An attribute without an
+/// expression gets `$source.name` if the source entity has it too. A relationship without one gets
+/// the objects that the first entity mapping to its destination entity made of the source's
+/// relationship of that name.
+///
+/// Objects of the editor that the mapping model does not link to are left out with a warning. If
+/// entity mappings also make subentities of a relationship's destination, the relationship gets
+/// what any of them made, and a warning says so. Apple's compiler names only the first of them, so
 /// the others' objects are lost.
 ///
 /// An empty key path means no expression. `SELF.name` and `name` mean `$source.name`. Where both
@@ -54,7 +56,8 @@ package enum CoreDataMappingReader {
             return try read(xml: bytes, file: path, source: source, destination: destination)
         }
         guard let bytes = try bundle.read("xcmapping.xml", limit: limit) else {
-            throw StoreError(.notFound, "'\(path)' holds no mapping model: there is no file 'xcmapping.xml' in it.")
+            throw StoreError(
+                .notFound, "Cannot read a mapping model in '\(path)': its file 'xcmapping.xml' is missing.")
         }
         return try read(xml: bytes, file: "\(path)/xcmapping.xml", source: source, destination: destination)
     }

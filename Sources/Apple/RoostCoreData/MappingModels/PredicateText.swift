@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// Prints archived predicates and expressions in Apple's format syntax, as a model keeps them.
+/// A printer of archived predicates and expressions in Apple's format syntax, as a model keeps
+/// them.
 ///
 /// Classes and operators are those of `NSPredicate` archives; what has no text gives nil, and the
 /// caller warns.
@@ -9,7 +10,7 @@ enum PredicateText {
     /// The most bytes of a text: parts that are referred to again are written out again.
     private static let byteLimit = 1 << 20
 
-    /// The text of an archived `NSPredicate`; nil for what has none.
+    /// Returns the text of an archived `NSPredicate`, or nil if it has none.
     ///
     /// - Throws: `corrupted`; `limitExceeded` for one of more than a mebibyte.
     static func predicate(_ object: ArchivedObject, depth: Int = 0) throws(StoreError) -> String? {
@@ -74,7 +75,7 @@ enum PredicateText {
         return letters.isEmpty ? symbol : "\(symbol)[\(letters)]"
     }
 
-    /// The text of an archived `NSExpression`; nil for what has none.
+    /// Returns the text of an archived `NSExpression`, or nil if it has none.
     ///
     /// - Throws: `corrupted`; `limitExceeded` for one of more than a mebibyte.
     static func expression(_ object: ArchivedObject, depth: Int = 0) throws(StoreError) -> String? {

@@ -17,10 +17,10 @@ struct XMLStoreObject {
     /// An attribute that is there and not blank.
     subscript(_ name: String) -> String? { attributes[name] }
 
-    /// A boolean attribute, written 1 or 0; nil when it is absent or neither.
+    /// Returns a boolean attribute, written 1 or 0; nil for any other text and for a missing one.
     func flag(_ name: String) -> Bool? { attributes[name].flatMap { XMLModelDocument.boolean($0) } }
 
-    /// All objects of a document by their identifiers.
+    /// Returns all objects of a document by their identifiers.
     ///
     /// - Throws: `invalidModel` for a document that is not a store, and for two objects with one
     ///   identifier.
@@ -28,7 +28,7 @@ struct XMLStoreObject {
         guard root.name == "database" else {
             throw StoreError(
                 .invalidModel,
-                "\(file):\(root.line): the root element is not <database>; this is no mapping model of Xcode's.")
+                "\(file):\(root.line): the root element is not <database>; the file is not a mapping model of Xcode's.")
         }
         var objects: [String: XMLStoreObject] = [:]
         for element in root.children("object") {

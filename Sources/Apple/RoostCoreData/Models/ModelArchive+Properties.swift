@@ -10,7 +10,8 @@ extension ModelArchive {
         "NSIsIndexedBySpotlight", "NSIndexedBySpotlight", "NSAllowsCloudEncryption", "_P",
     ]
 
-    /// Whether Spotlight finds objects by a property; newer systems write the key without `Is`.
+    /// Returns whether Spotlight finds objects by a property; newer systems write the key without
+    /// `Is`.
     private static func isIndexedBySpotlight(_ object: ArchivedObject) throws(StoreError) -> Bool {
         if try object.flag("NSIndexedBySpotlight") { return true }
         return try object.flag("NSIsIndexedBySpotlight")
@@ -73,7 +74,7 @@ extension ModelArchive {
         if let value = try value(node, type: type) {
             attribute.defaultValue = value
         } else if !node.isNull {
-            warn(place, message: "its default value is of a class that is not read; there is no default")
+            warn(place, message: "its default value has a class that is not read; the attribute has no default")
         }
         if type == .composite { try readElements(object, into: &attribute, entity: entity, depth: depth) }
         try readValidation(object, into: &attribute, place: place)
@@ -89,7 +90,7 @@ extension ModelArchive {
         return attribute
     }
 
-    /// The elements of a composite, in whichever field of the archive they are.
+    /// Reads the elements of a composite, whichever field of the archive has them.
     private mutating func readElements(
         _ object: ArchivedObject, into attribute: inout AttributeDescription, entity: String, depth: Int
     ) throws(StoreError) {
@@ -109,7 +110,8 @@ extension ModelArchive {
         }
     }
 
-    /// The default value; nil when it is absent or of a class that no attribute of this type has.
+    /// Returns the default value, or nil if it is missing or of a class that the type does not
+    /// have.
     func value(_ node: KeyedArchive.Node, type: AttributeType) throws(StoreError) -> Value? {
         switch (type, node) {
         case (_, .null): return nil
@@ -136,7 +138,9 @@ extension ModelArchive {
         }
     }
 
-    /// An archived `NSDecimalNumber`: sixteen-bit groups of the mantissa, least significant first.
+    /// Returns an archived `NSDecimalNumber`.
+    ///
+    /// Its mantissa has groups of sixteen bits, the least significant one first.
     ///
     /// Nil for one of 39 digits, which Apple's type can hold.
     /// - Throws: Code `corrupted` for an exponent that no number has.
@@ -242,7 +246,7 @@ extension ModelArchive {
 }
 
 extension StoreUUID {
-    /// The UUID with these sixteen bytes; nil for any other count.
+    /// Creates the UUID with these sixteen bytes; nil for any other count.
     init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         let digits = Hexadecimal.text(bytes)

@@ -2,8 +2,9 @@ internal import Foundation
 internal import RoostCore
 
 extension ModelArchive {
-    /// Turns the validation predicates that Xcode's editor makes back into limits; others have no
-    /// place in a model and become a warning.
+    /// Turns the validation predicates of Xcode's editor back into limits.
+    ///
+    /// A model has no place for other predicates; they give a warning.
     ///
     /// The editor writes `SELF >= m`, `SELF <= m`, `length >= n`, `length <= n` and
     /// `SELF MATCHES pattern`.
@@ -13,7 +14,7 @@ extension ModelArchive {
         for node in try object.list("NSValidationPredicates") {
             guard let predicate = node.object else { continue }
             if try !read(predicate, into: &attribute) {
-                warn(place, message: "a validation predicate is none of the limits a model has; it is left out")
+                warn(place, message: "a validation predicate is not a limit that a model can have; it is left out")
             }
         }
     }

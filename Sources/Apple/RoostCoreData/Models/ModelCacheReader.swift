@@ -1,8 +1,8 @@
 internal import RoostAppleModels
 internal import RoostCore
 
-/// Reads compiled models: the model cache inside a Core Data store and `.mom` files (reference
-/// §7.3).
+/// A reader of compiled models: the model cache inside a Core Data store, and `.mom` files
+/// (reference §7.3).
 enum ModelCacheReader {
     /// The limits of a compiled model.
     enum Limit {
@@ -42,7 +42,7 @@ enum ModelCacheReader {
     }
 }
 
-/// Takes an archived `NSManagedObjectModel` over into a draft of a model.
+/// A reader of an archived `NSManagedObjectModel` into a draft of a model.
 struct ModelArchive {
     let file: String
     var draft = ModelDraft()
@@ -123,7 +123,7 @@ struct ModelArchive {
         return entity
     }
 
-    /// Fetch indexes; where an older framework has none, compound indexes.
+    /// Reads fetch indexes, or compound indexes if an older framework wrote no others.
     private mutating func readIndexes(
         _ object: ArchivedObject, inherited: ArchivedObject?, into entity: inout EntityDescription
     ) throws(StoreError) {
@@ -177,8 +177,9 @@ struct ModelArchive {
 
     // MARK: Parts
 
-    /// A name, unless it is too long: warnings and errors name what they are about, so it would
-    /// cost its length again and again.
+    /// Returns a name, and throws if it is too long.
+    ///
+    /// Warnings and errors contain names, so each of them would be as long.
     func name(_ name: String, of thing: String) throws(StoreError) -> String {
         guard name.utf8.count <= ManagedObjectModel.maximumNameByteCount else {
             throw StoreError(
@@ -196,8 +197,9 @@ struct ModelArchive {
         return entries
     }
 
-    /// A renaming identifier; nil where it says no more than the name, as the archive always has
-    /// one.
+    /// Returns a renaming identifier, or nil if it equals the name.
+    ///
+    /// The archive always has one.
     func renamingIdentifier(_ object: ArchivedObject, name: String) throws(StoreError) -> String? {
         try object.string("NSRenamingIdentifier").flatMap { $0 == name || $0.isEmpty ? nil : $0 }
     }

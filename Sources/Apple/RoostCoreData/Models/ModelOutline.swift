@@ -21,7 +21,7 @@ struct ModelOutline {
 
     private(set) var entities: [String: Entity] = [:]
 
-    /// The outline of a model.
+    /// Creates the outline of a model.
     init(_ model: ManagedObjectModel) {
         for description in model.entityDescriptions {
             entities[description.name] = Entity(
@@ -32,14 +32,15 @@ struct ModelOutline {
         }
     }
 
-    /// The outline of the copy of a model that a mapping model embeds: an archive of Xcode's
-    /// editor, which nothing else reads.
+    /// Creates the outline of the copy of a model that a mapping model embeds.
+    ///
+    /// The copy is an archive of Xcode's editor.
     ///
     /// - Throws: `corrupted`, `limitExceeded`.
     init(archive bytes: [UInt8], file: String, budget: DecodingBudget) throws(StoreError) {
         let root = try KeyedArchive(bytes, file: file, budget: budget).rootObject()
         guard try root.className == "XDPMModel", let package = try root.object("_xd_rootPackage") else {
-            throw StoreError(.corrupted, "\(file) is no model of Xcode's editor.")
+            throw StoreError(.corrupted, "\(file) is not a model of Xcode's editor.")
         }
         var propertyCount = 0
         for (name, node) in try package.dictionary("XDBucketForClassesstorage") {
@@ -82,15 +83,16 @@ struct ModelOutline {
 
     // MARK: Asking
 
-    /// Whether an entity has an attribute, inherited ones included; nil for an entity that is not
-    /// there.
+    /// Returns whether an entity has an attribute, inherited ones included; nil for an unknown
+    /// entity.
     func hasAttribute(_ name: String, of entity: String) -> Bool? {
         guard entities[entity] != nil else { return nil }
         return lineage(of: entity).contains { entities[$0]?.attributes.contains(name) == true }
     }
 
-    /// Whether an entity has a relationship, inherited ones included; nil for an entity that is not
-    /// there.
+    /// Returns whether an entity has a relationship, inherited ones included.
+    ///
+    /// The result is nil for an unknown entity.
     func hasRelationship(_ name: String, of entity: String) -> Bool? {
         guard entities[entity] != nil else { return nil }
         return lineage(of: entity).contains { entities[$0]?.relationships.contains(name) == true }
@@ -101,11 +103,12 @@ struct ModelOutline {
         lineage(of: entity).lazy.compactMap { entities[$0]?.destinations[relationship] }.first
     }
 
-    /// Whether an entity inherits from another one.
+    /// Returns whether an entity inherits from another one.
     func isSubentity(_ entity: String, of other: String) -> Bool { lineage(of: entity).dropFirst().contains(other) }
 
-    /// The entity and what it inherits from, nearest first; an entity that inherits from itself
-    /// ends the line.
+    /// Returns the entity and the entities that it inherits from, nearest first.
+    ///
+    /// The list ends where an entity inherits from itself.
     private func lineage(of entity: String) -> [String] {
         var line: [String] = []
         var next: String? = entity

@@ -3,12 +3,12 @@ internal import RoostForeignSQLite
 
 #if SQLite
 
-    /// Finds the column of each property in the tables of one store.
+    /// A search for the column of each property in the tables of one store.
     ///
-    /// Core Data names a column after the property; where siblings in a hierarchy have properties
-    /// of one name, it adds digits, and no table says to whom which belongs. They are told apart by
-    /// their declared types, then by which column holds values in the rows of the entities
-    /// concerned, then by the order of the entities' numbers.
+    /// Core Data names a column after the property. If siblings in a hierarchy have properties of
+    /// one name, it adds digits, and no table records which column belongs to which sibling. The
+    /// declared types distinguish them, then the columns that have values in rows of the entities,
+    /// then the order of the entities' numbers.
     struct CoreDataColumns {
         /// A property as an entity declares it.
         struct Owner: Hashable {
@@ -109,7 +109,8 @@ internal import RoostForeignSQLite
             }
         }
 
-        /// The columns among `names` that are not null in some row of `entity` or its subentities.
+        /// Returns the columns among `names` that are not null in some row of `entity` or its
+        /// subentities.
         private func usedColumns(_ names: [String], by entity: Int, in table: String) throws(StoreError) -> [String] {
             let numbers = model.entities[entity].selfAndSubentities.map { String(fileNumber($0)) }
             let counts = names.map { "count(\(ForeignDatabase.quoted($0)))" }
@@ -129,7 +130,7 @@ internal import RoostForeignSQLite
             )
         }
 
-        /// The columns an attribute takes: its own, or one for each element of a composite.
+        /// Returns the columns of an attribute: its own, or one for each element of a composite.
         private static func leaves(
             _ attribute: AttributeDescription, prefix: String, bases: [String] = ["Z"]
         ) -> [(path: String, type: String, bases: [String])] {

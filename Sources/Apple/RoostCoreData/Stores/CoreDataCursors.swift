@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostForeignSQLite
 
 #if SQLite
-    /// Reads the records of one table in key order, a batch at a time.
+    /// A cursor over the records of one table, in key order.
     final class CoreDataRecordCursor: FillingRecordCursor {
         private let snapshot: CoreDataSnapshot
         private let reader: CoreDataRowReader
@@ -30,7 +30,7 @@ internal import RoostForeignSQLite
         }
     }
 
-    /// Reads records by their IDs, in the order of the IDs.
+    /// A cursor over records with given IDs, in the order of the IDs.
     final class CoreDataLookupCursor: FillingRecordCursor {
         private let snapshot: CoreDataSnapshot
         private let ids: [ObjectID]
@@ -76,7 +76,7 @@ internal import RoostForeignSQLite
         }
     }
 
-    /// Reads links, a batch at a time.
+    /// A cursor over links.
     final class CoreDataLinkCursor: FillingLinkCursor {
         private let snapshot: CoreDataSnapshot
         private var statement: ForeignStatement?

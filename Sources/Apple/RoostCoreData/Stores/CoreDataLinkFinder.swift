@@ -3,8 +3,8 @@ internal import RoostForeignSQLite
 
 #if SQLite
 
-    /// Finds where the links of to-many relationships are: in a join table, or in a key on the
-    /// destination's rows.
+    /// A search for the links of to-many relationships, in a join table or in a column of the
+    /// destination.
     struct CoreDataLinkFinder {
         let model: ManagedObjectModel
         let tables: CoreDataTables
@@ -22,7 +22,7 @@ internal import RoostForeignSQLite
             self.fileNumbers = fileNumbers
         }
 
-        /// The query for the links of a relationship that owns them.
+        /// Returns the query for the links of a relationship that owns them.
         ///
         /// - Throws: Code `modelMismatch` when there is neither a table nor a column for it.
         mutating func links(
@@ -43,8 +43,9 @@ internal import RoostForeignSQLite
 
         // MARK: Keys on the destination
 
-        /// A to-many relationship without inverse: the destination's rows hold the owner's key in
-        /// `Z<owner's number><NAME>`.
+        /// Returns the query for a to-many relationship without inverse.
+        ///
+        /// The destination's rows contain the owner's key in `Z<owner's number><NAME>`.
         private mutating func keyQuery(
             _ relationship: ManagedObjectModel.Relationship, table: String, database: ForeignDatabase
         ) throws(StoreError) -> String {
@@ -72,8 +73,9 @@ internal import RoostForeignSQLite
 
         // MARK: Join tables
 
-        /// A many-to-many relationship: a join table with one column for each side and one for each
-        /// order.
+        /// Returns the query for a many-to-many relationship.
+        ///
+        /// Its join table has one column for each side and one for each order.
         ///
         /// A column `Z_<number><NAME>` holds keys of the entity with that number; the name is that
         /// of the relationship by which the other side reaches it. Names that would occur twice get
@@ -112,7 +114,9 @@ internal import RoostForeignSQLite
         }
 
         private func query(_ table: String, source: String, target: String, columns: [String]) -> String {
-            /// The order of the keys in a column: `Z_FOK_` and the column's name without `Z_`.
+            /// Returns the column with the order of the keys in a column.
+            ///
+            /// Its name is `Z_FOK_` and the other column's name without `Z_`.
             func order(_ column: String) -> String {
                 let wanted = "Z_FOK_" + column.uppercased().dropFirst(2)
                 return columns.first { $0.uppercased() == wanted }.map(ForeignDatabase.quoted) ?? "0"
@@ -122,7 +126,9 @@ internal import RoostForeignSQLite
                 "SELECT \(s) AS s, \(t) AS t, \(order(target)) AS o, \(order(source)) AS i FROM \(ForeignDatabase.quoted(table)) WHERE \(s) IS NOT NULL AND \(t) IS NOT NULL"
         }
 
-        /// A relationship that is its own inverse: columns `Z_<number><NAME>` and `REFLEXIVE`.
+        /// Returns the query for a relationship that is its own inverse.
+        ///
+        /// Its columns are `Z_<number><NAME>` and `REFLEXIVE`.
         ///
         /// A pair may be stored once or in both directions, so that both count as the one with the
         /// lower key first.
@@ -148,7 +154,8 @@ internal import RoostForeignSQLite
             throw missing(relationship, database: database)
         }
 
-        /// Join tables named after one of the sides, those without digits first.
+        /// Returns the join tables that are named after one of the sides, those without digits
+        /// first.
         private func joinTables(_ sides: [(number: Int64, name: String)], isExact: Bool) -> [String] {
             tables.columns.keys.filter { table in
                 sides.contains { matches(table, prefix: "Z_", number: $0.number, name: $0.name, isExact: isExact) }
@@ -161,7 +168,7 @@ internal import RoostForeignSQLite
                 : Self.isNumbered(text, prefix: prefix, name: name)
         }
 
-        /// Whether `text` is `prefix`, a number, `name`, and perhaps digits.
+        /// Returns whether `text` is `prefix`, a number, `name`, and perhaps digits.
         private static func isNumbered(_ text: String, prefix: String, name: String) -> Bool {
             let upper = text.uppercased()
             guard upper.hasPrefix(prefix) else { return false }

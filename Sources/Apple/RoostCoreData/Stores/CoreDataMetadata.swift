@@ -29,7 +29,7 @@ internal import RoostForeignSQLite
             }
             let list = try PropertyListValue.read(try statement.bytes(1), file: "the metadata of '\(database.path)'")
             guard let members = list.dictionary else {
-                throw StoreError(.corrupted, "The metadata of '\(database.path)' are no dictionary.")
+                throw StoreError(.corrupted, "The metadata of '\(database.path)' are not a dictionary.")
             }
             userMetadata = members.filter { !$0.key.hasPrefix("NS") && !$0.key.hasPrefix("_NS") }
                 .mapValues { MetadataValue($0) }
@@ -40,7 +40,7 @@ internal import RoostForeignSQLite
     }
 
     extension MetadataValue {
-        /// The same value of a property list.
+        /// Creates the metadata value of a property list's value.
         init(_ value: PropertyListValue) {
             switch value {
             case .string(let text): self = .string(text)

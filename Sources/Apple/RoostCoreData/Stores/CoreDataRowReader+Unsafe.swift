@@ -4,7 +4,7 @@ internal import RoostForeignSQLite
 #if SQLite
     internal import Foundation
 
-    /// Turns rows of an entity table into records, column by column.
+    /// A reader of rows of an entity table as records, column by column.
     final class CoreDataRowReader {
         private let schema: CoreDataSchema
         private let root: CoreDataSchema.Root
@@ -50,7 +50,7 @@ internal import RoostForeignSQLite
             return true
         }
 
-        /// Sets one field from a value that is not null; false when it stays null all the same.
+        /// Sets one field from a value that is not null, and returns false if the field stays null.
         private func set(
             _ reading: CoreDataSchema.Reading, row: ForeignStatement, batch: inout RecordBatch
         ) throws(StoreError) -> Bool {
@@ -62,7 +62,7 @@ internal import RoostForeignSQLite
             case .double, .float, .date: try batch.setDouble(try double(row, reading: reading), for: field)
             case .decimal: batch.setDecimal(try decimal(row, reading: reading), for: field)
             case .reference, .polymorphicReference:
-                // A reference to a row that does not exist, or is of a wrong entity, is as good as none.
+                // A reference to a missing row, or to one of a wrong entity, counts as null.
                 guard !row.isNull(column + 1), let entity = schema.entities[row.integer(column + 1)],
                     let destination = field.destination, schema.model.entities[destination].includes(entity)
                 else { return false }
@@ -89,8 +89,10 @@ internal import RoostForeignSQLite
             return true
         }
 
-        /// Bytes, or where the attribute allows external storage: 1 and the bytes, or 2 and the
-        /// name of the file they are in.
+        /// Sets binary data.
+        ///
+        /// If the attribute allows external storage, the value is 1 and the bytes, or 2 and the
+        /// name of their file.
         private func setData(
             _ bytes: UnsafeRawBufferPointer, reading: CoreDataSchema.Reading, batch: inout RecordBatch
         ) throws(StoreError) -> Bool {

@@ -29,7 +29,7 @@
             var code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
             if code == SQLITE_OK { code = sqlite3_exec(handle, sql, nil, nil, nil) }
             let message = code == SQLITE_OK ? "" : String(cString: sqlite3_errmsg(handle))
-            // Also a connection that failed to open wants to be closed.
+            // A connection that failed to open must be closed too.
             let closing = sqlite3_close(handle)
             guard code == SQLITE_OK, closing == SQLITE_OK else {
                 throw StoreError(.ioFailure, "The sample '\(path)' cannot be written (\(code), \(closing)): \(message)")
@@ -62,7 +62,7 @@
                 for object in objects[root] ?? [] {
                     let entity = try model.requireEntity(object.id.entity).number + 1
                     let values = try columns.map { column in
-                        // A property of another entity of the hierarchy is null here.
+                        // A property of another entity of the hierarchy is null in this row.
                         guard let property = column.property(of: entity - 1) else { return "NULL" }
                         return try Self.literal(try object.value(property))
                     }
@@ -113,8 +113,9 @@
             return columns
         }
 
-        /// A join table with a column for each side, named after its relationship, and one for each
-        /// order.
+        /// Returns a join table with a column for each side and one for each order.
+        ///
+        /// It is named after its relationship.
         private static func joinTable(
             _ relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel, links: [Link]
         ) -> [String] {

@@ -118,7 +118,8 @@ internal import RoostForeignSQLite
             notices = columns.notices + finder.notices + unusedColumns
         }
 
-        /// The numbers that the file gives the model's entities, by their numbers in the model.
+        /// Returns the numbers that the file gives the model's entities, by their numbers in the
+        /// model.
         ///
         /// A store that Core Data migrated in place may still list an entity under its old name,
         /// the renaming identifier.
@@ -143,7 +144,7 @@ internal import RoostForeignSQLite
             return known
         }
 
-        /// A notice for every column that no property of the model is read from.
+        /// Returns a notice for every column that no property of the model is read from.
         private static func unusedColumns(
             _ tables: CoreDataTables, tableNames: [Int: String], columns: CoreDataColumns,
             model: ManagedObjectModel, linkColumns: Set<String>
@@ -189,16 +190,16 @@ internal import RoostForeignSQLite
                 relationship: relationship.number, destinationTable: destination)
         }
 
-        private static func root(
-            _ root: Int, table: String, model: ManagedObjectModel, tables: CoreDataTables,
-            columns: CoreDataColumns, references: [Int: Reference], fileNumbers: [Int64]
-        ) -> Root {
-            var expressions: [String] = []
-            var positions: [String: Int32] = [:]
-            var nextColumn: Int32 = 3
-            /// The position in the row of what an expression gives, `width` values; equal ones are
-            /// read once.
-            func position(_ expression: String, width: Int32 = 1) -> Int32 {
+        /// The expressions of a row after the first three.
+        ///
+        /// Equal expressions are read once.
+        private struct RowExpressions {
+            private(set) var expressions: [String] = []
+            private var positions: [String: Int32] = [:]
+            private var nextColumn: Int32 = 3
+
+            /// Returns the position in the row of an expression, which takes `width` values.
+            mutating func position(of expression: String, width: Int32 = 1) -> Int32 {
                 if let known = positions[expression] { return known }
                 let position = nextColumn
                 positions[expression] = position
@@ -206,6 +207,13 @@ internal import RoostForeignSQLite
                 nextColumn += width
                 return position
             }
+        }
+
+        private static func root(
+            _ root: Int, table: String, model: ManagedObjectModel, tables: CoreDataTables,
+            columns: CoreDataColumns, references: [Int: Reference], fileNumbers: [Int64]
+        ) -> Root {
+            var row = RowExpressions()
             var externalColumns: [Int32: String] = [:]
             var entities: [Int64: Entity] = [:]
             for number in model.entities[root].selfAndSubentities where !model.entities[number].isAbstract {
@@ -213,24 +221,10 @@ internal import RoostForeignSQLite
                 var readings: [Reading] = []
                 for field in entity.layout.fields {
                     if let relationship = field.relationship {
-                        guard let reference = references[relationship] else { continue }
-                        let key = "r." + ForeignDatabase.quoted(reference.column)
-                        // The destination's own row gives its entity, and shows that it exists at all.
-                        let destination =
-                            "(SELECT d.Z_ENT FROM \(ForeignDatabase.quoted(reference.destinationTable)) d WHERE d.Z_PK = \(key))"
-                        if field.kind == .order {
-                            guard let order = reference.orderColumn else { continue }
-                            readings.append(
-                                Reading(
-                                    field: field, column: position("r." + ForeignDatabase.quoted(order)),
-                                    isExternal: false, composites: []))
-                        } else {
-                            // Key and entity are in adjacent columns.
-                            readings.append(
-                                Reading(
-                                    field: field, column: position(key + ", " + destination, width: 2),
-                                    isExternal: false, composites: []))
-                        }
+                        guard let reference = references[relationship],
+                            let found = Self.reading(of: field, by: reference, row: &row)
+                        else { continue }
+                        readings.append(found)
                         continue
                     }
                     let path = field.name.split(separator: ".").map(String.init)
@@ -238,7 +232,7 @@ internal import RoostForeignSQLite
                         let owner = model.declaringEntity(of: path[0], in: number),
                         let column = columns.columns[CoreDataColumns.Owner(entity: owner, property: field.name)]
                     else { continue }
-                    let place = position("r." + ForeignDatabase.quoted(column))
+                    let place = row.position(of: "r." + ForeignDatabase.quoted(column))
                     let isExternal = entity.attribute(path[0])?.allowsExternalBinaryDataStorage ?? false
                     if isExternal { externalColumns[place] = "r." + ForeignDatabase.quoted(column) }
                     readings.append(
@@ -251,16 +245,37 @@ internal import RoostForeignSQLite
                 entities[fileNumbers[number]] = Entity(layout: entity.layout, readings: readings)
             }
             return Root(
-                table: table, expressions: expressions, entities: entities,
+                table: table, expressions: row.expressions, entities: entities,
                 recordedLastKey: model.entities[root].selfAndSubentities
                     .compactMap { tables.lastKeys[fileNumbers[$0]] }.max() ?? 0,
                 externalColumns: externalColumns)
         }
+
+        /// Returns the reading of a to-one relationship, or of an object's place in it; nil for a
+        /// place without a column.
+        private static func reading(
+            of field: RecordLayout.Field, by reference: Reference, row: inout RowExpressions
+        ) -> Reading? {
+            if field.kind == .order {
+                guard let order = reference.orderColumn else { return nil }
+                return Reading(
+                    field: field, column: row.position(of: "r." + ForeignDatabase.quoted(order)), isExternal: false,
+                    composites: [])
+            }
+            let key = "r." + ForeignDatabase.quoted(reference.column)
+            // The destination's own row gives its entity, and shows that it exists at all.
+            let destination =
+                "(SELECT d.Z_ENT FROM \(ForeignDatabase.quoted(reference.destinationTable)) d WHERE d.Z_PK = \(key))"
+            // Key and entity are in adjacent columns.
+            return Reading(
+                field: field, column: row.position(of: key + ", " + destination, width: 2), isExternal: false,
+                composites: [])
+        }
     }
 
     extension ManagedObjectModel {
-        /// The number of the entity, `number` or one it inherits from, that declares the property
-        /// `name`.
+        /// Returns the number of the entity that declares the property: `number` or a superentity
+        /// of it.
         func declaringEntity(of name: String, in number: Int) -> Int? {
             var next: Int? = number
             while let current = next {

@@ -4,18 +4,16 @@ internal import RoostForeignSQLite
 #if SQLite
     internal import RoostFiles
 
-    /// The files of a Core Data store: the main file, its write-ahead log or journal, and how to
-    /// read them untouched.
+    /// The files of a Core Data store: the main file, and its write-ahead log or journal.
     ///
-    /// Without a log the main file is opened as immutable. With one, log and file are read together
-    /// through a connection without locks whose log index is in memory; so nothing is made beside
-    /// them, also in a directory that cannot be written. A store that was left with a rollback
-    /// journal is copied, and rolled back in the copy. Because nothing is locked, every read is
-    /// followed by a look at the files: when they changed, what was read counts for nothing and
-    /// code `busy` is thrown.
+    /// Without a log, the main file is opened as immutable. With one, both are read through a
+    /// connection without locks whose log index is in memory. So no file is created beside them,
+    /// and their directory can be read-only. A store with a rollback journal is copied, and rolled
+    /// back in the copy. Because nothing is locked, the files are compared after every read. If
+    /// they changed, the result is discarded and code `busy` is thrown.
     ///
-    /// Closing a file drops the POSIX locks that other connections of the same process hold on it:
-    /// a file that Roost has open as a store of its own is not opened here, and a program must not
+    /// Closing a file drops the POSIX locks that other connections of the same process hold on it.
+    /// So a file that Roost has open as a store of its own is not opened here. A program must not
     /// read a store through this type while it has the same file open with SQLite itself.
     struct CoreDataSource: Sendable {
         /// The path of the main file.
@@ -34,14 +32,14 @@ internal import RoostForeignSQLite
         init(path: String, acceptsLinks: Bool) throws(StoreError) {
             self.path = path
             guard !path.isEmpty, !path.utf8.contains(0) else {
-                throw StoreError(.notFound, "There is no file '\(path)'; check the path.")
+                throw StoreError(.notFound, "Cannot open '\(path)': the file does not exist. Check the path.")
             }
             try StoreFile.requireRegularFile(at: path, forWriting: false)
             guard let main = try FileStamp(at: path) else {
-                throw StoreError(.notFound, "There is no file '\(path)'; check the path.")
+                throw StoreError(.notFound, "Cannot open '\(path)': the file does not exist. Check the path.")
             }
             guard main.size > 0 else {
-                throw StoreError(.notAStore, "'\(path)' is empty, not a Core Data store; check the path.")
+                throw StoreError(.notAStore, "'\(path)' is empty, so it is not a Core Data store. Check the path.")
             }
             self.main = main
             try Self.requireLog(ofStoreAt: path, acceptsLinks: acceptsLinks)
@@ -65,7 +63,7 @@ internal import RoostForeignSQLite
                 guard stamp.isRegular else {
                     throw StoreError(
                         .notAStore,
-                        "'\(path)\(suffix)' is not a file, and belongs to the store '\(path)' by its name; move it away."
+                        "Cannot open '\(path)': '\(path)\(suffix)', which has the name of its log or journal, is not a file. Move it away."
                     )
                 }
                 if stamp.size > 0 { hasLog = true }
@@ -73,8 +71,9 @@ internal import RoostForeignSQLite
             if !hasLog, !acceptsLinks { try StoreFile.requireReplaceableName(at: path) }
         }
 
-        /// Refuses a file whose end is missing: SQLite reads zeros there, and objects would be left
-        /// out without a word.
+        /// Refuses a file whose end is missing.
+        ///
+        /// SQLite reads zeros there, so objects would be left out silently.
         ///
         /// Whole pages that are missing are SQLite's own business, since they may be in the log.
         private static func requireWholeFile(_ path: String, size: Int64) throws(StoreError) {
@@ -85,7 +84,7 @@ internal import RoostForeignSQLite
             let pageSize = Int64(head[16]) << 8 | Int64(head[17])
             guard pageSize >= 512, size % pageSize != 0 else { return }
             throw StoreError(
-                .corrupted, "'\(path)' ends within a page, so its end is missing; restore it from a backup.")
+                .corrupted, "'\(path)' ends within a page, so its end is missing. Restore it from a backup.")
         }
 
         /// Opens a connection to the store as it is now.
@@ -96,7 +95,7 @@ internal import RoostForeignSQLite
             guard !HeldFiles.shared.contains(path) else {
                 throw StoreError(
                     .notAStore,
-                    "'\(path)' is open in this process as a store of another type, so it is no Core Data store.")
+                    "Cannot open '\(path)' as a Core Data store: this process has it open as a store of another type.")
             }
             let stamps = try SourceGuard(path: path, main: main)
             let name = Self.split(path).name
@@ -109,7 +108,7 @@ internal import RoostForeignSQLite
             return (database, stamps)
         }
 
-        /// The directory (`.` for none) and the name of the last component of a path.
+        /// Returns the directory (`.` for none) and the name of the last component of a path.
         static func split(_ path: String) -> (directory: String, name: String) {
             guard let slash = path.lastIndex(of: "/") else { return (".", path) }
             let directory = path[..<slash]
@@ -130,7 +129,7 @@ internal import RoostForeignSQLite
         private let path: String
         private let main: FileStamp?
         private let log: FileStamp?
-        /// Whether there is a write-ahead log with anything in it.
+        /// Whether a write-ahead log exists and is not empty.
         var hasLog: Bool { (log?.size ?? 0) > 0 }
 
         init(path: String, main original: FileStamp) throws(StoreError) {

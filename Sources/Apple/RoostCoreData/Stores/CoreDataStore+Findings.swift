@@ -21,7 +21,7 @@
             if let report = try structureReports(try snapshot.database).first {
                 throw StoreError(
                     .corrupted,
-                    "'\(location.path)' is a damaged SQLite file, of which objects may be missing; restore it from a backup. SQLite reports: \(report)"
+                    "'\(location.path)' is a damaged SQLite file, and objects may be missing. Restore it from a backup. SQLite reports: \(report)"
                 )
             }
             let found = try contentFindings(try snapshot.database)
@@ -113,7 +113,7 @@
                     WHERE d.Z_PK = r.\(column) AND d.Z_ENT IN (\(destinations.joined(separator: ", "))))
                     """
             ) { count in
-                "\(count) references of '\(relationship.name)' lead to objects that do not exist; they are read as null."
+                "\(count) references of '\(relationship.name)' refer to objects that do not exist; they are read as null."
             }
         }
 
@@ -138,7 +138,7 @@
         ) throws(StoreError) -> [StoreFinding] {
             let columns = root.externalColumns.sorted { $0.key < $1.key }
             guard !columns.isEmpty else { return [] }
-            // Only what has the form of a reference is brought up; the data themselves stay where they are.
+            // Only values in the form of a reference are read, not the data themselves.
             let values = columns.map {
                 "CASE WHEN length(\($0.value)) IN (37, 38) AND substr(\($0.value), 1, 1) = x'02' THEN \($0.value) END"
             }

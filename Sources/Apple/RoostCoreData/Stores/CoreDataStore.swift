@@ -55,8 +55,10 @@
             try files.verify()
         }
 
-        /// The metadata: `Z_UUID` is the store's identity, the keys of `Z_PLIST` that are not Core
-        /// Data's own are the user's.
+        /// Returns the metadata.
+        ///
+        /// The store's identity is `Z_UUID`. User metadata are the keys of `Z_PLIST` that are not
+        /// Core Data's own.
         ///
         /// Core Data's own keys (`NS…` and `_NS…`: version hashes, framework version, vacuum level)
         /// describe the file, not the data, and are left out.
@@ -71,7 +73,7 @@
         /// comparison only.
         package var appleVersionHashes: [String: [UInt8]] { identity.versionHashes }
 
-        /// A view of the store as it is now.
+        /// Returns a view of the store as it is now.
         ///
         /// - Throws: `storeReplaced` if the name refers to another file, or to one with other
         ///   tables; `closed`.
@@ -95,7 +97,7 @@
         /// Throws code `closed` after ``close()``.
         package func requireOpen() throws(StoreError) { try state.requireOpen() }
 
-        /// The bytes of the main file, its log and the files of large values.
+        /// Returns the number of bytes of the main file, its log and the files of large values.
         package func byteCount() throws(StoreError) -> Int {
             try state.requireOpen()
             var count: Int64 = 0
@@ -116,7 +118,7 @@
 
         // MARK: Opening
 
-        /// The model, from the first source that there is.
+        /// Returns the model from the first source that has one.
         private static func model(
             _ database: ForeignDatabase, tables: CoreDataTables, options: StoreOptions,
             identity: CoreDataMetadata
@@ -134,7 +136,7 @@
                 {
                     throw StoreError(
                         .modelMismatch,
-                        "The model in '\(database.path)' is another than the one given: \(StoreError.differences(of: model, from: cached.model)). Open it without a model, or give its own with option model=<path>."
+                        "The model in '\(database.path)' differs from the one given: \(StoreError.differences(of: model, from: cached.model)). Open the store without a model, or give its own with option model=<path>."
                     )
                 }
                 return (model, [])
@@ -146,7 +148,7 @@
             )
         }
 
-        /// The model in a model document.
+        /// Returns the model in a model document.
         private static func document(at path: String, options: StoreOptions) throws(StoreError) -> ManagedObjectModel {
             if let version = options.typeOptions["modelVersion"] {
                 throw StoreError(
@@ -158,8 +160,10 @@
             }
         }
 
-        /// The version in a bundle that wrote the store: by Apple's version hashes, which a
-        /// compiled bundle has, by the model in the file, or by tables and columns.
+        /// Returns the version in a bundle that wrote the store.
+        ///
+        /// It follows from Apple's version hashes, which a compiled bundle has, from the model in
+        /// the file, or from tables and columns.
         ///
         /// Of several that fit alike, the current one is meant, or else the newest.
         /// - Returns: The version; nil for a single model.
@@ -204,7 +208,7 @@
             return first.name
         }
 
-        /// Whether the tables and columns of a file are exactly those of a model.
+        /// Returns whether the tables and columns of a file are exactly those of a model.
         private static func fits(
             _ model: ManagedObjectModel, database: ForeignDatabase, tables: CoreDataTables
         ) throws(StoreError) -> Bool {
@@ -216,8 +220,10 @@
             }
         }
 
-        /// The positions of the models that leave nothing of a file over and miss nothing in it;
-        /// nil when it holds a model.
+        /// Returns the positions of the models whose tables and columns are exactly those of a
+        /// file.
+        ///
+        /// The result is nil if the file contains a model.
         static func fittingModels(
             among models: [ManagedObjectModel], database: ForeignDatabase
         ) throws(StoreError) -> [Int]? {
@@ -247,7 +253,7 @@
     }
 
     extension ManagedObjectModel {
-        /// Whether both models have the same entities with the same version hashes.
+        /// Returns whether both models have the same entities with the same version hashes.
         func hasSameVersionHashes(as other: ManagedObjectModel) -> Bool {
             entities.map(\.name) == other.entities.map(\.name)
                 && entities.map(\.versionHash) == other.entities.map(\.versionHash)

@@ -45,7 +45,7 @@
             StoreCosts(readingMicroseconds: 3.2, writingMicroseconds: 0)
         }
 
-        /// Whether the file at `path` is an SQLite database with the tables of Core Data.
+        /// Returns whether the file at `path` is an SQLite database with the tables of Core Data.
         ///
         /// A first look at 16 bytes, then one at the schema; the file is not changed.
         package func recognizes(fileAt path: String) -> Bool {
@@ -73,8 +73,10 @@
             try CoreDataStore(type: self, location: location, options: options)
         }
 
-        /// The models whose entities, tables and columns are exactly those of the file; nil when it
-        /// holds a model or an option names one.
+        /// Returns the positions of the models whose tables and columns are exactly those of the
+        /// file.
+        ///
+        /// The result is nil if the file contains a model or an option names one.
         ///
         /// Versions that differ in what no column shows, as the size of integers, fit alike.
         package func fittingModels(

@@ -62,15 +62,15 @@ internal import RoostForeignSQLite
             self.lastKeys = lastKeys
         }
 
-        /// The table of the root entity with this name.
+        /// Returns the table of the root entity with this name.
         func table(ofRoot name: String) -> String? {
             let wanted = "Z" + name.uppercased()
             if columns[wanted] != nil { return wanted }
             return columns.keys.first { $0.uppercased() == wanted }
         }
 
-        /// The columns of `table` named `base`, alone or followed by digits, in the order of the
-        /// digits.
+        /// Returns the columns of `table` named `base`, alone or followed by digits, in their
+        /// digits' order.
         func candidates(_ base: String, in table: String) -> [Column] {
             var found: [(suffix: Int, column: Column)] = []
             for column in columns[table] ?? [] {
@@ -80,8 +80,10 @@ internal import RoostForeignSQLite
             return found.sorted { $0.suffix < $1.suffix }.map(\.column)
         }
 
-        /// The number at the end of `name` after `base`; 0 for none; nil when `name` is something
-        /// else.
+        /// Returns the number at the end of `name` after `base`, or 0 without one.
+        ///
+        /// The result is nil if `name` does not begin with `base`, or continues with other
+        /// characters.
         static func suffix(of name: String, after base: String) -> Int? {
             let upper = name.uppercased()
             guard upper.hasPrefix(base) else { return nil }

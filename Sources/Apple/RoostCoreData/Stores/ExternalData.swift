@@ -12,7 +12,7 @@ internal import RoostCore
 
         init(storePath: String) { self.storePath = storePath }
 
-        /// The contents of a data file; nil when it is not there.
+        /// Returns the contents of a data file, or nil if it does not exist.
         ///
         /// - Throws: `permissionDenied`, `ioFailure`; `limitExceeded` for more than a record can
         ///   hold.
@@ -24,7 +24,7 @@ internal import RoostCore
             return try directory?.read(name, limit: RecordLayout.maximumByteCount)
         }
 
-        /// Whether a data file is there.
+        /// Returns whether a data file exists.
         func exists(_ name: String) throws(StoreError) -> Bool { try directoryNames().contains(name) }
 
         private var names: Set<String>?
@@ -42,9 +42,9 @@ internal import RoostCore
             return directory
         }
 
-        /// The file name in a stored reference: 2, a UUID as text, NUL.
+        /// Returns the file name in a stored reference: 2, a UUID as text, NUL.
         ///
-        /// Nil for anything else, so that no path can be smuggled in.
+        /// Nil for anything else, so a reference is never a path.
         static func name(in reference: [UInt8]) -> String? {
             guard reference.count == 38 || reference.count == 37, reference[0] == 2 else { return nil }
             let text = reference[1..<37]

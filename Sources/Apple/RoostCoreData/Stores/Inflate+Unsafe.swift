@@ -1,9 +1,9 @@
 internal import CZlib
 internal import RoostCore
 
-/// Unpacks raw DEFLATE data, the form of `Z_MODELCACHE`.
+/// Decompression of raw DEFLATE data, the form of `Z_MODELCACHE`.
 enum Inflate {
-    /// The unpacked bytes of a raw DEFLATE stream (RFC 1951), at most `limit` of them.
+    /// Returns the unpacked bytes of a raw DEFLATE stream (RFC 1951), at most `limit` of them.
     ///
     /// - Throws: `corrupted` for a damaged or cut off stream, `limitExceeded` when it unpacks to
     ///   more, `outOfResources`.
@@ -12,7 +12,7 @@ enum Inflate {
         // Negative window bits: no zlib header and no checksum (zlib manual, inflateInit2).
         let status = inflateInit2_(&stream, -15, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
         guard status == Z_OK else {
-            throw StoreError(.outOfResources, "\(what) could not be unpacked: zlib failed to start (\(status)).")
+            throw StoreError(.outOfResources, "Cannot unpack \(what): zlib failed to start (\(status)).")
         }
         defer { _ = inflateEnd(&stream) }
         var input = bytes

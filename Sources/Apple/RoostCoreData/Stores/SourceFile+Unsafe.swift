@@ -3,7 +3,7 @@ internal import RoostCore
 #if SQLite
     internal import RoostSystem
 
-    /// The identity, size and modification time of a file, which distinguish its states.
+    /// The identity, size and modification time of a file, by which its states are compared.
     struct FileStamp: Hashable {
         let device: UInt64
         let inode: UInt64
@@ -21,10 +21,10 @@ internal import RoostCore
             guard stat(path, &status) == 0 else {
                 switch errno {
                 case ENOENT, ENOTDIR: return nil
-                case EACCES, EPERM: throw StoreError(.permissionDenied, "'\(path)' may not be read: permission denied.")
+                case EACCES, EPERM: throw StoreError(.permissionDenied, "Cannot read '\(path)': permission denied.")
                 default:
                     throw StoreError(
-                        .ioFailure, "'\(path)' could not be examined: \(String(cString: strerror(errno))).")
+                        .ioFailure, "Cannot examine '\(path)': \(String(cString: strerror(errno))).")
                 }
             }
             device = UInt64(truncatingIfNeeded: status.st_dev)
@@ -41,8 +41,7 @@ internal import RoostCore
         }
     }
 
-    /// A directory of its own for private copies, readable by this user only, gone at the end of
-    /// the object's life.
+    /// A private directory for copies, which is removed when the object is deallocated.
     final class PrivateDirectory: Sendable {
         let path: String
         private let names: [String]
@@ -59,7 +58,7 @@ internal import RoostCore
                 return String(cString: made)
             }
             guard let made else {
-                throw Self.failure(errno, what: "A temporary directory could not be made in '\(base)'")
+                throw Self.failure(errno, what: "Cannot create a temporary directory in '\(base)'")
             }
             path = made
             self.names = names
@@ -87,17 +86,17 @@ internal import RoostCore
             let input = open(source, O_RDONLY | O_CLOEXEC)
             guard input >= 0 else {
                 if errno == ENOENT { return }
-                throw failure(errno, what: "'\(source)' could not be opened")
+                throw failure(errno, what: "Cannot open '\(source)'")
             }
             defer { _ = close(input) }
             let output = open(destination, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            guard output >= 0 else { throw failure(errno, what: "A private copy of '\(source)' could not be made") }
+            guard output >= 0 else { throw failure(errno, what: "Cannot create a private copy of '\(source)'") }
             defer { _ = close(output) }
             var piece = [UInt8](repeating: 0, count: 1 << 20)
             while true {
                 let taken = piece.withUnsafeMutableBytes { read(input, $0.baseAddress, $0.count) }
                 if taken < 0, errno == EINTR { continue }
-                guard taken >= 0 else { throw failure(errno, what: "'\(source)' could not be read") }
+                guard taken >= 0 else { throw failure(errno, what: "Cannot read '\(source)'") }
                 if taken == 0 { return }
                 var written = 0
                 while written < taken {
@@ -106,9 +105,7 @@ internal import RoostCore
                         bytes.baseAddress.map { write(output, $0 + written, taken - written) } ?? 0
                     }
                     if count < 0, errno == EINTR { continue }
-                    guard count > 0 else {
-                        throw failure(errno, what: "A private copy of '\(source)' could not be written")
-                    }
+                    guard count > 0 else { throw failure(errno, what: "Cannot write a private copy of '\(source)'") }
                     written += count
                 }
             }

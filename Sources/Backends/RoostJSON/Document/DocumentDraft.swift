@@ -9,7 +9,7 @@ struct DocumentDraft: Sendable {
     let path: String
     let file: FileIdentity
     let version: DocumentVersion
-    /// The counts and digests of what was written.
+    /// The counts and digests of the written content.
     let tally: StoreTally
     let foldedJournal: UInt64?
     /// The lock that keeps the file from being swept away.
@@ -38,7 +38,7 @@ struct DocumentDraft: Sendable {
         }
     }
 
-    /// Reads the document again and compares what it holds with what was to be written.
+    /// Reads the document again and compares its content with the content to write.
     ///
     /// - Throws: `verificationFailed`.
     func verify() throws(StoreError) {
@@ -90,7 +90,7 @@ struct UnfinishedDocument {
         }
     }
 
-    /// Flushes what was written to the medium.
+    /// Flushes the written text to the disk.
     func finish(_ version: DocumentVersion, tally: StoreTally, foldedJournal: UInt64?) throws(StoreError)
         -> DocumentDraft
     {
@@ -99,7 +99,7 @@ struct UnfinishedDocument {
             lock: lock)
     }
 
-    /// Removes what was written.
+    /// Removes the written file.
     func discard() { Self.remove(path, lock: lock) }
 
     /// Removes what it can of the file and its lock; the next opener sweeps away the rest.
@@ -119,7 +119,8 @@ final class DocumentOutput {
     private var flushedByteCount = 0
     private var checksum = TextChecksum()
     /// The text to write next. Append to it, and call ``flushIfFull()`` now and then.
-    // One thread uses an output, and nothing that appends to the text comes back to the output: no access can overlap another.
+    // One thread uses an output, and nothing that appends to the text comes back to the output: no
+    // access can overlap another.
     @exclusivity(unchecked) var text: TextBuffer
 
     init(at path: String, limit: Int, documentPath: String) throws(StoreError) {

@@ -3,7 +3,7 @@ internal import RoostFiles
 internal import RoostJSONText
 internal import RoostText
 
-/// A document that is open for reading: the same file whatever gets its name meanwhile.
+/// A document that is open for reading; it remains the same file if another file gets its name.
 final class DocumentFile: Sendable {
     let path: String
     /// The file when it was opened.

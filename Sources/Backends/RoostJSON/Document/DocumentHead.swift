@@ -53,8 +53,8 @@ struct DocumentHead: Sendable {
         }
         switch (member, last) {
         case (.format, _), (.formatVersion, .format?): break
-        case (_, .format?): throw text.error("'formatVersion' must come right behind 'format'")
-        case (_, .checksum?): throw text.error("nothing may come behind 'checksum'")
+        case (_, .format?): throw text.error("'formatVersion' must come directly after 'format'")
+        case (_, .checksum?): throw text.error("'checksum' must be the last member")
         default:
             guard !isLoading || member.rawValue >= DocumentFormat.Member.records.rawValue else {
                 throw text.error("'\(name)' must come before the records and the links")
@@ -102,7 +102,9 @@ struct DocumentHead: Sendable {
 
     private mutating func readVersion(_ text: inout JSONTokenReader) throws(StoreError) {
         try text.expect(.number, "the version of the format")
-        guard let version = text.integer, version >= 1 else { throw text.error("'formatVersion' is no version") }
+        guard let version = text.integer, version >= 1 else {
+            throw text.error("'formatVersion' is not a whole number from 1")
+        }
         guard version <= Int64(DocumentFormat.featureVersion) else {
             throw text.error(
                 "the document is written in format version \(version), and this program reads up to \(DocumentFormat.featureVersion); use a newer program",
@@ -117,7 +119,9 @@ struct DocumentHead: Sendable {
             let name = text.text
             let place = text.tokenPosition
             try text.expect(.number, "a key, a whole number")
-            guard let key = text.integer, key >= 0 else { throw text.error("the last key of '\(name)' is no key") }
+            guard let key = text.integer, key >= 0 else {
+                throw text.error("the last key of '\(name)' is not a whole number from 0")
+            }
             lastKeys.append((name, key, place))
         }
     }
@@ -144,14 +148,16 @@ struct DocumentHead: Sendable {
         }
     }
 
-    /// Returns the text of the next value, padded with as many lines and columns as precede it, so
-    /// that positions in it are those of the file.
+    /// Returns the text of the next value, padded so that its positions are those of the file.
+    ///
+    /// The padding has as many lines and columns as precede the value.
     private static func capture(
         _ text: inout JSONTokenReader
     ) throws(StoreError) -> (bytes: [UInt8], place: TextPosition) {
         let key = text.tokenPosition
         let keyByteCount = text.withText { $0.count } + 2
-        // No limit of its own: what a commit took must be read again, and the whole document has one.
+        // The value has no limit of its own: a later opening must read what a commit accepted, and
+        // the whole document has a limit.
         let value = try text.captureValue(byteCountLimit: JSONTokenReader.maximumTokenByteCount)
         // In every document that a program wrote, the value follows its key on the same line.
         let column = key.column + keyByteCount + 2

@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The records of hierarchies with subentities in the order of their keys.
 ///
-/// In a document, each entity has a list of its own. The records are sorted in bounded memory, by
+/// In a document, each entity has a separate list. The records are sorted in bounded memory, by
 /// root entities, in one pass over the whole document.
 final class DocumentHierarchies {
     private struct Held {
@@ -17,7 +17,7 @@ final class DocumentHierarchies {
     /// The next record; nil after the last one.
     private var held: Held?
     private var heldBytes: [UInt8] = []
-    /// The last root entity whose hierarchy was asked for; hierarchies up to it are passed.
+    /// The last root entity whose hierarchy was read; hierarchies up to it are passed.
     private var lastRoot: Int?
 
     /// Whether an entity's list holds a part of a hierarchy only.

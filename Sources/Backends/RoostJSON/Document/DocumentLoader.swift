@@ -13,7 +13,7 @@ internal import RoostKeyValue
 final class DocumentLoader: BulkLoader {
     /// The state of the load.
     private enum State {
-        /// Nothing was loaded yet.
+        /// The loader has received no content yet.
         case waiting
         case writing(UnfinishedDocument, DocumentText)
         /// Another loader does it.
@@ -160,7 +160,8 @@ final class DocumentLoader: BulkLoader {
                 }
                 if number != relationship.number || before.source != link.source { targets = [] }
             }
-            // Unless the relationship is ordered, the order of its links proves that each pair comes once.
+            // Unless the relationship is ordered, the order of its links proves that each pair
+            // comes once.
             guard !relationship.isOrdered || targets.insert(link.target).inserted else { return nil }
             lastLink = (relationship.number, link)
             normalized.links.append(link)
@@ -198,7 +199,7 @@ final class DocumentLoader: BulkLoader {
         }
     }
 
-    /// Passes what was written to the engine's own loader, which continues from there.
+    /// Passes the written content to the engine's own loader, which continues the load.
     private func passOn() throws(StoreError) -> any BulkLoader {
         if case .over = state { throw .loadIsOver(store.location) }
         try writeSorted()
@@ -224,7 +225,7 @@ final class DocumentLoader: BulkLoader {
             if case .passing = state {} else { try writeSorted() }
             switch state {
             case .writing where try uniqueValues?.hasRepeated() == true:
-                // It names the objects, and decides whether it is so.
+                // The engine decides whether the values are equal, and names the objects.
                 let tally = try passOn().finish()
                 state = .over
                 return tally

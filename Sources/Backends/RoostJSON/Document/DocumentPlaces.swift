@@ -20,7 +20,7 @@ struct DocumentPlaces {
     /// Returns an error about a dangling reference or link.
     func error(_ dangling: KeyValueStore.DanglingReference) throws(StoreError) -> StoreError {
         guard let relationship = try? model.requireRelationship(dangling.relationship) else {
-            throw StoreError(.internalInconsistency, "There is no relationship '\(dangling.relationship)'.")
+            throw StoreError(.internalInconsistency, "The relationship '\(dangling.relationship)' does not exist.")
         }
         let (source, destination) = (model.entities[relationship.source], model.entities[relationship.destination])
         let place: TextPosition?
@@ -32,7 +32,7 @@ struct DocumentPlaces {
         } else {
             place = try link(of: relationship, source: dangling.source, target: dangling.target)
             what =
-                "a link of '\(relationship.name)' leads from \(source.name)/p\(dangling.source) to \(destination.name)/p\(dangling.target)"
+                "a link of '\(relationship.name)' connects \(source.name)/p\(dangling.source) with \(destination.name)/p\(dangling.target)"
         }
         if let named = dangling.named {
             return located(
@@ -43,7 +43,7 @@ struct DocumentPlaces {
         }
         let missing = dangling.lacksSource ? source : destination
         return located(
-            place, message: "\(what), but there is no such \(missing.name); correct the key, or add the object")
+            place, message: "\(what), but no such \(missing.name) exists; correct the key, or add the object")
     }
 
     /// An error about two records with the same unique values.
@@ -89,7 +89,7 @@ struct DocumentPlaces {
             found = located(
                 place,
                 message:
-                    "a link of '\(relationship.name)' from p\(link.source) to p\(link.target) stands in line \(earlier.line) too; remove one of them"
+                    "a link of '\(relationship.name)' from p\(link.source) to p\(link.target) is also in line \(earlier.line); remove one of them"
             )
             return false
         } next: {

@@ -112,10 +112,11 @@ struct DocumentReader: ~Copyable {
         }
     }
 
-    /// The contents of a document as a store in memory that is only read, whatever has the
-    /// document's name by now.
+    /// The contents of a document as a read-only store in memory, even if another file has the
+    /// document's name now.
     ///
-    /// - Throws: As ``load(_:location:settings:)``; `busy` if the file was written to since it was opened.
+    /// - Throws: As ``load(_:location:settings:)``; `busy` if the file was written to since it was
+    ///   opened.
     static func store(
         _ file: DocumentFile, location: StoreLocation, settings: JSONSettings
     ) throws(StoreError) -> KeyValueStore {
@@ -189,7 +190,7 @@ struct DocumentReader: ~Copyable {
         )
     }
 
-    /// Makes the store that the records go into, when everything it is made of was read.
+    /// Creates the store for the records after all its metadata were read.
     private mutating func beginLoading(_ text: borrowing JSONTokenReader) throws(StoreError) -> Loading {
         if let loading { return loading }
         let (uuid, model) = try head.require(text)

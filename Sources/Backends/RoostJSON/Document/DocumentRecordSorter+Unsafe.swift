@@ -13,7 +13,9 @@ final class DocumentRecordSorter {
     private var last = (root: -1, key: Int64(0))
     private var isEmpty = true
 
-    /// Nil for a model without subentities, whose records come in the document's order.
+    /// Creates a sorter; returns nil for a model without subentities.
+    ///
+    /// The records of such a model come in the document's order.
     init?(_ model: ManagedObjectModel, directories: [String]) {
         guard model.entities.contains(where: { $0.superentity != nil }) else { return nil }
         self.model = model

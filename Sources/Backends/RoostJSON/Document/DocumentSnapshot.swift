@@ -115,7 +115,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         return DocumentLinkCursor(DocumentPass(self, list: list, isEmpty: tail.count(of: list) == 0))
     }
 
-    // MARK: What is known without reading
+    // MARK: Known without reading
 
     var canRecordHistory: Bool { true }
 
@@ -144,7 +144,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         return tail.lastKeys[try model.requireEntity(entity).root] ?? 0
     }
 
-    // MARK: What is read in memory
+    // MARK: Read in memory
 
     func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor { try inMemory().records(with: ids) }
     func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
@@ -175,7 +175,8 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         try inMemory().explain(checked: request, executing: executing)
     }
     func makeObjectGraph() -> any ObjectGraph {
-        // A graph cannot fail before it is asked: one that opens cursors asks for the document in memory then.
+        // Making a graph cannot throw. If the document cannot be read into memory, a graph that
+        // opens cursors reports the error later.
         (try? inMemory())?.objectGraph() ?? SnapshotGraph(self)
     }
 

@@ -18,7 +18,8 @@ final class DocumentStream {
     /// The counts, digests and last keys at the end of the document.
     let tail: DocumentTail
     private let file: DocumentFile
-    // One thread uses a stream, and nothing that its methods call comes back to it: no access can overlap another.
+    // One thread uses a stream, and nothing that its methods call comes back to it: no access can
+    // overlap another.
     @exclusivity(unchecked) private var text: JSONTokenReader
     @exclusivity(unchecked) private var records: RecordTextReader
     /// The list whose elements come next; nil after the last one.
@@ -169,7 +170,7 @@ final class DocumentStream {
             if try text.nextKey() {
                 let list = try self.list()
                 guard isBefore(list) else { throw unordered("lists") }
-                // Who reads every list that is counted has then read every list that is there.
+                // With this check, a reader of all counted lists has read all lists.
                 guard tail.count(of: list) > 0 else { throw DocumentTail.mismatch(file) }
                 try text.expect(.beginArray, "a list")
                 next = list

@@ -82,7 +82,8 @@ struct DocumentTail: Sendable {
     init?(_ file: DocumentFile, model: ManagedObjectModel, generation: Generation) throws(StoreError) {
         let start = max(0, file.byteCount - Self.maximumByteCount)
         let bytes = try file.read(at: start, count: file.byteCount - start)
-        // No string holds a line break, so this text begins the line of the member, or of a member inside the model.
+        // No string holds a line break, so this text begins the line of the member, or of a member
+        // inside the model.
         let line = Array("\n\"\(DocumentFormat.Member.lastKeys.key)\": ".utf8)
         guard let place = bytes.indices.last(where: { bytes[$0] == line[0] && bytes[$0...].starts(with: line) }) else {
             return nil
@@ -100,7 +101,7 @@ struct DocumentTail: Sendable {
     static func mismatch(_ file: DocumentFile) -> StoreError {
         StoreError(
             .corrupted,
-            "'\(file.path)': the records and links of the document are not those that its tally counts; restore it from a copy."
+            "'\(file.path)': the records and links of the document differ from its tally; restore it from a copy."
         )
     }
 

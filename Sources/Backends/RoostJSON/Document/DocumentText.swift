@@ -132,7 +132,8 @@ struct DocumentText {
             try DocumentHistory.append(settings, history: history, to: output)
         }
         tail.append(to: &output.text, model: model)
-        // On a line of its own that begins with the comma: without the line the document is as valid as before.
+        // On a line of its own that begins with the comma: without the line the document is as
+        // valid as before.
         append("\n, ")
         let version = try output.version()
         append(DocumentChecksum.tail((version.high, version.low)))

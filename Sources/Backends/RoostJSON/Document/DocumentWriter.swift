@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostKeyValue
 
-/// Writes what a view of a storage shows as a document.
+/// Writes the contents of a view of a storage as a document.
 struct DocumentWriter {
     private let snapshot: any StoreSnapshot
     private let metadata: StoreMetadata
@@ -32,7 +32,7 @@ struct DocumentWriter {
 
     /// Writes everything.
     ///
-    /// Returns what a journal calls this document.
+    /// Returns the version by which a journal identifies this document.
     func write(foldedJournal: UInt64?) throws(StoreError) -> DocumentVersion {
         var text = try DocumentText(
             output, metadata: metadata, generation: tally.generation, foldedJournal: foldedJournal,

@@ -20,7 +20,7 @@ final class JournalFile {
     /// new document replaces it.
     var failure: StoreError?
 
-    /// Makes the journal with its first frame; who may read the document may read it too.
+    /// Creates the journal with its first frame and the permissions of the document.
     ///
     /// Nothing is left of it when this throws, unless the system refuses that too.
     init(at path: String, beside document: String, header: JournalHeader, payload: [UInt8]) throws(StoreError) {
@@ -40,13 +40,14 @@ final class JournalFile {
             endOffset = bytes.count
             chain = JournalFrame.check(frameHead)
         } catch {
-            // The first error is reported. A journal that could not be removed holds nothing that was acknowledged.
+            // The first error is reported. A journal that could not be removed holds nothing that
+            // was acknowledged.
             try? StoreFile.remove(path)
             throw error
         }
     }
 
-    /// Continues a journal that was read, after cutting off what a crash left at its end.
+    /// Continues a journal that was read, after cutting off an incomplete commit at its end.
     init(at path: String, after state: JournalState) throws(StoreError) {
         file = try WritableFile(at: path)
         if state.tornByteCount > 0 {
@@ -74,7 +75,8 @@ final class JournalFile {
         }
         do throws(StoreError) { try file.sync() } catch {
             failure = error
-            // Makes it less likely that a crash shows a commit that was reported as failed; nothing relies on it.
+            // Makes it less likely that a crash shows a commit that was reported as failed; nothing
+            // relies on it.
             try? file.setByteCount(endOffset)
             throw error
         }

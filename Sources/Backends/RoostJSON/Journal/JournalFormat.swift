@@ -20,7 +20,7 @@ struct JournalHeader: Hashable, Sendable {
     var storeUUID: StoreUUID
     /// The document that the frames are applied to.
     var document: DocumentVersion
-    /// The document's generation, for people who look into the file.
+    /// The document's generation, for people who read the file.
     var generation: Generation
 
     /// The bytes, ending with their checksum, which the first frame's chain begins with.
@@ -139,7 +139,7 @@ struct JournalFrame: Sendable {
         payloadChecksum = bytes.word(at: offset + 24)
     }
 
-    // MARK: What a crash leaves
+    // MARK: Remains of a crash
 
     /// The bytes that a disk writes as a whole.
     static let sectorByteCount = 512

@@ -96,7 +96,7 @@ struct JournalOperations: Sendable {
     }
 }
 
-/// A writer that notes what is written.
+/// A writer that records its operations.
 final class RecordingWriter: KeyValueWriter {
     private let base: any KeyValueWriter
     private(set) var operations: JournalOperations

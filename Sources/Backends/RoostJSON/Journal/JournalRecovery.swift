@@ -6,8 +6,8 @@ internal import RoostKeyValue
 struct JournalState: Sendable {
     /// The relation of a journal to the document beside it.
     enum Relation: Sendable {
-        /// Nothing was ever acknowledged in it: its maker died before the first frame was on the
-        /// disk.
+        /// A journal without an acknowledged commit: its process died before the first frame was on
+        /// the disk.
         case empty
         /// The document contains it already: the program that folded it died before it could remove
         /// it.
@@ -29,8 +29,8 @@ struct JournalState: Sendable {
 
 /// Reads the journal of a store from its first to its last whole frame.
 ///
-/// A frame that is not whole at the end of the file is what a crash leaves, and passed over.
-/// Everything else that does not match is damage: code `corrupted`, with the offset.
+/// An incomplete frame at the end of the file comes from a crash and is skipped. Any other mismatch
+/// is damage: code `corrupted`, with the offset.
 struct JournalRecovery: ~Copyable {
     private let file: RegularFile
     private let path: String
@@ -96,7 +96,7 @@ struct JournalRecovery: ~Copyable {
         let head = try read(at: 0, count: JournalHeader.byteCount)
         guard head.count == JournalHeader.byteCount, !head.isZero(0..<head.count) else {
             guard try !hasFrame(from: 0) else { throw damaged(at: 0, reason: "its header is missing") }
-            // Nothing that another program wrote is taken for a journal, and removed.
+            // A file of another program must not be treated as a journal and removed.
             guard JournalHeader.canBegin(head) else { throw JournalHeader.foreign(path) }
             return JournalState(relation: .empty, tornByteCount: byteCount)
         }
@@ -149,7 +149,7 @@ struct JournalRecovery: ~Copyable {
     private static func foreign(_ path: String, how: String) -> StoreError {
         StoreError(
             .storeReplaced,
-            "The journal '\(path)' \(how): the document beside it was edited or replaced while commits were waiting in the journal. Put the document back that it belongs to, or move the journal away to do without its commits. Nothing was changed."
+            "The journal '\(path)' \(how): the document beside it was edited or replaced while commits were waiting in the journal. Restore the document that the journal belongs to, or move the journal away to discard its commits. Nothing was changed."
         )
     }
 
@@ -175,7 +175,8 @@ struct JournalRecovery: ~Copyable {
             return nil
         }
         guard let frame = JournalFrame(bytes) else {
-            // A crash leaves zeros for whole sectors. Any other invalid head is damage, and so are zeros that are followed by a frame.
+            // A crash leaves zeros for whole sectors. Any other invalid head is damage, and so are
+            // zeros that are followed by a frame.
             var isTorn = try headHasZeroPiece(at: start)
             if isTorn { isTorn = try !hasFrame(from: start + 1) }
             guard isTorn else { throw damaged(at: start, reason: "the head of a frame does not match its checksum") }
@@ -207,7 +208,7 @@ struct JournalRecovery: ~Copyable {
     private func damaged(at offset: Int, reason: String) -> StoreError {
         StoreError(
             .corrupted,
-            "The journal '\(path)' is damaged at byte \(offset): \(reason). Restore it from a copy, or move it away to do without the commits in it."
+            "The journal '\(path)' is damaged at byte \(offset): \(reason). Restore it from a copy, or move it away to discard its commits."
         )
     }
 

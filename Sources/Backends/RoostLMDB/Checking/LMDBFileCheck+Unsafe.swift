@@ -6,10 +6,10 @@ internal import RoostSystem
 /// A check of an LMDB data file's structure without LMDB, which trusts its files and crashes on
 /// damaged ones.
 ///
-/// It never maps the file, and validates each length, offset and page number before use, so that a
-/// damaged or hostile file can only make it throw. It accepts only what the LMDB backend writes:
+/// The check never maps the file, and validates each length, offset and page number before use. So
+/// a damaged or hostile file can only make it throw. It accepts only the files of the LMDB backend:
 /// 64-bit, little-endian, no sorted duplicates. Every page must be live once or free once. The file
-/// must not be written meanwhile. Reads each live page once: about 0.4 ms per MB.
+/// must not be written meanwhile. The check reads each live page once: about 0.4 ms per MB.
 final class LMDBFileCheck {
     private let file: RegularFile
     private let byteCount: UInt64
@@ -150,7 +150,8 @@ final class LMDBFileCheck {
                 throw LMDBDamage("another page size than on page 0", page: 1)
             }
             for (number, meta) in [first, second].enumerated() {
-                // Pages at the end that were taken and given back in one transaction were never written.
+                // Pages at the end that were taken and given back in one transaction were never
+                // written.
                 guard meta.lastPage >= 1, meta.lastPage < 1 << 40 else {
                     throw LMDBDamage("\(meta.lastPage) pages", page: UInt64(number))
                 }
@@ -160,9 +161,10 @@ final class LMDBFileCheck {
             guard a & 1 == 0, b & 1 == 1 || (a == 0 && b == 0), max(a, b) - min(a, b) <= 1 else {
                 throw LMDBDamage("the transaction numbers \(a) and \(b) of the meta pages do not follow each other")
             }
-            // A bit for every page has to fit in memory; what a file does not have cannot be live.
+            // A bit for each page must fit in memory. Pages beyond the end of the file cannot be
+            // live.
             guard max(first.lastPage, second.lastPage) <= max(filePages * 2, filePages + 1_048_576) else {
-                throw LMDBDamage("the file was cut: \(filePages) pages are there")
+                throw LMDBDamage("the file was truncated to \(filePages) pages")
             }
         }
         return (first, second)
@@ -188,7 +190,7 @@ final class LMDBFileCheck {
     }
 
     private func mark(live page: UInt64) throws(LMDBDamage) {
-        guard page >= 2, page <= lastPage, page < filePages else { throw LMDBDamage("there is no page \(page)") }
+        guard page >= 2, page <= lastPage, page < filePages else { throw LMDBDamage("page \(page) does not exist") }
         try Self.mark(page, bits: &used)
     }
 
@@ -250,7 +252,7 @@ final class LMDBFileCheck {
         try damage { () throws(LMDBDamage) in
             try checkOrder(page.node(0).key, lowerBound: lowerBound, role: role, number: number)
         }
-        // Most leaves are full of records, whose bytes are looked at when they are read.
+        // Most leaves hold only records, which are verified when they are read.
         if role != .database || !page.hasOnlyValues {
             for index in 0..<page.count {
                 let node = try damage { () throws(LMDBDamage) in try page.node(index) }
@@ -271,7 +273,8 @@ final class LMDBFileCheck {
             let node = try damage { () throws(LMDBDamage) in try page.node(index) }
             if index > 0 {
                 try damage { () throws(LMDBDamage) in
-                    // The second key has the bound of the whole page, since the first one says nothing.
+                    // The second key has the bound of the whole page, since the first one says
+                    // nothing.
                     try checkOrder(node.key, lowerBound: index == 1 ? lowerBound : nil, role: role, number: page.number)
                 }
             }
@@ -280,8 +283,10 @@ final class LMDBFileCheck {
         }
     }
 
-    /// Compares the first key of a page, or any of a branch, with the last one of the leaves before
-    /// it and with the one above it.
+    /// Compares a key with the last key of the preceding leaves and with the lower bound of its
+    /// page.
+    ///
+    /// The key is the first one of a leaf, or any one of a branch.
     private func checkOrder(
         _ key: UnsafeRawBufferPointer, lowerBound: [UInt8]?, role: Role, number: UInt64
     ) throws(LMDBDamage) {
@@ -331,7 +336,7 @@ final class LMDBFileCheck {
     private func overflow(_ page: LMDBTreePage, node: LMDBTreePage.Node, role: Role) throws(CheckFailure) {
         let first = try damage { () throws(LMDBDamage) in try page.bytes.u64(node.valueOffset) }
         guard first >= 2, first < filePages else {
-            throw .damage(LMDBDamage("there is no page \(first)", page: page.number))
+            throw .damage(LMDBDamage("page \(first) does not exist", page: page.number))
         }
         let start = first * UInt64(pageByteCount)
         let count = try withBytes(LMDBTreePage.headerByteCount, at: start) { (header) throws(CheckFailure) in

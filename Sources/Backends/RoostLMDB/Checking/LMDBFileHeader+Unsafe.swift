@@ -4,7 +4,8 @@ internal import RoostKeyValue
 
 /// The bytes of a part of a file, read only inside their bounds.
 struct FileBytes {
-    // SAFETY: `bytes` stays allocated while its owner, the reader of the file, does; every access below is checked.
+    // SAFETY: `bytes` stays allocated while its owner, the reader of the file, does; every access
+    // below is checked.
     let bytes: UnsafeRawBufferPointer
 
     func u16(_ offset: Int) throws(LMDBDamage) -> Int { Int(UInt16(littleEndian: try load(offset))) }
@@ -24,7 +25,7 @@ struct FileBytes {
 struct LMDBDamage: Error {
     let reason: String
     let page: UInt64?
-    /// Nil for damage; else the code for a file that may be sound but is not one of ours.
+    /// The code for a file that is not a store of Roost; nil for damage.
     let code: StoreError.Code?
 
     init(_ reason: String, page: UInt64? = nil, code: StoreError.Code? = nil) {
@@ -134,7 +135,7 @@ struct LMDBMeta {
                 "it was written on a machine with another byte order; convert it there", code: .unsupportedVersion)
         case (_, magic):
             throw LMDBDamage("it was written by a 32-bit program; convert it there", code: .unsupportedVersion)
-        default: throw LMDBDamage("it is no LMDB file; check the path", code: .notAStore)
+        default: throw LMDBDamage("it is not an LMDB file; check the path", code: .notAStore)
         }
     }
 }

@@ -21,7 +21,7 @@ struct LMDBTreePage {
     struct Node {
         /// The size of a leaf's value.
         let valueByteCount: Int
-        /// Nil in a branch, and for flags that Roost never makes.
+        /// The kind of content; nil in a branch, and for flags that Roost never writes.
         let content: Content?
         let flags: Int
         let child: UInt64
@@ -81,10 +81,12 @@ struct LMDBTreePage {
                 }
                 before = node.key
             }
-            // Nodes begin at even offsets, so that half of one fits into 16 bits on pages of up to 64 KiB.
+            // Nodes begin at even offsets, so that half of one fits into 16 bits on pages of up to
+            // 64 KiB.
             ends[node.offset / 2] = UInt16((node.end + 1) / 2)
         }
-        // They follow each other in memory without gap and overlap, whatever the order of their keys.
+        // They follow each other in memory without gap and overlap, whatever the order of their
+        // keys.
         var (position, found) = (upper / 2, 0)
         while position < ends.count, ends[position] > position {
             let end = Int(ends[position])

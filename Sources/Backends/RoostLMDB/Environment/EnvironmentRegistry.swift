@@ -86,7 +86,8 @@ enum EnvironmentRegistry {
     /// name.
     private static func slot(_ key: Key, path: String) -> Slot? {
         entries.withLock { entries in
-            // LMDB names its lock file after the file: two files of one name would clear each other's readers.
+            // LMDB names its lock file after the file: two files of one name would clear each
+            // other's readers.
             guard entries[key] != nil || !entries.values.contains(where: { $0.slot.path == path }) else { return nil }
             let slot = entries[key]?.slot ?? Slot(key, path: path)
             entries[key, default: Entry(slot: slot, userCount: 0)].userCount += 1
@@ -115,7 +116,8 @@ enum EnvironmentRegistry {
             giveBack(slot)
             throw error
         }
-        // The file may have got other names since it was opened. The environment holds the store's lock.
+        // The file may have got other names since it was opened. The environment holds the store's
+        // lock.
         if isShared, slot.key.linkedPath == nil {
             try StoreFile.requireOneName(
                 ofStoreAt: path, forWriting: settings.isWritable, companions: LMDBStoreType.companions)

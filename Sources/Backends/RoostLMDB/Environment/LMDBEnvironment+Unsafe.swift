@@ -13,7 +13,8 @@ internal import RoostSystem
 final class LMDBEnvironment: Sendable {
     /// The handle and what depends on it.
     struct Gate {
-        // SAFETY: used only under the gate's lock, or between `enter` and `leave`, during which it is not replaced.
+        // SAFETY: used only under the gate's lock, or between `enter` and `leave`, during which it
+        // is not replaced.
         var handle: OpaquePointer?
         var databases: [MDB_dbi] = []
         var mapByteCount = 0
@@ -56,7 +57,8 @@ final class LMDBEnvironment: Sendable {
         self.path = path
         self.settings = settings
         try StoreFile.refuseNetworkFileSystem(at: path)
-        // Before the lock, so that no lock file is created beside a file that is not LMDB's. A store has its first bytes before its name.
+        // Before the lock, so that no lock file is created beside a file that is not LMDB's. A
+        // store has its first bytes before its name.
         if !isNew { try LMDBFileCheck.requireMagic(path) }
         try StoreFile.requireOwnCompanions(ofStoreAt: path, type: LMDBStoreType())
         let storeLock =
@@ -66,7 +68,8 @@ final class LMDBEnvironment: Sendable {
         let isLinked = try StoreFile.requireOneName(
             ofStoreAt: path, forWriting: settings.isWritable, acceptsLinks: settings.acceptsLinks,
             companions: LMDBStoreType.companions)
-        // Under the lock: the last one to close the store removes LMDB's lock file, unless another process has the lock.
+        // Under the lock: the last one to close the store removes LMDB's lock file, unless another
+        // process has the lock.
         try StoreFile.requireOwnCompanions(ofStoreAt: path, type: LMDBStoreType())
         let handleCheck = try FileHandleCheck(at: path)
         // LMDB's locks belong to a name, and do not exclude a writer under another one.
@@ -85,7 +88,8 @@ final class LMDBEnvironment: Sendable {
             where !settings.isWritable && usesLocks
             && (error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace)
         {
-            // LMDB's own lock file cannot be made although ours is there. On a full disk a writer could not make it either.
+            // LMDB's own lock file cannot be made although ours is there. On a full disk a writer
+            // could not make it either.
             usesLocks = false
             opened = try Self.openHandle(path, settings: settings, isNew: false, usesLocks: false)
         } catch {
@@ -132,10 +136,11 @@ final class LMDBEnvironment: Sendable {
                 where !settings.isWritable
                 && (error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace)
             {
-                // Falls through: a lock file that this user can only read, or cannot make.
+                // A read-only opening continues if this user cannot write or create the lock file.
             }
         }
-        // Another process may be writing. Damage counts only if the file stayed the same during the check.
+        // Another process may be writing. Damage counts only if the file stayed the same during the
+        // check.
         var patience = Patience(seconds: settings.timeoutSeconds)
         while true {
             let before = try FileIdentity(at: path).modificationNanoseconds
@@ -278,8 +283,8 @@ final class LMDBEnvironment: Sendable {
         writerLock.withLock { $0?.close() }
         guard let storeLock else { return }
         // If others have it open, or this user may not remove it, the file stays: it does no harm.
-        // A lock that was released before cannot be changed, so a second call stops here.
-        // It also stays if it is another file than was opened, as under a relative path after `chdir`.
+        // A lock that was released before cannot be changed, so a second call stops here. It also
+        // stays if it is another file than was opened, as under a relative path after `chdir`.
         if (try? storeLock.change(to: .exclusive, timeoutSeconds: 0)) != nil,
             (try? lockFileCheck?.verify()) != nil
         {
@@ -317,7 +322,8 @@ final class LMDBEnvironment: Sendable {
         do throws(StoreError) {
             try lockFileCheck?.verify()
         } catch  where error.code == .storeReplaced {
-            // Who opened the store since has another one, and knows nothing of this one's readers and writers.
+            // Later openers have a new lock file, which does not show the readers and writers of
+            // this one.
             throw StoreError(
                 .storeReplaced,
                 "LMDB's lock file '\(path)-lock' was removed or exchanged while the store was open; close the store everywhere and open it again"
@@ -400,7 +406,8 @@ final class LMDBEnvironment: Sendable {
 
     /// Gives the writer's place back.
     func unlockAfterWriting() {
-        // An open lock file can always be unlocked; should that fail, the place is free when the store is closed.
+        // An open lock file can always be unlocked. If that fails nevertheless, closing the store
+        // releases the lock.
         writerLock.withLock { try? $0?.unlock() }
     }
 }

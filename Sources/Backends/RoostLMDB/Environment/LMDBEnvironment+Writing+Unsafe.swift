@@ -100,7 +100,8 @@ extension LMDBEnvironment {
             leave()
             throw error
         }
-        // Not under the gate's lock: this waits for any other writer; our own lock has excluded other Roost processes.
+        // Not under the gate's lock: this waits for any other writer; our own lock has excluded
+        // other Roost processes.
         var pointer: OpaquePointer?
         let code = mdb_txn_begin(handle, nil, 0, &pointer)
         guard code == MDB_SUCCESS, let pointer else {
@@ -145,7 +146,7 @@ extension LMDBEnvironment {
         case MDB_SUCCESS: return true
         case MDB_MAP_FULL: return false
         case MDB_BAD_TXN, MDB_TXN_FULL, MDB_KEYEXIST:
-            // Refused before anything was written to the file.
+            // LMDB refuses these before it writes to the file.
             throw StoreError.lmdb(code, what: "cannot be committed", path: path)
         default: throw failedCommit(code)
         }
@@ -158,12 +159,13 @@ extension LMDBEnvironment {
         let error = StoreError.lmdb(code, what: "cannot be committed", path: path)
         let isUnknown = gate.withLock { gate in
             guard let handle = gate.handle else { return true }
-            // LMDB refuses everything after a meta page failed; before that, nothing that counts was written.
+            // LMDB refuses everything after it failed to write a meta page. Before that, it has
+            // written nothing that counts.
             var probe: OpaquePointer?
             let result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe)
             if result == MDB_SUCCESS { mdb_txn_abort(probe) }
-            // Pages that found no space belong to nothing, and LMDB can continue. After any other failure it is reopened, which has to wait for the
-            // snapshots of this process.
+            // Pages that could not be written belong to no tree, so LMDB can continue. After any
+            // other failure it is reopened, which waits for the snapshots of this process.
             if result == MDB_PANIC || error.code != .noSpace { gate.needsReopening = true }
             return result == MDB_PANIC
         }
@@ -186,7 +188,8 @@ extension LMDBEnvironment {
             try LMDBFileCheck.check(path)
             return []
         } catch  where error.code == .corrupted || error.code == .notAStore || error.code == .unsupportedVersion {
-            // Without the writer's place, another process may have been writing: then the file has to be checked again.
+            // Without the writer lock, another process may have written, so the file must be
+            // checked again.
             if !isWritable, try FileIdentity(at: path).modificationNanoseconds != before {
                 throw StoreError(
                     .busy, "'\(path)' is being written by another process; check it again when that is done")
@@ -217,7 +220,8 @@ extension LMDBEnvironment {
 final class LMDBLongWrite: KeyValueLongWrite {
     /// The writer, which lives on the transaction's thread.
     private final class Handle: @unchecked Sendable {
-        // Proof of Sendable: `writer` is used only by jobs of the transaction's thread, one after the other.
+        // Proof of Sendable: `writer` is used only by jobs of the transaction's thread, one after
+        // the other.
         let writer: LMDBWriter
         init(_ writer: LMDBWriter) { self.writer = writer }
     }
@@ -290,7 +294,7 @@ final class LMDBLongWrite: KeyValueLongWrite {
     private func requireUsable() throws(StoreError) -> Handle {
         guard let handle else { throw StoreError(.closed, "The transaction was ended before") }
         guard !hasFailed else {
-            throw StoreError(.invalidRequest, "A part of the transaction failed; it can only be given up")
+            throw StoreError(.invalidRequest, "A part of the transaction failed; it can only be aborted")
         }
         return handle
     }

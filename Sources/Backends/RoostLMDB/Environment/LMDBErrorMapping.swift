@@ -33,7 +33,7 @@ extension StoreError {
         switch code {
         case MDB_KEYEXIST:
             return error(
-                .invalidRequest, name: "MDB_KEYEXIST", remedy: "a key does not come after those that are there")
+                .invalidRequest, name: "MDB_KEYEXIST", remedy: "a key exists already, or is not above the last one")
         case MDB_NOTFOUND:
             return error(.notAStore, name: "MDB_NOTFOUND", remedy: "a database that every Roost store has is missing")
         case MDB_PAGE_NOTFOUND:
@@ -48,7 +48,8 @@ extension StoreError {
             return error(
                 .unsupportedVersion, name: "MDB_VERSION_MISMATCH",
                 remedy: "another version of LMDB wrote the file or has it open")
-        case MDB_INVALID: return error(.notAStore, name: "MDB_INVALID", remedy: "it is no LMDB file; check the path")
+        case MDB_INVALID:
+            return error(.notAStore, name: "MDB_INVALID", remedy: "it is not an LMDB file; check the path")
         case MDB_MAP_FULL:
             return error(
                 .limitExceeded, name: "MDB_MAP_FULL", remedy: "the largest map is full; open it with a larger mapSize")
@@ -75,7 +76,7 @@ extension StoreError {
         case MDB_BAD_RSLOT:
             return error(
                 .internalInconsistency, name: "MDB_BAD_RSLOT",
-                remedy: "a reader's place was used twice; please report this")
+                remedy: "a reader slot was used twice; please report this")
         case MDB_BAD_TXN:
             return error(
                 .internalInconsistency, name: "MDB_BAD_TXN",
@@ -86,7 +87,7 @@ extension StoreError {
         case MDB_BAD_DBI:
             return error(
                 .internalInconsistency, name: "MDB_BAD_DBI",
-                remedy: "a database was changed behind it; please report this")
+                remedy: "a database handle changed unexpectedly; please report this")
         default:
             return error(
                 .internalInconsistency, name: "unknown", remedy: "the library returned a code that it does not document"

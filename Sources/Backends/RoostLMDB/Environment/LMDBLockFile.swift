@@ -7,7 +7,7 @@ internal import RoostFiles
 enum LMDBLockFile {
     /// Whether the file is LMDB's lock file, finished or not.
     ///
-    /// LMDB makes its two mutexes first, and then says in the header what the file is.
+    /// LMDB creates its two mutexes first, and then writes the header of the file.
     static func isLockFile(_ file: CompanionFile) -> Bool {
         // LMDB reports a file that the user may not read.
         guard let bytes = file.prefix(examinedByteCount) else { return true }

@@ -6,7 +6,8 @@ internal import RoostKeyValue
 ///
 /// Used by one thread at a time.
 final class LMDBTransaction {
-    // SAFETY: valid until `end()`, which closes all cursors first and hands it to the code that commits or aborts it.
+    // SAFETY: valid until `end()`, which closes all cursors first and hands it to the code that
+    // commits or aborts it.
     private var pointer: OpaquePointer?
     private let databases: [MDB_dbi]
     /// The open cursors, oldest first; a cursor to close is mostly among the last.
@@ -217,7 +218,7 @@ final class LMDBCursor: KeyValueCursor {
     }
 }
 
-/// A snapshot: a read transaction that goes back to the environment's pool when it is closed.
+/// A snapshot: a read transaction that returns to the environment's pool when it is closed.
 final class LMDBReader: KeyValueReader {
     private let transaction: LMDBTransaction
     private var lease: EnvironmentLease?
@@ -248,7 +249,8 @@ final class LMDBReader: KeyValueReader {
     func close() {
         guard let lease else { return }
         self.lease = nil
-        // Who closes what it is shown entries of keeps their bytes until then.
+        // A caller may close the reader while it visits entries; their bytes must stay valid until
+        // the visit ends.
         guard transaction.isVisited else { return Self.end(transaction, lease: lease) }
         transaction.afterVisits { [transaction] in Self.end(transaction, lease: lease) }
     }

@@ -10,7 +10,8 @@ internal import RoostSystem
 final class LMDBWriter: KeyValueWriter {
     /// The cursor of a space.
     private struct Place {
-        // SAFETY: valid until the transaction closes its cursors in `end()`, after which `requireOpen` throws before it is used.
+        // SAFETY: valid until the transaction closes its cursors in `end()`, after which
+        // `requireOpen` throws before it is used.
         let cursor: OpaquePointer
         /// Whether it is at the end, where LMDB lets it stay from one append to the next.
         let isAppending: Bool
@@ -28,9 +29,10 @@ final class LMDBWriter: KeyValueWriter {
     }
 
     let transaction: LMDBTransaction
-    // Accessed by address, because Swift checks each access to a property of a class at run time: 270 instructions an update.
-    // SAFETY: made in `init`, freed in `deinit`, and used by the one thread that the transaction belongs to; no access lasts while
-    // another one begins, since each is an expression that calls nothing of this class.
+    // Accessed by address, because Swift checks each access to a property of a class at run time:
+    // 270 instructions an update. SAFETY: made in `init`, freed in `deinit`, and used by the one
+    // thread that the transaction belongs to; no access lasts while another one begins, since each
+    // is an expression that calls nothing of this class.
     private let state: UnsafeMutablePointer<State>
 
     init(_ transaction: LMDBTransaction) {
@@ -121,7 +123,7 @@ final class LMDBWriter: KeyValueWriter {
         guard space == .records else { return false }
         if !state.pointee.knowsLastRecordKey {
             var (last, value) = (MDB_val(), MDB_val())
-            // By the cursor that appends: it comes next, mostly.
+            // Uses the appending cursor, because an append mostly follows.
             let code = mdb_cursor_get(try cursor(space, isAppending: true), &last, &value, MDB_LAST)
             guard code == MDB_SUCCESS || code == MDB_NOTFOUND else { throw failure(code) }
             state.pointee.lastRecordKey = code == MDB_SUCCESS ? Array(UnsafeRawBufferPointer(last)) : []

@@ -2,13 +2,13 @@ internal import RoostKeyValue
 
 /// Room that is left in the pages of an index that is loaded in order.
 ///
-/// LMDB fills pages to the last byte when entries are appended. What is put between them later
-/// would split page after page, which costs several times what the entry does, and writes two pages
-/// for one. So a placeholder is appended with every nine tenths of a page, and taken away when the
-/// next one comes: then its page is done, and has that much room.
+/// LMDB fills pages to the last byte when entries are appended. A later entry between them would
+/// split a page, which costs several times as much as the entry and writes two pages instead of
+/// one. So a placeholder is appended after every nine tenths of a page. It is removed when the next
+/// one is appended: then its page is finished and has that much room.
 struct PageRoom {
     let space: KeySpace
-    /// The key of the placeholder that is there, if one is.
+    /// The key of the current placeholder, if any.
     var placeholder: [UInt8]?
     private let placeholderByteCount: Int
     private let interval: Int

@@ -3,27 +3,28 @@
     package import RoostCore
     internal import RoostSQL
 
-    // What is sent before the answer to what was sent before is there. At most one of these is under way: a FETCH
-    // ahead, a COPY, or statements in libpq's pipeline mode; see <https://www.postgresql.org/docs/15/libpq-pipeline-mode.html>.
+    // Messages that are sent before the answer to an earlier message has come. At most one kind is
+    // pending: a FETCH ahead, a COPY, or statements in libpq's pipeline mode. See
+    // <https://www.postgresql.org/docs/15/libpq-pipeline-mode.html>.
 
     extension PostgreSQLConnection: SQLDeferringConnection {
-        /// The most statements whose results are outstanding.
+        /// The maximum number of statements whose results are pending.
         private static let mostDeferred = 64
         private static let what = "A statement on"
 
-        /// Whether something is under way.
+        /// Whether an answer is pending.
         var isWorking: Bool { ahead != nil || openCopy != nil || deferredCount > 0 }
 
-        /// Waits for the end of everything that is under way.
+        /// Waits for all pending answers.
         ///
-        /// - Throws: The first error of it.
+        /// - Throws: The first error among them.
         func settle() throws(StoreError) {
             try collectAhead()
             try endCopy()
             if deferredCount > 0 { _ = try finishDeferred() }
         }
 
-        /// Ends what is under way in a transaction that is to be undone.
+        /// Ends pending work in a transaction that will be rolled back.
         func abandonWork() {
             _ = try? collectAhead()
             abandonCopy()
@@ -56,13 +57,13 @@
             guard isSent == 1 else { throw lost(Self.what) }
         }
 
-        /// Runs statements in their order with one message, until one of them fails.
+        /// Runs statements in order with one message, until one of them fails.
         ///
         /// Statements that were deferred come first.
         ///
         /// - Parameters:
         ///   - statements: The statements, which stay prepared, and the values of their parameters.
-        ///   - what: What is done, for messages.
+        ///   - what: The action, for messages.
         /// - Returns: Their results.
         /// - Throws: The first error.
         func run(
@@ -84,14 +85,15 @@
         /// Waits for the results of the statements in the pipeline.
         ///
         /// - Returns: Their results.
-        /// - Throws: The first error; the transaction is over then.
+        /// - Throws: The first error, which ends the transaction.
         private func finishDeferred(_ what: String = what) throws(StoreError) -> [PostgreSQLResult] {
             let connection = try open()
             defer { deferredCount = 0 }
             guard PQpipelineSync(connection) == 1 else { throw lost(what) }
             var results: [PostgreSQLResult] = []
             var failure: PostgreSQLError?
-            // Each statement has one result and an end; the last result is that of the synchronization.
+            // Each statement has one result and an end; the last result is that of the
+            // synchronization.
             var endCount = 0
             while true {
                 guard let result = try next(what) else {
@@ -120,7 +122,7 @@
             return rows
         }
 
-        /// Waits for rows that were asked for ahead.
+        /// Waits for rows that were requested ahead.
         func take(_ rows: PostgreSQLRowsAhead) throws(StoreError) -> PostgreSQLResult {
             if rows === ahead { try collectAhead() }
             guard let outcome = rows.outcome.take() else {
@@ -141,9 +143,9 @@
         }
     }
 
-    /// Rows that were asked for and may not have come yet.
+    /// Requested rows, which may not have arrived yet.
     final class PostgreSQLRowsAhead {
-        /// Nil before they have come.
+        /// The rows or the error; nil before the answer.
         var outcome: Result<PostgreSQLResult, StoreError>?
     }
 #endif

@@ -4,7 +4,7 @@
     package import RoostSQL
 
     extension PostgreSQLConnection: SQLConnection {
-        /// The most statements that stay prepared.
+        /// The maximum number of statements that stay prepared.
         private static let mostPrepared = 256
 
         package func statement(_ sql: String) throws(StoreError) -> any SQLStatement {
@@ -25,7 +25,8 @@
                 try query("RELEASE SAVEPOINT roost")
                 return result
             } catch {
-                // The error that led here counts. Where going back fails, the transaction is over, and that shows at once.
+                // The caller reports the first error. If the rollback fails, the transaction has
+                // ended, which the next statement shows.
                 _ = try? query("ROLLBACK TO SAVEPOINT roost; RELEASE SAVEPOINT roost")
                 throw error
             }
@@ -47,7 +48,7 @@
                 prepared[oldest.key] = nil
                 try query("DEALLOCATE \(oldest.value.name)")
             }
-            // That of a commit can be told from others in a log of the server.
+            // The name of a commit is recognizable in a log of the server.
             let name = "roost_\(lastNumber)" + (sql == "COMMIT" ? "_commit" : "")
             try settle()
             let connection = try open()
@@ -74,14 +75,15 @@
             try send(parameters) { PQsendQueryParams($0, sql, $1, parameters.types, $2, $3, $4, 1) }
         }
 
-        /// Notes a cursor that is not needed any more; now and then such cursors are closed.
+        /// Notes a cursor that is no longer needed, and closes such cursors from time to time.
         func closeLater(_ cursor: String) {
             unusedCursors.append(cursor)
-            // What is under way keeps its errors for the statement after it, which this one must not hide.
+            // Pending work reports its errors with the next statement, and closing cursors must not
+            // hide them.
             guard unusedCursors.count >= 16, isInTransaction, !isWorking else { return }
             let sql = unusedCursors.map { "CLOSE \($0)" }.joined(separator: "; ")
             unusedCursors = []
-            // A transaction that ended meanwhile has none.
+            // A transaction that has ended has no cursors.
             _ = try? query(sql)
         }
     }

@@ -14,28 +14,28 @@
         private var handle: OpaquePointer?
         /// Called while a statement runs; its error ends the statement.
         private var checks: [() throws(StoreError) -> Void] = []
-        /// Whether the end of a cancelled statement is waited for.
+        /// Whether the connection waits for the end of a cancelled statement.
         private var isCancelling = false
-        /// The longest time to wait for an answer; nil for that of the settings.
+        /// The maximum time to wait for an answer; nil for that of the settings.
         var patience: Duration?
-        /// The lease without which nothing is sent; nil for a store that has none.
+        /// The lease that every message requires; nil for a store without one.
         var lease: PostgreSQLLeaseClock?
         /// The rows that the last command changed.
         package private(set) var changedRowCount = 0
         /// The statements that are prepared, by their text.
         var prepared: [String: PostgreSQLPrepared] = [:]
         var lastNumber = 0
-        /// The transactions that were begun.
+        /// The number of transactions that were begun.
         var transactionCount = 0
         /// The COPY that takes rows, if one is open.
         var openCopy: PostgreSQLCopy?
-        /// The rows that a FETCH was sent for, until they are taken.
+        /// The rows that a FETCH requested, until they are taken.
         var ahead: PostgreSQLRowsAhead?
-        /// The statements that were sent and whose results were not read.
+        /// The number of statements that were sent and whose results were not read.
         var deferredCount = 0
         /// Whether statements are sent without waiting for their results.
         var isDeferring = false
-        /// Cursors of the transaction that are not needed any more.
+        /// Cursors of the transaction that are no longer needed.
         var unusedCursors: [String] = []
 
         /// Connects to a server.
@@ -86,7 +86,7 @@
 
         private func connect(_ location: PostgreSQLLocation) throws(StoreError) {
             var parameters = location.parameters
-            // A dead peer is found by the system too; given parameters count.
+            // The system detects a dead peer too. Parameters of the location take precedence.
             for (key, value) in [
                 ("client_encoding", "UTF8"), ("fallback_application_name", "roost"), ("keepalives_idle", "30"),
                 ("keepalives_interval", "10"), ("keepalives_count", "3"),
@@ -103,10 +103,10 @@
                 }
             }
             guard let connection else {
-                throw StoreError(.outOfResources, "A connection to '\(name)' was not made, because memory is used up.")
+                throw StoreError(.outOfResources, "Cannot connect to '\(name)': memory is used up.")
             }
             handle = connection
-            // Notices of the server are not for this program's error stream.
+            // Notices of the server do not belong on this program's error stream.
             PQsetNoticeReceiver(connection, { _, _ in }, nil)
             let deadline = ContinuousClock.now + settings.connectTimeout
             var state = PGRES_POLLING_WRITING
@@ -125,15 +125,15 @@
             throw refused(connection)
         }
 
-        /// The error of a connection that was not made.
+        /// Returns the error of a connection that was not made.
         ///
-        /// libpq gives its text only, not SQLSTATE.
+        /// libpq provides only its text, and no SQLSTATE.
         private func refused(_ connection: OpaquePointer) -> StoreError {
             let text = Self.line(PQerrorMessage(connection))
             if PQconnectionNeedsPassword(connection) != 0 {
                 return StoreError(
                     .permissionDenied,
-                    "The server of '\(name)' asks for a password; set PGPASSWORD, or write one into ~/.pgpass or a service file.",
+                    "The server of '\(name)' requires a password. Set PGPASSWORD, or write the password into ~/.pgpass or a service file.",
                     underlying: PostgreSQLError(state: "28P01", text: text))
             }
             var state = ""
@@ -155,12 +155,13 @@
                     .unsupported,
                     "The server of '\(name)' has version \(serverVersion); stores need PostgreSQL 12 or later.")
             }
-            // Names that a store uses are looked up in its schema, after the system's own. A commit is durable on return.
+            // The server looks up names in the store's schema, after the system's own. A commit is
+            // durable on return.
             let schema = try literal(PostgreSQLDialect().quote(location.schema))
             let sql =
                 "SELECT set_config('search_path', \(schema), false), set_config('standard_conforming_strings', 'on', false), set_config('statement_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '0', false), set_config('row_security', 'off', false), set_config('default_transaction_isolation', '\(settings.isolation)', false), set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false), current_setting('server_encoding')"
             let result = try query(sql)
-            // Settings of later versions, which a role can have too.
+            // A setting of later versions, which a role may have changed.
             if serverVersion >= 140_000 { try query("SET idle_session_timeout = 0") }
             if serverVersion >= 170_000 { try query("SET transaction_timeout = 0") }
             guard result.text(0, column: 7) == "UTF8" else {
@@ -171,7 +172,7 @@
             }
         }
 
-        /// Runs `body`, whose statements are answered within a time or not at all.
+        /// Runs `body`, whose statements fail if they are not answered within a time.
         func withPatience<Result>(
             _ patience: Duration, _ body: () throws(StoreError) -> Result
         ) throws(StoreError) -> Result {
@@ -180,7 +181,7 @@
             return try body()
         }
 
-        /// Uses the server as a profile says.
+        /// Uses the server with the abilities of a profile.
         func use(_ profile: PostgreSQLProfile) throws(StoreError) {
             guard settings.profile != profile else { return }
             settings.profile = profile
@@ -190,9 +191,9 @@
         /// Refuses a connection pooler that gives the server's session to others between
         /// transactions.
         ///
-        /// A lock of the session and its settings would be lost then. A pooler shows by the number
-        /// of the session at its start, which is not the server's. Without one, this is one
-        /// statement.
+        /// The session would lose its lock and its settings. A pooler is recognized because the
+        /// number of the session at its start is not the server's. Without a pooler, the check is
+        /// one statement.
         ///
         /// - Throws: `unsupported`.
         func requireSession(_ location: PostgreSQLLocation) throws(StoreError) {
@@ -201,7 +202,8 @@
             }
             let own = try number(self)
             guard own != String(PQbackendPID(try open())) else { return }
-            // A second session in a transaction gets the server's session that this one has just left, if it has left it.
+            // A second session in a transaction gets the server's session that this one has just
+            // left, if it has left it.
             let other = try PostgreSQLConnection(location, settings: settings)
             defer { other.close() }
             try other.query("BEGIN")
@@ -271,7 +273,7 @@
             return try finish(what)
         }
 
-        /// Waits for the results of what was sent.
+        /// Waits for the results of the statement that was sent.
         ///
         /// - Returns: The last result.
         func finish(_ what: String) throws(StoreError) -> PostgreSQLResult {
@@ -300,7 +302,7 @@
             if PQisBusy(connection) == 0, PQflush(connection) == 0 {
                 return PQgetResult(connection).map { PostgreSQLResult($0) }
             }
-            // Who cancels does not wait for as long as the statement could take.
+            // A cancellation does not wait as long as the statement could take.
             let deadline =
                 ContinuousClock.now
                 + (isCancelling ? settings.connectTimeout : patience ?? settings.responseTimeout)
@@ -312,14 +314,14 @@
             return PQgetResult(connection).map { PostgreSQLResult($0) }
         }
 
-        /// Sends what libpq holds back.
+        /// Sends the bytes that libpq has buffered.
         func flush(_ what: String, until deadline: ContinuousClock.Instant) throws(StoreError) {
             let connection = try open()
             while true {
                 switch PQflush(connection) {
                 case 0: return
                 case 1:
-                    // The server may have to be read from before it takes more.
+                    // The server may accept more bytes only after its answers are read.
                     try wait(connection, events: POLLIN | POLLOUT, until: deadline, what: what)
                     guard PQconsumeInput(connection) == 1 else { throw lost(what) }
                 default: throw lost(what)
@@ -329,7 +331,7 @@
 
         /// Waits for notifications of channels that the session listens to.
         ///
-        /// - Returns: Whether one came.
+        /// - Returns: Whether a notification came.
         /// - Throws: `ioFailure` if the connection is lost.
         func waitForNotification(milliseconds: Int32) throws(StoreError) -> Bool {
             let connection = try open()
@@ -357,14 +359,14 @@
             while true {
                 let left = ContinuousClock.now.duration(to: deadline)
                 guard left > .zero else {
-                    // The state of the server is unknown, so the connection is of no use any more.
+                    // The state of the server is unknown, so the connection cannot be used again.
                     close()
                     throw StoreError(
                         .timedOut,
                         "\(what) '\(name)' failed: the server did not answer in time; the option responseTimeoutSeconds is the limit."
                     )
                 }
-                // Checks are made now and then; without one, the deadline is what counts.
+                // Checks run every 50 ms. Without a check, only the deadline ends the wait.
                 let slice = checks.isEmpty ? min(left, .seconds(60)) : min(left, .milliseconds(50))
                 var entry = pollfd(fd: socket, events: Int16(events), revents: 0)
                 let milliseconds = Int32(
@@ -382,11 +384,11 @@
             }
         }
 
-        /// Asks the server to end the statement that runs, and waits for its end.
+        /// Asks the server to end the running statement, and waits for its end.
         private func cancel(_ connection: OpaquePointer) {
             guard let request = PQgetCancel(connection) else { return close() }
             let isSent = send(request)
-            // Of several statements it is unknown which one ended.
+            // With several pending statements, it is unknown which one ended.
             guard isSent, deferredCount == 0 else { return close() }
             let held = checks
             (checks, isCancelling) = ([], true)
@@ -402,12 +404,13 @@
 
         /// Sends a request to end a statement, over a connection of its own, and frees it.
         ///
-        /// libpq waits for the server without a limit, so a thread does it, which is left alone
-        /// after the time for connecting.
+        /// libpq waits for the server without a limit. So a thread sends the request, and is
+        /// abandoned after the connection timeout.
         ///
-        /// - Returns: Whether it was sent in time.
+        /// - Returns: Whether the request was sent in time.
         private func send(_ request: OpaquePointer) -> Bool {
-            // Proof: only the thread uses it; see <https://www.postgresql.org/docs/15/libpq-cancel.html>.
+            // Proof: only the thread uses it; see
+            // <https://www.postgresql.org/docs/15/libpq-cancel.html>.
             nonisolated(unsafe) let request = request
             let (isSent, isDone) = (Mutex(false), DispatchSemaphore(value: 0))
             do throws(SystemFailure) {
@@ -439,20 +442,20 @@
             return try body()
         }
 
-        /// The error of a connection that is lost.
+        /// Returns the error of a lost connection.
         func lost(_ what: String) -> StoreError {
             let text = handle.map { Self.line(PQerrorMessage($0)) } ?? "closed"
             return .postgreSQL(PostgreSQLError(state: "", text: text), what: what, name: name)
         }
 
-        /// The first line of a text of libpq.
+        /// Returns the first line of a text of libpq.
         static func line(_ text: UnsafePointer<CChar>?) -> String {
             guard let text else { return "" }
             let whole = String(cString: text)
             return whole.split(separator: "\n").first.map(String.init) ?? ""
         }
 
-        /// Refuses a statement that would end early.
+        /// Refuses a statement with U+0000, at which libpq would cut it.
         func requireText(_ sql: String) throws(StoreError) {
             guard !sql.utf8.contains(0) else {
                 throw StoreError(.internalInconsistency, "A statement on '\(name)' has a character U+0000.")

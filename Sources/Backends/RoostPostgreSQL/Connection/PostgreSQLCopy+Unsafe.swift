@@ -3,15 +3,16 @@
     package import RoostCore
     package import RoostSQL
 
-    // Many rows at once, by COPY in binary format; see <https://www.postgresql.org/docs/15/sql-copy.html>.
+    // Many rows at once, by COPY in binary format; see
+    // <https://www.postgresql.org/docs/15/sql-copy.html>.
 
     extension PostgreSQLConnection: SQLBatchInserting, SQLLinkInserting {
-        /// The rows from which on COPY is faster than INSERT.
+        /// The number of rows from which COPY is faster than INSERT.
         private static let fewestRows = 48
 
         /// Inserts records.
         ///
-        /// Rows may be on their way when this returns. Their errors come with the next statement at
+        /// Rows may still be in transit on return. Their errors come with the next statement at
         /// the latest.
         package func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError) {
             var count = 0
@@ -65,8 +66,8 @@
                 case 1: return try flush(PostgreSQLCopy.what, until: deadline)
                 case 0: try flush(PostgreSQLCopy.what, until: deadline)
                 default:
-                    // The server ended the COPY with an error, which its results report; or these rows were not taken,
-                    // and none of the others may stay.
+                    // Either the server ended the COPY with an error, which its results report. Or
+                    // these rows were not taken, so the other rows must not stay.
                     openCopy = nil
                     try end("a part of the rows was not sent")
                     _ = try finish(PostgreSQLCopy.what)
@@ -75,7 +76,7 @@
             }
         }
 
-        /// Ends the COPY that is open, if any, and waits for what the server says.
+        /// Ends the open COPY, if any, and waits for the server's answer.
         func endCopy() throws(StoreError) {
             guard let copy = openCopy else { return }
             openCopy = nil
@@ -85,11 +86,11 @@
             _ = try finish(PostgreSQLCopy.what)
         }
 
-        /// Gives up the COPY that is open, if any; its transaction is over then.
+        /// Abandons the open COPY, if any, which ends its transaction.
         func abandonCopy() {
             guard openCopy != nil else { return }
             openCopy = nil
-            // The error that led here counts; a connection that is lost shows at once.
+            // The caller reports the first error. A lost connection shows with the next statement.
             do throws(StoreError) {
                 try end("the program gave up")
                 _ = try finish(PostgreSQLCopy.what)
@@ -103,7 +104,7 @@
                 switch PQputCopyEnd(connection, reason) {
                 case 1: return
                 case 0: try flush(PostgreSQLCopy.what, until: deadline)
-                // The server ended the COPY before, which its results report.
+                // The server has ended the COPY, which its results report.
                 default: return
                 }
             }
@@ -122,7 +123,7 @@
         init(_ target: String) { self.target = target }
     }
 
-    /// Rows in the binary format of COPY, in memory that is used again.
+    /// Rows in the binary format of COPY, in a reusable buffer.
     struct PostgreSQLCopyRows: ~Copyable {
         /// The source of the values of a column, for the records of one entity.
         private enum Source {
@@ -140,20 +141,19 @@
             let fixedByteCount: Int
         }
 
-        /// The bytes that are handed to libpq at a time.
+        /// The number of bytes that are passed to libpq at a time.
         private static let chunkByteCount = 256 << 10
 
         private var base: UnsafeMutableRawPointer
         private var capacity: Int
         private var count = 0
-        /// By entity number, what fills the columns; nil for entities that were not seen yet.
+        /// The sources of the columns by entity number; nil for entities that were not seen yet.
         private var places: [Places?] = []
-        /// The most bytes that the row that is being appended has, but for values with a form of
-        /// their own.
+        /// The maximum size of the row that is being appended, without values that are escaped.
         private var rowByteCount = 0
 
         init() {
-            // A commit may have a few rows only.
+            // A commit may have only a few rows.
             capacity = 32 << 10
             base = .allocate(byteCount: capacity, alignment: 16)
             // The signature, then flags and the length of an extension.
@@ -165,7 +165,7 @@
 
         deinit { base.deallocate() }
 
-        /// Whether there is as much as is sent at a time.
+        /// Whether the buffer has as many bytes as are sent at a time.
         var isLarge: Bool { count >= Self.chunkByteCount }
 
         mutating func removeAll() { count = 0 }
@@ -203,7 +203,7 @@
                 if step.column >= 0, Int(step.column) < columns.count {
                     sources[Int(step.column)] = .value(step, isFirstOfTail: isFirst)
                 }
-                // Those in the tail come last in a layout.
+                // Fields in the tail come last in a layout.
                 if step.kind.isVariable { isFirst = false }
                 if step.entityColumn >= 0, Int(step.entityColumn) < columns.count {
                     sources[Int(step.entityColumn)] = .entity(step)
@@ -282,7 +282,7 @@
         private func tail(
             _ bytes: UnsafeRawBufferPointer, step: SQLStep, isFirst: Bool, fixed: Int
         ) -> UnsafeRawBufferPointer {
-            // The slot of each has the end of its bytes, and so the one before it the start.
+            // The slot of each field has the end of its bytes, and the slot before it the start.
             let offset = Int(step.byteOffset)
             let start = isFirst ? 0 : Int(load(bytes, offset: offset - 4, as: UInt32.self))
             let end = Int(load(bytes, offset: offset, as: UInt32.self))
@@ -297,7 +297,7 @@
 
         // MARK: Bytes
 
-        /// Makes room for so many bytes more.
+        /// Makes room for this many more bytes.
         private mutating func reserve(_ more: Int) {
             guard count + more > capacity else { return }
             let larger = max(capacity * 2, count + more)
@@ -326,7 +326,7 @@
             count += bytes.count
         }
 
-        /// Appends a text that is kept in another form.
+        /// Appends a text in its escaped form.
         private mutating func putEscaped(_ text: UnsafeRawBufferPointer) {
             var form: [UInt8] = []
             PostgreSQLText.append(text, to: &form)

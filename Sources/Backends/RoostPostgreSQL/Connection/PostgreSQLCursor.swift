@@ -3,20 +3,22 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// A SELECT whose rows a cursor of the server gives, so that memory does not grow with them.
+    /// A SELECT that reads its rows from a cursor of the server, so that memory does not grow with
+    /// them.
     ///
-    /// Only in a transaction, with whose end it ends.
+    /// It works only in a transaction, and ends with it.
     final class PostgreSQLCursor: PostgreSQLStatement {
-        /// The bytes that the rows of one FETCH have at most, roughly.
+        /// The approximate maximum number of bytes of the rows of one FETCH.
         ///
-        /// While one lot is read, the server finds the next, as much as the socket holds.
+        /// While the program reads these rows, the server prepares the next ones, up to the size of
+        /// the socket's buffer.
         private static let mostBytes = 512 << 10
         private static let mostRows = 1024
         /// The number of rows of a FETCH from which the next FETCH is sent ahead.
         private static let fewestAhead = 256
-        /// The longest wait for rows after which the next rows are asked for ahead.
+        /// The maximum wait for rows after which the next rows are requested ahead.
         ///
-        /// A caller that stops reading waits for these.
+        /// A caller that stops reading waits for requested rows.
         private static let mostPatience = Duration.milliseconds(20)
 
         private let sql: String
@@ -25,7 +27,7 @@
         private var cursor: String?
         private var isAtEnd = false
         private var nextCount = 64
-        /// The rows that were asked for already, and how many at most.
+        /// The rows that were requested ahead, and their maximum number.
         private var ahead: (rows: PostgreSQLRowsAhead, count: Int)?
 
         init(_ connection: PostgreSQLConnection, sql: String) {
@@ -71,7 +73,7 @@
 
         private func fetch() throws(StoreError) {
             guard let cursor else { return }
-            // The old rows go before the new ones come.
+            // The old rows are freed before the new ones arrive.
             (result, row) = (nil, -1)
             let start = ContinuousClock.now
             let (fetched, count): (PostgreSQLResult, Int)

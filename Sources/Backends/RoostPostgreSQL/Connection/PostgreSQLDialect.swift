@@ -5,46 +5,49 @@
 
     /// The SQL of PostgreSQL.
     package struct PostgreSQLDialect: SQLParallelDialect {
-        /// The end of the names of primary keys, which PostgreSQL makes.
+        /// The suffix of the names that PostgreSQL gives primary keys.
         static let primaryKeySuffix = "_pkey"
         /// The columns that every table has.
         private static let systemColumns: Set<String> = ["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"]
 
         private let profile: PostgreSQLProfile
 
-        /// Makes the dialect of a profile.
+        /// Creates the dialect of a profile.
         package init(_ profile: PostgreSQLProfile = .postgresql) { self.profile = profile }
 
-        /// NAMEDATALEN less its final zero.
+        /// The length of a name: NAMEDATALEN without its final zero.
         package var maximumIdentifierByteCount: Int { 63 }
         /// See <https://www.postgresql.org/docs/15/limits.html>.
         package var maximumColumnCount: Int { 1600 }
-        /// A message has 16 bits for their number.
+        /// The maximum number of parameters, which has 16 bits in a message.
         package var maximumParameterCount: Int { 65535 }
 
-        /// System columns, and names that system tables and the indexes of primary keys have.
+        /// Returns true for system columns, and for names of system tables and of indexes of
+        /// primary keys.
         package func isReserved(_ name: String) -> Bool {
             let name = name.lowercased()
             return name.hasPrefix("pg_") || name.hasSuffix(Self.primaryKeySuffix) || Self.systemColumns.contains(name)
         }
-        /// Double quotes, doubled inside.
+        /// Puts a name in double quotes, and doubles those inside.
         ///
-        /// That is what `PQescapeIdentifier` gives for a text in UTF-8; it needs a connection.
+        /// The result equals that of `PQescapeIdentifier` for a text in UTF-8, which needs a
+        /// connection.
         package func quote(_ identifier: String) -> String { "\"" + identifier.replacing("\"", with: "\"\"") + "\"" }
         /// `$1`.
         package func parameter(_ position: Int) -> String { "$\(position)" }
 
         /// BIGINT.
         package var integerType: String { "BIGINT" }
-        /// TEXT with the collation C, which compares bytes; without it in the portable profile,
-        /// whose databases compare bytes.
+        /// TEXT with the collation C, which compares bytes.
+        ///
+        /// The portable profile needs no collation, because its databases compare bytes.
         package var textType: String { profile == .portable ? "TEXT" : "TEXT COLLATE \"C\"" }
         /// BYTEA.
         package var blobType: String { "BYTEA" }
         /// DOUBLE PRECISION, which is stored and sent bit by bit.
         package var floatingType: String { "DOUBLE PRECISION" }
 
-        /// CREATE INDEX with nulls first, last where it descends.
+        /// CREATE INDEX with nulls first, or last in a descending index.
         package func createIndex(
             _ name: String, on table: String, columns: [SQLIndexColumn], isUnique: Bool, condition: String?
         ) -> String {
@@ -77,8 +80,8 @@
 
         /// FOR KEY SHARE, FOR SHARE, FOR NO KEY UPDATE and FOR UPDATE.
         ///
-        /// In the portable profile it is FOR UPDATE for rows that are written. A transaction
-        /// `SERIALIZABLE` needs no lock for the others.
+        /// The portable profile uses only FOR UPDATE, for rows that are written. A transaction that
+        /// is `SERIALIZABLE` needs no lock of other rows.
         ///
         /// See <https://www.postgresql.org/docs/15/explicit-locking.html#LOCKING-ROWS>.
         package func rowLock(_ lock: SQLRowLock) -> String {
@@ -98,7 +101,7 @@
 
         private static let lowBits = "4294967295"
 
-        /// The sums of both halves, since SUM fails beyond 64 bits.
+        /// The sum of both halves, because SUM fails beyond 64 bits.
         package func wrappingSum(_ column: String) -> String {
             let low = "SUM(\(column) & \(Self.lowBits))::bigint"
             return
@@ -138,7 +141,7 @@
             order(column, ascending: ascending)
         }
 
-        /// NULLS FIRST, or NULLS LAST where it descends.
+        /// NULLS FIRST, or NULLS LAST in a descending order.
         package func order(_ column: String, ascending: Bool) -> [String] {
             [ascending ? "\(column) NULLS FIRST" : "\(column) DESC NULLS LAST"]
         }
@@ -182,7 +185,7 @@
 
         /// EXPLAIN (FORMAT JSON); see <https://www.postgresql.org/docs/15/sql-explain.html>.
         package func plan(of sql: String, on connection: any SQLConnection) throws(StoreError) -> SQLPlan {
-            // A plan for any values, since the statement's are not known here.
+            // A generic plan, because the values of the statement are not known here.
             guard let connection = connection as? PostgreSQLConnection else { return SQLPlan() }
             return try PostgreSQLPlan.plan(of: sql, on: connection)
         }

@@ -10,12 +10,12 @@
         /// The text of an error of the connection.
         package let text: String
 
-        /// Makes an error.
+        /// Creates an error.
         package init(state: String, object: String? = nil, text: String = "") {
             (self.state, self.object, self.text) = (state, object, text)
         }
 
-        /// The code and the name of an object, never data.
+        /// The SQLSTATE and the name of an object, never data.
         package var description: String {
             let name = object.map { " '\($0)'" } ?? ""
             return state.isEmpty ? "PostgreSQL: \(text)" : "PostgreSQL \(state)\(name)"
@@ -26,9 +26,9 @@
             state.isEmpty || state.hasPrefix("08") || ["57P01", "57P02", "57P03"].contains(state)
         }
 
-        /// Whether the transaction met others that wrote at the same time.
+        /// Whether the transaction failed because of concurrent writers.
         ///
-        /// It can succeed if it is run again.
+        /// It may succeed on a retry.
         var isSerializationFailure: Bool { ["40001", "40P01"].contains(state) }
 
         /// The code for programs; see <https://www.postgresql.org/docs/15/errcodes-appendix.html>.
@@ -56,7 +56,7 @@
     }
 
     extension StoreError {
-        /// An error of PostgreSQL on the store with a name, while doing `what`.
+        /// Returns the error of a PostgreSQL error on the named store during the action `what`.
         static func postgreSQL(_ error: PostgreSQLError, what: String, name: String) -> StoreError {
             let code = error.storeCode
             let remedy: String
@@ -68,21 +68,21 @@
             case .outOfResources: remedy = "the server's memory is used up"
             case .limitExceeded: remedy = "a value, a row or a statement is larger than the server allows"
             case .permissionDenied:
-                remedy = "the user may not log in, or has no right to the schema; ask who administers the server"
+                remedy = "the user may not log in, or has no right to the schema; ask the administrator of the server"
             case .readOnly: remedy = "the server or the transaction takes no changes"
             case .snapshotExpired:
                 remedy = "the server ended the transaction, which was idle too long; take a new snapshot"
-            case .notFound: remedy = "the database does not exist; make it with createdb"
+            case .notFound: remedy = "the database does not exist; create it with createdb"
             case .storeReplaced: remedy = "another store has its name, or it was removed; close it and open the new one"
-            case .alreadyExists: remedy = "something has the name already"
-            case .corrupted: remedy = "its tables are not as they were made; restore it from a backup"
+            case .alreadyExists: remedy = "the name is in use"
+            case .corrupted: remedy = "its tables were changed; restore it from a backup"
             case .unsupported: remedy = "the server does not support it"
             case .duplicateObject:
                 remedy = "an object with the same key, or a link between the same objects, exists already"
-            case .constraintViolation: remedy = "values that must be unique are used twice"
+            case .constraintViolation: remedy = "a unique value is used twice"
             case .ioFailure where error.isConnectionLoss:
                 remedy = "the server cannot be reached, or the connection to it is lost"
-            case .ioFailure: remedy = "the server reported an error of its system"
+            case .ioFailure: remedy = "the server reported a system error"
             default: remedy = "please report this"
             }
             return StoreError(code, "\(what) '\(name)' failed: \(remedy).", underlying: error)

@@ -5,13 +5,16 @@
 
     /// The place of a store: a database on a server, and a schema in it.
     ///
-    /// The path of a location is `//user@host:5432/database?schema=music`, or a list of parameters
-    /// as libpq has it: `host=db.example.org dbname=app schema=music`. What a path leaves out comes
-    /// from the environment, as in every program with libpq.
+    /// The path of a location has one of two forms:
+    ///
+    /// - `//user@host:5432/database?schema=music`
+    /// - parameters of libpq: `host=db.example.org dbname=app schema=music`
+    ///
+    /// As in every program with libpq, the environment provides missing parameters.
     struct PostgreSQLLocation: Sendable {
-        /// The schema of a location that names none.
+        /// The schema of a location without one.
         static let standardSchema = "roost"
-        /// The longest name of a schema; a temporary one is longer.
+        /// The maximum length of a schema's name; temporary names are longer.
         private static let longestSchema = 38
         /// The text between the name of a store and the number of a temporary store beside it.
         static let temporaryMark = "~roost~"
@@ -28,11 +31,10 @@
 
         /// Reads the path of a location.
         ///
-        /// - Throws: `invalidRequest` for a path that libpq does not read, and for one with a
-        ///   password.
+        /// - Throws: `invalidRequest` for a path that libpq cannot read or that has a password.
         init(_ path: String) throws(StoreError) {
             guard !path.utf8.contains(0) else { throw Self.malformed("it has a character U+0000") }
-            // `postgresql:///database` has lost two slashes as the text of a location.
+            // The text `postgresql:///database` lost two slashes when it became a location.
             let path = path.hasPrefix("/") && !path.hasPrefix("//") ? "//" + path : path
             isURI = path.hasPrefix("//")
             let found: String?
@@ -48,7 +50,7 @@
                     "a schema has 1 to \(Self.longestSchema) bytes and no control characters, and does not begin with 'pg_'"
                 )
             }
-            // libpq would take some of these for a location of their own, with a password.
+            // libpq would read some of these names as a location of their own, with a password.
             let isPlain = parameters.allSatisfy { parameter in
                 parameter.key != "dbname"
                     || !parameter.value.contains { "@=".contains($0) } && !parameter.value.contains("://")
@@ -82,13 +84,13 @@
             }
         }
 
-        /// Whether two locations have the same parameters of the connection.
+        /// Returns whether two locations have the same connection parameters.
         func hasParameters(of other: PostgreSQLLocation) -> Bool {
             parameters.count == other.parameters.count
                 && zip(parameters, other.parameters).allSatisfy { $0.key == $1.key && $0.value == $1.value }
         }
 
-        /// The path of another schema in the same database.
+        /// Returns the path of another schema in the same database.
         func path(schema: String) -> String {
             guard isURI else {
                 let value = schema.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
@@ -100,7 +102,7 @@
             return base + (base.contains("?") ? "&" : "?") + "schema=" + value
         }
 
-        /// A schema for a store that is not published yet, or that is to be removed.
+        /// Returns a schema name for a store that is unpublished or will be removed.
         ///
         /// The first half of its number is the time, in seconds since 1970.
         func temporarySchema() -> String {
@@ -108,7 +110,7 @@
             return temporaryPrefix + Self.digits(seconds << 32 | .random(in: 0...0xFFFF_FFFF))
         }
 
-        /// The seconds since a store with a temporary name was made; 0 for another name.
+        /// Returns the age in seconds of a store with a temporary name, or 0 for another name.
         static func secondsSinceMaking(_ schema: String) -> Double {
             guard let mark = schema.firstRange(of: temporaryMark),
                 let seconds = UInt32(schema[mark.upperBound...].prefix(8), radix: 16)
@@ -116,20 +118,21 @@
             return Date().timeIntervalSince1970 - Double(seconds)
         }
 
-        /// Whether a schema has a temporary name beside this one.
+        /// Returns whether a schema has a temporary name of this store.
         func isTemporary(_ other: String) -> Bool {
             guard other.hasPrefix(temporaryPrefix) else { return false }
             let digits = other.dropFirst(temporaryPrefix.count)
             return digits.utf8.count == 16 && digits.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
         }
 
-        /// The schema that a store gets when it is published; its own for one without a temporary
-        /// name.
+        /// The schema name of the store after its publication.
+        ///
+        /// A store without a temporary name has it already.
         var publishedSchema: String {
             String(schema[..<(schema.firstRange(of: Self.temporaryMark)?.lowerBound ?? schema.endIndex)])
         }
 
-        /// A schema for a store that was replaced and is kept.
+        /// Returns a schema name for the backup of a replaced store.
         func backupSchema() -> String { "\(schema).backup-\(Self.digits(.random(in: .min ... .max)))" }
 
         /// Returns 16 hexadecimal digits.
@@ -138,13 +141,13 @@
             return String(repeating: "0", count: 16 - number.utf8.count) + number
         }
 
-        /// The beginning of the names of temporary schemas beside this one.
+        /// The prefix of the temporary schema names of this store.
         private var temporaryPrefix: String { publishedSchema + Self.temporaryMark }
 
         private static func malformed(_ reason: String) -> StoreError {
             StoreError(
                 .invalidRequest,
-                "The location is none of a store in PostgreSQL: \(reason). Write postgresql://user@host/database?schema=name, or postgresql:host=… dbname=… schema=…."
+                "Cannot read the location of a PostgreSQL store: \(reason). Write postgresql://user@host/database?schema=name, or postgresql:host=… dbname=… schema=…."
             )
         }
 
@@ -168,7 +171,7 @@
             return (others.isEmpty || others == [""] ? rest : rest + "?" + others.joined(separator: "&"), schema)
         }
 
-        /// Takes the parameter `schema` out of a list of `key = value` with the quotes of libpq.
+        /// Removes the parameter `schema` from a list of `key = value` with the quotes of libpq.
         private static func schema(ofParameters text: String) throws(StoreError) -> (String, String?) {
             var schema: String?
             var others: [Substring] = []
@@ -212,9 +215,9 @@
         private static func parse(_ text: String) throws(StoreError) -> [(key: String, value: String)] {
             var message: UnsafeMutablePointer<CChar>?
             guard let options = PQconninfoParse(text, &message) else {
-                // The text of libpq quotes what it does not understand, which may be a password.
+                // The text of libpq quotes the part that it cannot read, which may be a password.
                 if let message { PQfreemem(message) }
-                throw malformed("libpq does not read it")
+                throw malformed("libpq cannot read it")
             }
             defer { PQconninfoFree(options) }
             var parameters: [(key: String, value: String)] = []

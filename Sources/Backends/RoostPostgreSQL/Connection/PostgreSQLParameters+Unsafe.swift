@@ -10,20 +10,20 @@
             case bytes(Range<Int>, isBinary: Bool)
         }
 
-        /// The types that the server has for the parameters; 0 where it decides by the statement.
+        /// The server's types of the parameters; 0 if the statement decides the type.
         private(set) var types: [Oid]
         private var places: [Place]
         private var arena: [UInt8] = []
-        /// The size of the arena at which the bytes of replaced values are removed from it.
+        /// The size of the arena above which the bytes of replaced values are removed.
         private var arenaLimit = 4096
 
-        /// Makes parameters of types that are known, all null.
+        /// Creates parameters of known types, all null.
         init(types: [Oid]) {
             self.types = types
             places = Array(repeating: .null, count: types.count)
         }
 
-        /// Adds a parameter whose type its value decides.
+        /// Adds a parameter whose value decides its type.
         mutating func append(_ value: SQLValue) throws(StoreError) {
             switch value {
             case .null: types.append(0)
@@ -67,7 +67,7 @@
             case .text(var text):
                 let start = arena.count
                 text.withUTF8 { PostgreSQLText.append(UnsafeRawBufferPointer($0), to: &arena) }
-                // A value of another type, such as an array, is sent as text, which a zero ends.
+                // A value of another type, such as an array, is sent as zero-terminated text.
                 places[index] = .bytes(start..<arena.count, isBinary: type == PostgreSQLType.text)
                 if type != PostgreSQLType.text { arena.append(0) }
             case .blob(let bytes):
@@ -102,7 +102,7 @@
         }
 
         private mutating func setBigEndian(_ number: some FixedWidthInteger & BitwiseCopyable, at index: Int) {
-            // A number takes the place of the one before it.
+            // A number overwrites the previous number.
             if case .bytes(let range, true) = places[index], range.count == number.bitWidth / 8 {
                 arena.withUnsafeMutableBytes {
                     $0.storeBytes(of: number.bigEndian, toByteOffset: range.lowerBound, as: type(of: number))
@@ -140,7 +140,7 @@
             for step in steps {
                 let field = record.layout.fields[Int(step.fieldIndex)]
                 let isNull = record.isNull(field)
-                // An index may have one of the two columns of a reference only.
+                // An index may have only one of the two columns of a reference.
                 if step.column >= 0 {
                     let index = base + Int(step.column)
                     if isNull {
@@ -170,12 +170,14 @@
             return withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: count + 1) { pointers in
                 withUnsafeTemporaryAllocation(of: Int32.self, capacity: count * 2 + 1) { numbers in
                     arena.withUnsafeBytes { bytes in
-                        // An empty value has an address too, at which nothing is read: none would be null.
+                        // An empty value needs an address, which is never read; a null address
+                        // would mean null.
                         let empty = UnsafeRawPointer(pointers.baseAddress)
                         for (index, place) in places.enumerated() {
                             var (start, length, format) = (UnsafeRawPointer?.none, 0, Int32(1))
                             if case .bytes(let range, let isBinary) = place {
-                                // SAFETY: the range was in the arena when it was noted, followed by a zero for a text.
+                                // SAFETY: the range was in the arena when it was noted, and a zero
+                                // follows a text.
                                 let isEmpty = range.isEmpty && isBinary
                                 start = isEmpty ? empty : bytes.baseAddress.map { $0 + range.lowerBound }
                                 (length, format) = (range.count, isBinary ? 1 : 0)

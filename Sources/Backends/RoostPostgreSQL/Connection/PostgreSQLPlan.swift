@@ -3,7 +3,7 @@
     internal import RoostJSONText
     internal import RoostSQL
 
-    /// Reads what EXPLAIN says.
+    /// Reads the output of EXPLAIN.
     enum PostgreSQLPlan {
         /// Returns the plan of a statement for any values of its parameters.
         static func plan(of sql: String, on connection: PostgreSQLConnection) throws(StoreError) -> SQLPlan {

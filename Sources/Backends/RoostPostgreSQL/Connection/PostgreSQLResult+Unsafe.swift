@@ -7,7 +7,7 @@
         let handle: OpaquePointer
         let rowCount: Int32
         let columnCount: Int32
-        /// The types of the columns, in memory of the result's own.
+        /// The types of the columns, in memory that the result owns.
         let types: UnsafeBufferPointer<Oid>
 
         init(_ handle: OpaquePointer) {
@@ -54,20 +54,21 @@
         func type(_ column: Int32) -> Oid { types[Int(column)] }
         func isNull(_ row: Int32, column: Int32) -> Bool { PQgetisnull(handle, row, column) != 0 }
 
-        /// The bytes of a value; valid as long as the result.
+        /// Returns the bytes of a value, which are valid as long as the result.
         func bytes(_ row: Int32, column: Int32) -> UnsafeRawBufferPointer {
             UnsafeRawBufferPointer(
                 start: PQgetvalue(handle, row, column), count: Int(PQgetlength(handle, row, column)))
         }
 
-        /// The text of a value in text format; nil for null and for a missing row.
+        /// Returns the text of a value in text format, or nil for null and for a missing row.
         func text(_ row: Int32, column: Int32) -> String? {
             guard row < rowCount, column < columnCount, !isNull(row, column: column) else { return nil }
             return String(decoding: bytes(row, column: column), as: UTF8.self)
         }
     }
 
-    /// The numbers of the types that Roost's columns and statements have, the same on every server.
+    /// The numbers of the types of Roost's columns and statements, which are the same on every
+    /// server.
     enum PostgreSQLType {
         static let bool: Oid = 16
         static let bytea: Oid = 17
@@ -84,7 +85,7 @@
     }
 
     extension UnsafeRawBufferPointer {
-        /// The big-endian integer that the bytes are.
+        /// Returns the bytes as a big-endian integer.
         func bigEndian<Number: FixedWidthInteger>(as type: Number.Type) -> Number? {
             guard count == MemoryLayout<Number>.size else { return nil }
             return Number(bigEndian: loadUnaligned(as: type))

@@ -3,14 +3,15 @@
     internal import RoostCore
     internal import RoostSQL
 
-    // Rows become records here, straight from what the server sent, in memory that is used again from row to row.
+    // Builds records directly from the bytes that the server sent, in memory that is reused for
+    // each row.
 
     extension PostgreSQLStatement: SQLRecordStatement {
         func fill(_ batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool) throws(StoreError) -> SQLFill {
             while !batch.isFull {
                 guard try step() else { return .end }
                 let (result, row) = try current()
-                // The rest of the rows that are here.
+                // The remaining rows of the result.
                 for next in row..<result.rowCount {
                     self.row = next
                     if let error = append(
@@ -70,7 +71,7 @@
 
     /// The values of one row of a result; valid as long as the result.
     struct PostgreSQLRow {
-        // Not the result itself: to count its references for each value takes longer than to read the value.
+        // Not the result itself: counting its references takes longer than reading a value.
         private let handle: OpaquePointer
         private let types: UnsafeBufferPointer<Oid>
         private let row: Int32
@@ -79,7 +80,7 @@
             (handle, types, self.row) = (result.handle, result.types, row)
         }
 
-        /// The bytes of a value; nil for null and for a missing column.
+        /// Returns the bytes of a value, or nil for null and for a missing column.
         func bytes(_ column: Int32) -> UnsafeRawBufferPointer? {
             guard column >= 0, Int(column) < types.count else { return nil }
             let count = PQgetlength(handle, row, column)
@@ -89,10 +90,10 @@
 
         func type(_ column: Int32) -> Oid { types[Int(column)] }
 
-        /// The integer in a column; nil for anything else.
+        /// Returns the integer in a column, or nil for another value.
         func integer(_ column: Int32) -> Int64? { bytes(column).flatMap { integer($0, column: column) } }
 
-        /// The integer that the bytes of a column are.
+        /// Returns the integer of a column from its bytes.
         func integer(_ bytes: UnsafeRawBufferPointer, column: Int32) -> Int64? {
             type(column) == PostgreSQLType.int8
                 ? bytes.bigEndian(as: Int64.self) : PostgreSQLResult.integer(bytes, type: type(column))
@@ -127,7 +128,8 @@
             _ row: PostgreSQLRow, entity: SQLReadPlan.Entity, plan: SQLReadPlan, key: Int64, version: UInt32,
             accepting: Bool
         ) -> End {
-            // SAFETY: the memory has at least `fixed` bytes, and every slot of the layout ends before `fixed`.
+            // SAFETY: the memory has at least `fixed` bytes, and every slot of the layout ends
+            // before `fixed`.
             let fixed = entity.template.count
             reserve(fixed)
             entity.template.withUnsafeBytes {
@@ -200,7 +202,7 @@
             base.storeBytes(of: number.littleEndian, toByteOffset: offset, as: type(of: number))
         }
 
-        /// Stores a value of fixed size; returns what is wrong with it, or nil.
+        /// Stores a value of fixed size, and returns the reason why it is damaged, or nil.
         private func store(
             _ bytes: UnsafeRawBufferPointer, step: SQLStep, row: PostgreSQLRow, plan: SQLReadPlan
         ) -> StaticString? {

@@ -7,7 +7,7 @@
     final class PostgreSQLPrepared {
         let name: String
         let parameterTypes: [Oid]
-        /// When it was used last, in numbers of uses.
+        /// The number of its last use, counted over all statements.
         var lastUse = 0
 
         init(name: String, parameterTypes: [Oid]) { (self.name, self.parameterTypes) = (name, parameterTypes) }
@@ -15,7 +15,7 @@
 
     /// A statement whose rows are all fetched when it runs.
     ///
-    /// For statements that change something or give few rows.
+    /// It suits statements that change rows or return few.
     class PostgreSQLStatement: SQLStatement {
         let connection: PostgreSQLConnection
         private let prepared: PostgreSQLPrepared?
@@ -54,7 +54,7 @@
             (result, row) = (nil, -1)
         }
 
-        /// The result and its current row; throws without a current row.
+        /// Returns the result and its current row; throws without a current row.
         final func current() throws(StoreError) -> (result: PostgreSQLResult, row: Int32) {
             guard let result, row >= 0, row < result.rowCount else {
                 throw StoreError(.internalInconsistency, "A statement on '\(connection.name)' has no current row.")
@@ -77,20 +77,21 @@
             guard let number = result.integer(row, column: Int32(clamping: column)) else {
                 throw StoreError(
                     .corrupted,
-                    "A value of '\(connection.name)' that must be an integer is none; restore it from a backup.")
+                    "A value of '\(connection.name)' that must be an integer is not one. Restore the store from a backup."
+                )
             }
             return number
         }
     }
 
     extension PostgreSQLResult {
-        /// The integer in a column; nil for anything else.
+        /// Returns the integer in a column, or nil for another value.
         func integer(_ row: Int32, column: Int32) -> Int64? {
             guard column < columnCount, !isNull(row, column: column) else { return nil }
             return Self.integer(bytes(row, column: column), type: type(column))
         }
 
-        /// The integer that the bytes of a type are; nil for anything else.
+        /// Returns the integer that bytes of a type represent, or nil for another type.
         static func integer(_ bytes: UnsafeRawBufferPointer, type: Oid) -> Int64? {
             switch type {
             case PostgreSQLType.int8: return bytes.bigEndian(as: Int64.self)
@@ -102,7 +103,7 @@
             }
         }
 
-        /// The value in a column, which is in binary format.
+        /// Returns the value in a column, which is in binary format.
         func value(_ row: Int32, column: Int32, name: String) throws(StoreError) -> SQLValue {
             guard column < columnCount else {
                 throw StoreError(.internalInconsistency, "A statement on '\(name)' has no column \(column).")

@@ -1,15 +1,15 @@
 #if PostgreSQL
-    /// The form that texts have in a database.
+    /// The escaped form of texts in a database.
     ///
-    /// PostgreSQL has no U+0000 in texts. It is kept as U+0001 U+0001, and U+0001 as U+0001 U+0002.
-    /// Order, equality and prefixes of the kept forms are those of the texts.
+    /// Texts in PostgreSQL cannot contain U+0000. It is stored as U+0001 U+0001, and U+0001 as
+    /// U+0001 U+0002. Order, equality and prefixes of the escaped forms are those of the texts.
     enum PostgreSQLText {
-        /// Whether a text has a character that is kept in another form.
+        /// Returns whether a text has a character that must be escaped.
         static func needsEscape(_ bytes: UnsafeRawBufferPointer) -> Bool { scan(bytes).hasLow }
 
-        /// Looks for bytes below 2, and for bytes beyond ASCII.
+        /// Searches for bytes below 2, and for bytes beyond ASCII.
         ///
-        /// Eight bytes at a time; the last word overlaps the one before it.
+        /// Reads eight bytes at a time. The last word overlaps the previous one.
         static func scan(_ bytes: UnsafeRawBufferPointer) -> (hasLow: Bool, isASCII: Bool) {
             let high: UInt64 = 0x8080_8080_8080_8080
             var (low, bits): (UInt64, UInt64) = (0, 0)
@@ -25,7 +25,7 @@
             var offset = 0
             while true {
                 let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                // The highest bit of a byte says that it, or one before it, is less than 2.
+                // The highest bit of a byte is set if it, or a byte before it, is less than 2.
                 low |= (word &- 0x0202_0202_0202_0202) & ~word
                 bits |= word
                 guard offset < last else { break }
@@ -34,7 +34,7 @@
             return (low & high != 0, bits & high == 0)
         }
 
-        /// Appends the kept form of a text.
+        /// Appends the escaped form of a text.
         static func append(_ bytes: UnsafeRawBufferPointer, to form: inout [UInt8]) {
             guard needsEscape(bytes) else { return form.append(contentsOf: bytes) }
             for byte in bytes {
@@ -42,7 +42,7 @@
             }
         }
 
-        /// Returns the text of a kept form; nil for a form that no text has.
+        /// Returns the text of an escaped form, or nil for a form that no text has.
         static func text(_ form: UnsafeRawBufferPointer) -> [UInt8]? {
             guard form.contains(1) else { return Array(form) }
             var text: [UInt8] = []

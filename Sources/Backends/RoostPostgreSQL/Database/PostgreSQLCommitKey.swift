@@ -3,21 +3,21 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// The key by which a commit is found again whose answer was lost.
+    /// A key that shows whether a commit took place, if its answer was lost.
     ///
     /// Each commit inserts a new key in its transaction. If the answer is lost, the store inserts
-    /// the same key in another transaction. That waits for the end of the first transaction, finds
-    /// the key if it was committed, and keeps it from being committed if it was not.
+    /// the same key in another transaction, which waits for the end of the first transaction. If
+    /// the first one was committed, it finds the key. If not, it prevents a later commit.
     struct PostgreSQLCommitKey {
         /// The table of the keys.
         static let table = "_roost_commits"
-        /// CREATE TABLE of it.
+        /// The CREATE TABLE statement of the table.
         static let creation =
             "CREATE TABLE \(table) (id UUID NOT NULL PRIMARY KEY, at TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT clock_timestamp(), is_fence BOOLEAN NOT NULL DEFAULT FALSE)"
-        /// DELETE of the keys that are older than a day.
+        /// The DELETE statement for keys that are older than a day.
         static let sweep = "DELETE FROM \(table) WHERE at < clock_timestamp() - interval '1 day'"
 
-        /// INSERT of a key, which is the parameter.
+        /// The INSERT statement for a key, which is its parameter.
         private static let insertion = "INSERT INTO \(table) (id) VALUES ($1)"
 
         /// 16 random bytes, marked as such.
@@ -34,7 +34,7 @@
             self.bytes = bytes
         }
 
-        /// INSERT of the key.
+        /// The INSERT statement for this key.
         var insertion: String { "INSERT INTO \(Self.table) (id) VALUES ('\(digits)')" }
 
         private var digits: String {
@@ -45,14 +45,13 @@
         ///
         /// - Parameters:
         ///   - connection: The connection with the transaction.
-        ///   - what: What is done, for messages.
+        ///   - what: The action, for messages.
         ///   - fence: A statement that fails if the transaction must not be committed.
-        /// - Throws: Errors of the database; nothing was written then, unless the connection was
-        ///   lost.
+        /// - Throws: Errors of the database. Nothing was written, unless the connection was lost.
         func commit(
             _ connection: PostgreSQLConnection, what: String, fencedBy fence: String? = nil
         ) throws(StoreError) {
-            // A connection that is used once prepares nothing.
+            // A connection that is used only once prepares no statement.
             guard connection.transactionCount > 1 else {
                 try connection.query(
                     [insertion, fence, "COMMIT"].compactMap(\.self).joined(separator: "; "), what: what)
@@ -64,7 +63,7 @@
 
         private var condition: String { "id = '\(digits)'" }
 
-        /// INSERT of the key in a transaction that has no commit, if it is not there.
+        /// The INSERT statement that adds the key without a commit, if it does not exist.
         private var fence: String {
             "INSERT INTO \(Self.table) (id, is_fence) VALUES ('\(digits)', TRUE) ON CONFLICT DO NOTHING"
         }
@@ -74,7 +73,7 @@
         /// - Parameters:
         ///   - error: The error that the commit ended with.
         ///   - location: The store.
-        ///   - settings: Its settings; they say how long to try.
+        ///   - settings: The settings of the store, with the time limit.
         /// - Throws: `error` if nothing was written; `outcomeUnknown` if the server stays away.
         func resolve(
             after error: StoreError, location: PostgreSQLLocation, settings: PostgreSQLSettings
@@ -96,25 +95,28 @@
                 return
             } while ContinuousClock.now < deadline
             throw last.withMessage(
-                "Whether the last commit to '\(location.name)' took place is not known, because the server cannot be reached: \(last.message) Read the objects again before you repeat it.",
+                "Cannot determine whether the last commit to '\(location.name)' took place: the server cannot be reached. \(last.message) Read the objects again before you repeat the commit.",
                 code: .outcomeUnknown)
         }
 
-        /// Returns whether the commit took place; if not, keeps it from taking place later.
+        /// Returns whether the commit took place.
+        ///
+        /// If not, prevents it from taking place later.
         private func ask(
             _ location: PostgreSQLLocation, settings: PostgreSQLSettings
         ) throws(StoreError) -> Bool {
             let connection = try PostgreSQLConnection(location, settings: settings)
             defer { connection.close() }
             try connection.query("SET lock_timeout = \(settings.lockTimeout)")
-            // The row says whose it is: this connection can be lost too, after it has inserted the key. A transaction
-            // that is serializable cannot see a row for which it had to wait, and is repeated by the caller.
+            // The row names its writer, because this connection can be lost too after it inserted
+            // the key. A serializable transaction cannot see a row that it waited for, so the
+            // caller repeats it.
             try connection.query(fence)
             let result = try connection.query("SELECT is_fence FROM \(Self.table) WHERE \(condition)")
             switch result.text(0, column: 0) {
             case "f": return true
             case "t": return false
-            default: throw connection.lost("Asking after a commit to")
+            default: throw connection.lost("Finding the outcome of a commit to")
             }
         }
     }

@@ -10,28 +10,27 @@
         private struct State {
             var idleReaders: [PostgreSQLConnection] = []
             var idleWriters: [PostgreSQLConnection] = []
-            /// Transactions under way.
+            /// The number of running transactions.
             var userCount = 0
             var isClosed = false
-            /// The lock; nil after the end.
+            /// The lock; nil after closing.
             var lock: PostgreSQLStoreLock?
-            /// Commits since old keys were last removed.
+            /// The number of commits since old keys were last removed.
             var commitCount = 0
         }
 
-        /// The most idle connections of each kind that are kept.
+        /// The maximum number of idle connections of each kind.
         private static let mostIdle = 16
-        /// The commits after which old keys of commits are removed.
+        /// The number of commits after which old keys of commits are removed.
         private static let commitsPerSweep = 4096
 
         let location: PostgreSQLLocation
         let settings: PostgreSQLSettings
         /// The store that was opened.
         private let incarnation: PostgreSQLIncarnation
-        /// The statement that takes the lock of the store for a transaction; nil where a lease is
-        /// enough.
+        /// The statement that locks the store for a transaction; nil if a lease suffices.
         private let lockSQL: String?
-        /// The clock of the lease; nil where a lock is taken.
+        /// The clock of the lease; nil if the store uses a lock.
         private let leaseClock: PostgreSQLLeaseClock?
         private let signal: PostgreSQLSignal
         private let readers: DispatchSemaphore
@@ -42,7 +41,7 @@
         var name: String { location.name }
         var commitSignal: (any CommitSignal)? { signal }
 
-        /// Takes over the lock of a store that was examined.
+        /// Creates a database with the lock of a store that was examined.
         init(
             _ location: PostgreSQLLocation, lock: PostgreSQLStoreLock, incarnation: PostgreSQLIncarnation
         ) throws(StoreError) {
@@ -78,10 +77,11 @@
             return (connection, SQLWriterPlace(number: Int(clamping: row.place), generationSum: row.generationSum))
         }
 
-        /// Returns true for unique values, keys and links that others wrote first, for deadlocks,
-        /// and for serialization failures.
+        /// Returns true for unique values, keys and links that other writers wrote first, for
+        /// deadlocks, and for serialization failures.
         func isTransient(_ error: StoreError) -> Bool {
-            // Other codes can be those of a question after a commit, which has the error of the last attempt below it.
+            // Other codes may come from the question about a commit, whose underlying error is that
+            // of the last attempt.
             guard [.busy, .duplicateObject, .constraintViolation].contains(error.code),
                 let error = error.underlying as? PostgreSQLError
             else { return false }
@@ -100,8 +100,8 @@
             } catch {
                 let cause = error.underlying as? PostgreSQLError
                 if cause?.state == Self.fenceState { throw .postgreSQLStoreReplaced(name, underlying: error) }
-                // Only an answer of the server says that nothing was written. Without one, as when the lease ends while the
-                // answer is waited for, the commit may have taken place.
+                // Only an answer of the server shows that nothing was written. Without one, the
+                // commit may have taken place, for example if the lease ends during the wait.
                 if let cause, !cause.isConnectionLoss, error.code != .timedOut { throw error }
                 connection.close()
                 try key.resolve(after: error, location: location, settings: settings)
@@ -109,14 +109,14 @@
             sweepIfDue()
         }
 
-        /// The error of ``fenceSQL``: division by zero, which no other statement of a commit makes.
+        /// The error of ``fenceSQL``: division by zero, which no other statement of a commit
+        /// causes.
         private static let fenceState = "22012"
 
-        /// The statement that fails at the end of a transaction if another store has the name by
-        /// then.
+        /// The statement that fails at the end of a transaction if another store has taken the
+        /// name.
         ///
-        /// Without a lock by name, each statement finds the tables that have their names when it
-        /// runs.
+        /// Without a lock by name, each statement uses the tables that have the names when it runs.
         private var fenceSQL: String? {
             guard leaseClock != nil else { return nil }
             return
@@ -125,7 +125,7 @@
 
         func rollBackWriting(_ connection: any SQLConnection) { end(connection, places: writers, idle: \.idleWriters) }
 
-        /// Removes old keys of commits now and then.
+        /// Removes old keys of commits from time to time.
         private func sweepIfDue() {
             let isDue = state.withLock { state in
                 state.commitCount += 1
@@ -134,7 +134,7 @@
                 return true
             }
             guard isDue, let connection = state.withLock({ $0.idleWriters.popLast() }) else { return }
-            // The commit is durable already. What stays is removed another time.
+            // The commit is durable already. Remaining keys are removed another time.
             _ = try? connection.query(PostgreSQLCommitKey.sweep)
             keep(connection, idle: \.idleWriters)
         }
@@ -163,7 +163,7 @@
                     .busy,
                     isReading
                         ? "All connections of '\(name)' for reading are in use; close snapshots, or open the store with more readerConnections."
-                        : "All connections of '\(name)' for writing are in use, by this program; try again."
+                        : "All connections of '\(name)' for writing are in use by this program; try again."
                 )
             }
             do throws(StoreError) {
@@ -186,8 +186,7 @@
 
         /// Begins a transaction.
         ///
-        /// - Returns: The row of its place; of any place, for one that does not write beside
-        ///   others.
+        /// - Returns: The row of its place, or of any place if it does not write beside others.
         private func begin(
             _ purpose: Purpose, on connection: PostgreSQLConnection
         ) throws(StoreError) -> PostgreSQLIncarnation.Row {
@@ -195,7 +194,7 @@
             let deadline = ContinuousClock.now + settings.patience
             while true {
                 do throws(StoreError) { return try beginOnce(purpose, on: connection) } catch {
-                    // In the portable profile another transaction had a place, and was committed.
+                    // In the portable profile, another transaction with the place was committed.
                     guard (error.underlying as? PostgreSQLError)?.isSerializationFailure == true,
                         ContinuousClock.now < deadline, (try? connection.query("ROLLBACK")) != nil
                     else {
@@ -217,7 +216,8 @@
             let (begin, rowSQL) =
                 switch purpose {
                 case .reading: ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "\(select) LIMIT 1")
-                // A transaction that waits for a place then fails, and does not continue with what it saw before.
+                // A transaction that waited for a place fails, instead of continuing with an old
+                // state.
                 case .writing where isPortable: (write, PostgreSQLIncarnation.update())
                 case .writingBesideOthers where isPortable:
                     (write, PostgreSQLIncarnation.update(place: .random(in: 0..<PostgreSQLDialect.placeCount)))
@@ -230,18 +230,20 @@
                 }
             let what = "Beginning a transaction on"
             connection.transactionCount += 1
-            // The lock keeps the store from being removed or renamed until the transaction ends. Its session's lock may
-            // be lost, and another store may have the name since.
+            // The lock prevents the removal or renaming of the store until the transaction ends.
+            // The lock of the store's own session may be lost, and another store may have taken the
+            // name.
             let lock: Bool?
             var row: PostgreSQLIncarnation.Row?
             let isFirst = connection.transactionCount == 1
             if isFirst { try connection.query("SET lock_timeout = \(settings.lockTimeout)", what: what) }
-            // Read by itself, because a transaction that reads what all commits write would meet them all.
+            // Read in its own transaction: one that reads what all commits write would conflict
+            // with all of them.
             let sum =
                 isPortable && purpose == .writingBesideOthers
                 ? try generationSum(on: connection, isFirst: isFirst) : nil
             if isFirst {
-                // It may be used once only, so nothing is prepared yet.
+                // The connection may be used only once, so no statement is prepared yet.
                 let first = try connection.query(
                     [begin, lockSQL].compactMap(\.self).joined(separator: "; "), what: what)
                 lock = lockSQL.map { _ in first.text(0, column: 0) == "t" }
@@ -259,7 +261,7 @@
             return try incarnation.require(row, isLocked: lock ?? true, name: name)
         }
 
-        /// Reads the sum that makes the generation, in a transaction of its own.
+        /// Reads the sum that forms the generation, in its own transaction.
         private func generationSum(
             on connection: PostgreSQLConnection, isFirst: Bool
         ) throws(StoreError) -> Int64? {
@@ -273,7 +275,7 @@
 
         /// Waits until one of the places is free.
         ///
-        /// - Returns: Its row; nil if the store has none.
+        /// - Returns: The row of the place; nil if the store has no places.
         /// - Throws: `busy` after the timeout.
         private func waitForPlace(
             on connection: PostgreSQLConnection, select: String, rowSQL: String
@@ -286,7 +288,7 @@
             } while ContinuousClock.now < deadline
             guard PostgreSQLIncarnation.Row(text: try connection.query(select, what: what)) != nil else { return nil }
             throw StoreError(
-                .busy, "All places for writers of '\(name)' are taken, by other commits or by a load; try again.")
+                .busy, "All places for writers of '\(name)' are used by other commits or by a load; try again.")
         }
 
         /// Ends a transaction and takes the connection back.
@@ -348,7 +350,7 @@
             let connection = try beginReading()
             defer { endReading(connection) }
             if settings.profile == .portable {
-                // Not every database has the function.
+                // Some databases lack the function.
                 let function = "SELECT COUNT(*) FROM pg_proc WHERE proname = 'pg_total_relation_size'"
                 guard let count = try connection.integer(function), count > 0 else { return 0 }
             }
@@ -359,7 +361,7 @@
             }
         }
 
-        /// Gives the planner numbers about the tables that a load has filled.
+        /// Updates the planner's statistics of the tables that a load has filled.
         func beginIndexing(_ connection: any SQLConnection) throws(StoreError) {
             guard let connection = connection as? PostgreSQLConnection else { return }
             let tables = try PostgreSQLCatalog.tables(of: location.schema, on: connection)

@@ -2,14 +2,14 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// A store as it was opened, told from other stores that get its name later.
+    /// The identity of an opened store, which differs from stores that take its name later.
     ///
-    /// A conversion and a migration give the new store the UUID of the old one, so that does not
-    /// do.
+    /// The UUID is not enough: a conversion or a migration gives the new store the UUID of the old
+    /// one.
     struct PostgreSQLIncarnation: Sendable {
-        /// The identity of the store.
+        /// The UUID of the store.
         let uuid: StoreUUID
-        /// The number that the system tables give the table of tallies; a renamed schema keeps it.
+        /// The number of the table of tallies in the system tables, which a renamed schema keeps.
         let tableNumber: Int64
         /// The version of the format, which the history changes.
         let formatVersion: Int
@@ -18,15 +18,16 @@
             "sum, tableoid::bigint, (SELECT value FROM _roost_metadata WHERE name = 'formatVersion'), place"
         private static let rows = "FROM _roost_tallies WHERE kind = 'generation' AND number = 0"
 
-        /// SELECT of the rows with which a transaction begins: one for each place of a writer.
+        /// The SELECT statement of the rows that begin a transaction: one for each writer place.
         static let select = "SELECT \(columns) \(rows)"
-        /// The same with the sum that makes the generation.
+        /// The same statement with the sum that forms the generation.
         static let selectWithSum = "SELECT \(columns), (\(sum)) \(rows)"
-        /// SELECT of the sum alone.
+        /// The SELECT statement of the sum alone.
         static let sum = "SELECT \(PostgreSQLDialect().wrappingSum("count")) \(rows)"
 
-        /// UPDATE that changes nothing in the rows of all places, or of one, and gives them as
-        /// ``select`` does.
+        /// Returns an UPDATE statement that rewrites the rows of all places, or of one, unchanged.
+        ///
+        /// Its result has the columns of ``select``.
         static func update(place: Int? = nil) -> String {
             let condition = place.map { " AND place = \($0)" } ?? ""
             return
@@ -39,7 +40,7 @@
             let tableNumber: Int64
             let formatVersion: String
             let place: Int64
-            /// The sum that makes the generation; nil if it was not asked for.
+            /// The sum that forms the generation; nil if it was not requested.
             var generationSum: Int64?
 
             /// Reads a result in text format; nil without a row.
@@ -64,11 +65,11 @@
             }
         }
 
-        /// Throws unless a transaction has the lock of this store and sees its tables.
+        /// Throws unless a transaction has the lock of this store and uses its tables.
         ///
         /// - Returns: The row.
-        /// - Throws: `busy` without the lock; `storeReplaced` for another store, and for this one
-        ///   if its history was turned on or off; `corrupted` without a row.
+        /// - Throws: `busy` without the lock; `storeReplaced` for another store, or after the
+        ///   history was turned on or off; `corrupted` without a row.
         func require(_ row: Row?, isLocked: Bool, name: String) throws(StoreError) -> Row {
             guard isLocked else {
                 throw StoreError(
@@ -88,7 +89,7 @@
     }
 
     extension StoreError {
-        /// The error of a transaction that finds other tables under the name of its store.
+        /// Returns the error of a transaction that finds other tables under the name of its store.
         static func postgreSQLStoreReplaced(_ name: String, underlying: StoreError? = nil) -> StoreError {
             StoreError(
                 .storeReplaced,

@@ -2,27 +2,27 @@
     internal import Foundation
     internal import RoostCore
 
-    /// A row by which a program says that it has a store open, where a server has no locks by name.
+    /// A row that marks a store as open, on a server without locks by name.
     ///
-    /// It counts until a time, which the program moves on while it runs. To remove or rename a
-    /// store, a program takes a lease alone, which it gets only without others; then other programs
+    /// A lease is valid until a time, which the program extends while it runs. To remove or rename
+    /// a store, a program takes an exclusive lease, which excludes all others. Other programs then
     /// wait.
     struct PostgreSQLLease: Sendable {
         /// The table of the leases.
         static let table = "_roost_openings"
-        /// CREATE TABLE of it.
+        /// The CREATE TABLE statement of the table.
         static let creation =
             "CREATE TABLE \(table) (id UUID NOT NULL PRIMARY KEY, until TIMESTAMP WITH TIME ZONE NOT NULL, is_alone BOOLEAN NOT NULL)"
-        /// The time for which a lease counts.
+        /// The time for which a lease is valid.
         static let seconds = 20
-        /// The time for which one counts that is taken alone, and is not moved on.
+        /// The time for which an exclusive lease is valid, which is never extended.
         static let secondsAlone = 30
-        /// The time after which it is moved on.
+        /// The time after which a lease is extended.
         static let renewalSeconds = 5
-        /// The longest wait for an answer about a lease, and for a lock while it is taken alone.
+        /// The maximum wait for an answer about a lease, and for a lock while it is exclusive.
         static let patience = Duration.seconds(3)
 
-        /// Whether a schema has the table.
+        /// Returns whether a schema has the table.
         static func exists(in schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> Bool {
             try PostgreSQLCatalog.tables(of: schema, on: connection).contains(table)
         }
@@ -32,7 +32,7 @@
         private let id = UUID()
         private let storeName: String
 
-        /// Makes a lease that is not taken yet.
+        /// Creates a lease that is not taken yet.
         init(_ schema: String, on connection: PostgreSQLConnection) throws(StoreError) {
             storeName = schema
             table = "\(try connection.identifier(schema)).\(Self.table)"
@@ -42,13 +42,13 @@
             "clock_timestamp() + interval '\(isAlone ? Self.secondsAlone : Self.seconds) seconds'"
         }
 
-        /// Takes the lease, or takes it once more in another way.
+        /// Takes the lease, or changes it between shared and exclusive.
         ///
         /// - Parameters:
-        ///   - isAlone: Whether there may be no other lease.
-        ///   - patience: How long to wait for others.
+        ///   - isAlone: Whether the lease is exclusive.
+        ///   - patience: The time to wait for other leases to end.
         ///   - connection: A connection without a transaction.
-        /// - Returns: The time at which it was sent.
+        /// - Returns: The time at which the statement was sent.
         /// - Throws: `busy`.
         @discardableResult
         func take(
@@ -80,28 +80,28 @@
             }
         }
 
-        /// Throws code `busy` unless the lease, which was taken alone, still counts.
+        /// Throws `busy` unless the exclusive lease is still valid.
         func requireAlone(on connection: PostgreSQLConnection) throws(StoreError) {
             let own = try connection.query(
                 "SELECT 1 FROM \(table) WHERE id = '\(id)' AND is_alone AND until > clock_timestamp()")
             guard own.rowCount == 1 else {
                 throw StoreError(
                     .busy,
-                    "'\(connection.name)' was not changed: the server took longer than \(Self.secondsAlone) seconds. Try again."
+                    "Cannot change '\(connection.name)': the server took longer than \(Self.secondsAlone) seconds. Try again."
                 )
             }
         }
 
-        /// Moves the end of the lease on.
+        /// Extends the lease.
         ///
-        /// - Returns: Whether it counts; if not, another program found it too old, and the store
-        ///   may have been replaced since.
+        /// - Returns: Whether the lease was valid. If not, another program found it too old, and
+        ///   the store may have been replaced.
         func renew(on connection: PostgreSQLConnection) throws(StoreError) -> Bool {
             try connection.query("UPDATE \(table) SET until = \(end(alone: false)) WHERE id = '\(id)'")
             return connection.changedRowCount == 1
         }
 
-        /// Gives the lease back; the store may have another schema by now.
+        /// Releases the lease; the store may have another schema by now.
         func giveBack(in schema: String? = nil, on connection: PostgreSQLConnection) throws(StoreError) {
             var table = table
             if let schema { table = "\(try connection.identifier(schema)).\(Self.table)" }
@@ -111,19 +111,18 @@
         }
     }
 
-    /// The time until which a lease counts, as this program knows it.
+    /// The time until which a lease is valid, as this program knows it.
     ///
-    /// A program that was stopped finds out by it that other programs may have replaced the store.
+    /// It shows a program that was stopped that others may have replaced the store.
     final class PostgreSQLLeaseClock: Sendable {
-        /// The time after a renewal was sent in which no other program can have found the lease too
-        /// old.
+        /// The time after a renewal in which no other program can find the lease too old.
         ///
-        /// What is sent then reaches the server before the lease ends.
+        /// Messages in this time reach the server before the lease ends.
         private static let safe = Duration.seconds(PostgreSQLLease.seconds - 5)
 
         private let lastRenewal: Mutex<ContinuousClock.Instant?>
 
-        /// Begins when the lease was sent.
+        /// Starts the clock at the time when the lease was sent.
         init(_ sent: ContinuousClock.Instant) { lastRenewal = Mutex(sent) }
 
         /// Notes a renewal that was sent at a time.
@@ -132,31 +131,30 @@
         /// Notes that another program found the lease too old.
         func end() { lastRenewal.withLock { $0 = nil } }
 
-        /// Throws unless the lease counts.
+        /// Throws unless the lease is valid.
         ///
-        /// - Throws: `storeReplaced` for good after the lease ended; `busy` as long as the server
+        /// - Throws: `storeReplaced` permanently after the lease ended; `busy` while the server
         ///   does not answer.
         func requireCounting(_ name: String) throws(StoreError) {
             let last = lastRenewal.withLock { $0 }
             guard let last else {
                 throw StoreError(
                     .storeReplaced,
-                    "This program did not run or reach the server for \(PostgreSQLLease.seconds) seconds, so '\(name)' can have been replaced. Close the store and open it again."
+                    "This program was stopped or could not reach the server for \(PostgreSQLLease.seconds) seconds, so '\(name)' may have been replaced. Close the store and open it again."
                 )
             }
             guard ContinuousClock.now - last < Self.safe else {
                 throw StoreError(
-                    .busy, "The server of '\(name)' did not confirm for a while that the store is open; try again.")
+                    .busy, "The server of '\(name)' did not confirm in time that the store is open; try again.")
             }
         }
     }
 
     extension PostgreSQLConnection {
-        /// The most times that a short transaction of a store with the portable profile is run
-        /// again.
+        /// The maximum number of attempts of a short transaction with the portable profile.
         private static let mostAttempts = 50
 
-        /// Runs `body` in a transaction, again if it failed by what others wrote at the same time.
+        /// Runs `body` in a transaction, and repeats it after a conflict with concurrent writers.
         func retrying<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
             var attempt = 0
             while true {

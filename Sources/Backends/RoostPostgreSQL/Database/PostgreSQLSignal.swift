@@ -3,17 +3,16 @@
     internal import RoostCore
     internal import RoostSystem
 
-    /// The signal of a store on a server, which all openings of the store in a process share:
-    /// NOTIFY.
+    /// The NOTIFY signal of a store on a server, shared by all its openings in a process.
     ///
-    /// It is sent after a commit, in a transaction of its own: transactions that notify wait for
-    /// each other until they are durable, and commits must not. Where it does not come, watchers
-    /// find a commit when they next look.
+    /// It is sent after a commit, in its own transaction: transactions that notify wait for each
+    /// other until they are durable, and commits must not. If a notification is lost, watchers find
+    /// the commit with their next check.
     final class PostgreSQLSignal: CommitSignal {
         private struct State {
-            /// Whether a notification is on its way.
+            /// Whether a notification is being sent.
             var isSending = false
-            /// Whether there were commits since it left.
+            /// Whether commits followed since it was sent.
             var isDue = false
         }
 
@@ -21,9 +20,9 @@
         private let location: PostgreSQLLocation
         private let settings: PostgreSQLSettings
         private let channel: String
-        /// The session that sends.
+        /// The lock, whose session sends notifications.
         private let lock: PostgreSQLStoreLock
-        /// Whether the profile has notifications; without, watchers look each second.
+        /// Whether the profile has notifications; without them, watchers check every second.
         private var notifies: Bool { settings.profile == .postgresql }
         private let state = Mutex(State())
         private let queue = DispatchQueue(label: "roost notifier")
@@ -35,7 +34,8 @@
             (self.location, self.settings, self.lock) = (location, settings, lock)
             let number = UInt64(bitPattern: PostgreSQLTextHash.value("\(location.name) \(uuid)"))
             id = CommitSignalID(device: .max, inode: number)
-            // A name is bound to a database, and copies of a store have its UUID.
+            // A channel needs both: a name is unique only in a database, and copies of a store have
+            // its UUID.
             channel =
                 "roost_" + String(UInt64(bitPattern: PostgreSQLTextHash.value("\(location.schema) \(uuid)")), radix: 16)
         }
@@ -43,11 +43,10 @@
         /// Empty, because the signal is not a file.
         var path: String { "" }
 
-        /// The least time between two notifications, which are a third of the work of a small
-        /// commit.
+        /// The minimum time between two notifications, which cost a third of a small commit.
         private static let pauseMicroseconds: UInt32 = 10_000
 
-        /// Sends NOTIFY at once, or after a pause if the last one was sent just now.
+        /// Sends NOTIFY at once, or after a pause if the last one was just sent.
         func raise() {
             guard notifies else { return }
             let isFirst = state.withLock { state in
@@ -76,13 +75,14 @@
                 }
             }
             do throws(StoreError) { try notify() } catch {
-                // Its session may have ended. Without a new one, watchers find the commit when they next look.
+                // The session may have ended. Without a new one, watchers find the commit with
+                // their next check.
                 guard (try? lock.renewIfLost()) != nil else { return }
                 _ = try? notify()
             }
         }
 
-        /// Waits a moment until the notification of the last commit was sent.
+        /// Waits briefly until the notification of the last commit is sent.
         func finish() {
             guard state.withLock({ $0.isSending }) else { return }
             let isSent = DispatchSemaphore(value: 0)
@@ -97,7 +97,7 @@
             do throws(SystemFailure) {
                 try SystemThread.start("roost listener", stackByteCount: 1 << 20) { [weak observation] in
                     while observation != nil {
-                        // Without a connection the watcher finds commits each second.
+                        // Without a connection, the watcher checks for commits every second.
                         _ = try? Self.listen(
                             location, settings: settings, channel: channel, isWanted: { observation != nil }, body)
                         usleep(500_000)
@@ -118,7 +118,7 @@
             let connection = try PostgreSQLConnection(location, settings: settings)
             defer { connection.close() }
             try connection.query("LISTEN \(channel)")
-            // Commits between two connections.
+            // Reports commits between two connections.
             body()
             while isWanted() { if try connection.waitForNotification(milliseconds: 200) { body() } }
         }
@@ -127,7 +127,7 @@
     /// An observation of a signal, which ends when it is released.
     final class PostgreSQLObservation: Sendable {}
 
-    /// A number for a text.
+    /// A hash of a text.
     enum PostgreSQLTextHash {
         /// FNV-1a; see <http://www.isthe.com/chongo/tech/comp/fnv/>.
         static func value(_ text: String) -> Int64 {

@@ -4,19 +4,19 @@
     internal import RoostCore
     internal import RoostSystem
 
-    /// The lock of an open store, which keeps other programs from removing or renaming it.
+    /// The lock of an open store, which prevents other programs from removing or renaming it.
     ///
-    /// It is a shared advisory lock by the name of the store, which a session has until it ends. In
-    /// a store with the portable profile it is a ``PostgreSQLLease``.
+    /// It is a shared advisory lock on the store's name, which a session holds until it ends. A
+    /// store with the portable profile uses a ``PostgreSQLLease`` instead.
     final class PostgreSQLStoreLock: Sendable {
         /// The settings, with the profile of the store.
         let settings: PostgreSQLSettings
         private let location: PostgreSQLLocation
         private let connection = Mutex<PostgreSQLConnection?>(nil)
         private let lease: PostgreSQLLease?
-        /// The clock of the lease; nil without one.
+        /// The clock of the lease; nil without a lease.
         let leaseClock: PostgreSQLLeaseClock?
-        /// Signaled when the lock is given back.
+        /// Signaled when the lock is released.
         private let isReleased = DispatchSemaphore(value: 0)
 
         private init(
@@ -31,8 +31,8 @@
         /// Takes the shared lock of a store.
         ///
         /// - Throws: `busy` if another session removes or renames the store for longer than the
-        ///   timeout; `invalidRequest` for a store with another profile than the settings ask for;
-        ///   `notFound`, `notAStore`.
+        ///   timeout; `invalidRequest` for a store with another profile than requested; `notFound`;
+        ///   `notAStore`.
         static func acquire(_ opening: PostgreSQLOpening) throws(StoreError) -> PostgreSQLStoreLock {
             let (location, settings) = (opening.location, opening.settings)
             let connection = try PostgreSQLConnection(location, settings: settings)
@@ -40,7 +40,7 @@
                 try connection.requireSession(location)
                 guard let found = try PostgreSQLProfile.found(location.schema, on: connection) else {
                     try opening.requireStore(connection)
-                    throw StoreError(.busy, "'\(location.name)' was made by another program just now; try again.")
+                    throw StoreError(.busy, "'\(location.name)' was just created by another program; try again.")
                 }
                 try settings.requireProfile(found, of: location)
                 try connection.use(found)
@@ -69,12 +69,12 @@
             try connection.query("SET lock_timeout = 0")
         }
 
-        /// The number of the lock of a schema, as SQL.
+        /// Returns the number of a schema's lock as an SQL expression.
         static func key(_ schema: String, connection: PostgreSQLConnection) throws(StoreError) -> String {
             "hashtextextended(\(try connection.literal("roost " + schema)), 0)"
         }
 
-        /// Runs `body`, which needs the session of the lock.
+        /// Runs `body` with the session of the lock.
         func withConnection<Result>(
             _ body: (PostgreSQLConnection) throws(StoreError) -> Result
         ) throws(StoreError) -> Result {
@@ -88,7 +88,7 @@
 
         /// Runs `body` while no other program has the store open.
         ///
-        /// - Throws: `busy` if one has.
+        /// - Throws: `busy` if another program has it open.
         func withLeaseAlone<Result>(
             _ connection: PostgreSQLConnection, _ body: () throws(StoreError) -> Result
         ) throws(StoreError) -> Result {
@@ -105,13 +105,13 @@
             }
         }
 
-        /// Takes the lock again if its session ended, as when the server was started anew.
+        /// Takes the lock again if its session ended, for example after a restart of the server.
         ///
-        /// A lease is not the session's, and stays.
+        /// A lease does not depend on the session, and stays.
         func renewIfLost() throws(StoreError) {
             try connection.withLock { (connection) throws(StoreError) in
                 guard let known = connection else { return }
-                // A transaction that failed is over with it.
+                // The ROLLBACK also ends a failed transaction.
                 if (try? known.query("ROLLBACK; SELECT 1")) != nil { return }
                 known.close()
                 let new = try PostgreSQLConnection(location, settings: lease == nil ? settings : quickSettings)
@@ -126,28 +126,29 @@
             }
         }
 
-        /// Settings for a connection that is made at once or not at all.
+        /// Settings for a connection attempt with a short timeout.
         private var quickSettings: PostgreSQLSettings {
             var quick = settings
             quick.connectTimeout = min(quick.connectTimeout, PostgreSQLLease.patience)
             return quick
         }
 
-        /// Moves the end of the lease on until the lock is given back.
+        /// Extends the lease until the lock is released.
         private func keepRenewing() throws(StoreError) {
             let isReleased = isReleased
             do throws(SystemFailure) {
                 try SystemThread.start("roost lease", stackByteCount: 1 << 20) { [weak self] in
                     while isReleased.wait(timeout: .now() + .seconds(PostgreSQLLease.renewalSeconds)) == .timedOut {
                         guard let self else { return }
-                        // What fails now, as while the server is started anew, is tried again before the lease ends.
+                        // A failure, for example during a restart of the server, is retried before
+                        // the lease ends.
                         guard (try? renew()) == nil, (try? renewIfLost()) != nil else { continue }
                         try? renew()
                     }
                 }
             } catch {
                 throw StoreError(
-                    .outOfResources, "'\(location.name)' was not opened, because no thread could be started.",
+                    .outOfResources, "Cannot open '\(location.name)': no thread could be started.",
                     underlying: error)
             }
         }
@@ -163,7 +164,7 @@
             }
         }
 
-        /// Gives the lock back.
+        /// Releases the lock.
         func release() {
             isReleased.signal()
             guard let connection = connection.withLock({ $0.take() }) else { return }
@@ -174,7 +175,7 @@
                     try lease.giveBack(on: connection)
                 }
             }
-            // A lease that cannot be given back ends by itself.
+            // A lease that cannot be released ends by itself.
             guard (try? giveBack(on: connection)) == nil, !connection.isSound,
                 let other = try? PostgreSQLConnection(location, settings: quickSettings)
             else { return }
@@ -182,11 +183,11 @@
             try? giveBack(on: other)
         }
 
-        /// Takes the exclusive locks of schemas until the end of the transaction.
+        /// Takes exclusive locks of schemas until the end of the transaction.
         ///
         /// - Throws: `busy` if one of the stores is open anywhere.
         static func takeAlone(_ schemas: [String], in connection: PostgreSQLConnection) throws(StoreError) {
-            // A session that was just closed ends a moment later on the server.
+            // A session that was just closed ends slightly later on the server.
             let deadline = ContinuousClock.now + .milliseconds(500)
             for schema in schemas.sorted() {
                 let sql = "SELECT pg_try_advisory_xact_lock(\(try key(schema, connection: connection)))"

@@ -2,23 +2,23 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// Reads what the system tables of a database have about a schema.
+    /// Reads the system tables of a database about a schema.
     enum PostgreSQLCatalog {
-        /// SELECT of the bytes that all tables and indexes of a schema take.
+        /// The SELECT statement for the size of all tables and indexes of a schema.
         static let byteCount =
             "SELECT COALESCE(CAST(SUM(pg_total_relation_size(c.oid)) AS BIGINT), 0) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r'"
 
         /// The content of a schema.
         enum Kind: Equatable {
             case missing
-            /// Without tables and anything else.
+            /// No tables and nothing else.
             case empty
             case store
-            /// With other tables only.
+            /// Only tables that are not a store's.
             case foreign
         }
 
-        /// Returns what a schema is.
+        /// Returns the kind of a schema's content.
         static func kind(of schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> Kind {
             let name = try connection.literal(schema)
             let result = try connection.query(
@@ -29,7 +29,7 @@
             return result.text(0, column: 1) == "t" ? .foreign : .empty
         }
 
-        /// The names of the tables and indexes of a schema.
+        /// Returns the names of the tables and indexes of a schema.
         static func tablesAndIndexes(
             of schema: String, on connection: PostgreSQLConnection
         ) throws(StoreError) -> [String] {
@@ -39,7 +39,7 @@
             return (0..<result.rowCount).compactMap { result.text($0, column: 0) }
         }
 
-        /// The names of the tables of a schema.
+        /// Returns the names of the tables of a schema.
         static func tables(of schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> [String] {
             let result = try connection.query(
                 "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = \(try connection.literal(schema)) AND c.relkind = 'r' ORDER BY c.relname"
@@ -47,7 +47,7 @@
             return (0..<result.rowCount).compactMap { result.text($0, column: 0) }
         }
 
-        /// The names of the tables of a schema that have a comment.
+        /// Returns the names of the tables of a schema that have a given comment.
         static func tables(
             of schema: String, with comment: String, on connection: PostgreSQLConnection
         ) throws(StoreError) -> [String] {
@@ -58,7 +58,7 @@
             return (0..<result.rowCount).compactMap { result.text($0, column: 0) }
         }
 
-        /// The schemas with the temporary names of stores that were made to replace a store.
+        /// Returns the schemas with temporary names of stores that were created to replace a store.
         static func temporarySchemas(
             of location: PostgreSQLLocation, on connection: PostgreSQLConnection
         ) throws(StoreError) -> [String] {
@@ -66,10 +66,10 @@
             return (0..<result.rowCount).compactMap { result.text($0, column: 0) }.filter { location.isTemporary($0) }
         }
 
-        /// Whether a store with a temporary name was made more than a day ago and had no commit
+        /// Returns whether a store with a temporary name is older than a day and had no commit
         /// since.
         static func isOld(_ schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> Bool {
-            // A time that is far ahead is none.
+            // A time far in the future is not a real one, so the store counts as old.
             guard abs(PostgreSQLLocation.secondsSinceMaking(schema)) > 86_400 else { return false }
             let keys = "\(try connection.identifier(schema)).\(PostgreSQLCommitKey.table)"
             let age = try connection.query(
@@ -77,10 +77,10 @@
             return age.text(0, column: 0) == "t"
         }
 
-        /// The tables and indexes of a schema as lines: what they are, and each column or part in
+        /// Returns the tables and indexes of a schema as lines: their kinds, and their columns in
         /// order.
         ///
-        /// Two stores of one model give the same lines, whatever their schemas are called.
+        /// Two stores of one model give the same lines, whatever the names of their schemas.
         static func description(of schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> [String:
             String]
         {

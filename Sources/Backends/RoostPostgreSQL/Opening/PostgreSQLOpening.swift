@@ -2,7 +2,7 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// Opens and creates stores; nothing is changed before everything was examined.
+    /// Opens and creates stores, and changes nothing before everything is examined.
     struct PostgreSQLOpening {
         let location: PostgreSQLLocation
         let options: StoreOptions
@@ -19,18 +19,18 @@
 
         /// Opens the store.
         func open(type: any PersistentStoreType, place: StoreLocation) throws(StoreError) -> SQLStore {
-            // From here on, no other session can remove or rename it.
+            // From here on, no other session can remove or rename the store.
             let lock = try PostgreSQLStoreLock.acquire(self)
             do throws(StoreError) {
                 let (incarnation, schema) = try lock.withConnection {
                     (connection) throws(StoreError) -> (PostgreSQLIncarnation, SQLSchema) in
-                    // All of one state, where the server can say so.
+                    // All values are of one state, if the server supports that.
                     let (uuid, found) =
                         connection.settings.profile == .portable
                         ? try connection.retrying { () throws(StoreError) in try inspect(connection) }
                         : try inspect(connection)
                     if !settings.isReadOnly, !settings.isUnpublished {
-                        // What stays is removed another time.
+                        // Remaining keys are removed another time.
                         _ = try? connection.query(PostgreSQLCommitKey.sweep)
                     }
                     let schema = try applyHistoryOptions(found, lock: lock, connection: connection)
@@ -50,7 +50,7 @@
             }
         }
 
-        /// Throws code `notFound` or `notAStore` unless the schema is that of a store.
+        /// Throws `notFound` or `notAStore` unless the schema is that of a store.
         func requireStore(_ connection: PostgreSQLConnection) throws(StoreError) {
             switch try PostgreSQLCatalog.kind(of: location.schema, on: connection) {
             case .store:
@@ -60,7 +60,7 @@
                 guard right.text(0, column: 0) == "t" else {
                     throw StoreError(
                         .permissionDenied,
-                        "The user has no right to the schema of '\(name)'; ask who administers the server.")
+                        "The user has no right to the schema of '\(name)'; ask the administrator of the server.")
                 }
             case .missing, .empty:
                 throw StoreError(
@@ -68,16 +68,16 @@
             case .foreign:
                 throw StoreError(
                     .notAStore,
-                    "The schema of '\(name)' has tables that are not those of a Roost store; it was not touched.")
+                    "The schema of '\(name)' has tables that are not those of a Roost store; it was not changed.")
             }
         }
 
-        /// Reads identity and model, and checks that the tables are as they were made.
+        /// Reads identity and model, and checks that the tables are unchanged.
         private func inspect(_ connection: PostgreSQLConnection) throws(StoreError) -> (StoreUUID, SQLSchema) {
             try requireStore(connection)
-            // Before there was a lock, another store could get the name.
+            // Before the lock was taken, another store could take the name.
             guard try PostgreSQLProfile.found(location.schema, on: connection) == connection.settings.profile else {
-                throw StoreError(.busy, "'\(name)' was replaced by another program just now; try again.")
+                throw StoreError(.busy, "'\(name)' was just replaced by another program; try again.")
             }
             do throws(StoreError) {
                 let version = try connection.query(
@@ -85,7 +85,7 @@
                 guard let text = version.text(0, column: 0), let number = Int(text) else {
                     throw StoreError(
                         .corrupted,
-                        "'\(name)' is damaged: its metadata do not say its format. Restore it from a backup.")
+                        "'\(name)' is damaged: its metadata lack the format version. Restore it from a backup.")
                 }
                 try SQLSchema.requireFormat(number, of: name)
                 let (uuid, model) = try SQLMetadata.read(connection, storeName: name, formatVersion: number)
@@ -102,14 +102,14 @@
                 }
                 return (uuid, schema)
             } catch {
-                // The lock keeps it from being removed or renamed, so a missing table is damage.
+                // The lock prevents a removal or a renaming, so a missing table is damage.
                 guard error.code == .storeReplaced else { throw error }
                 throw error.withMessage(
                     "'\(name)' is damaged: a table is missing. Restore it from a backup.", code: .corrupted)
             }
         }
 
-        /// Turns the history on or off, or limits it, as the options say.
+        /// Turns the history on or off, or limits it, according to the options.
         private func applyHistoryOptions(
             _ schema: SQLSchema, lock: PostgreSQLStoreLock, connection: PostgreSQLConnection
         ) throws(StoreError) -> SQLSchema {
@@ -142,14 +142,14 @@
             }
         }
 
-        /// Turns the history on or off, with the table in a transaction of its own.
+        /// Turns the history on or off, and changes the table in its own transaction.
         ///
         /// - Parameters:
-        ///   - schema: The store as it is.
-        ///   - connection: A connection with the lease alone.
+        ///   - schema: The current schema of the store.
+        ///   - connection: A connection with the exclusive lease.
         ///   - turnOn: Writes the rows that turn it on.
-        /// - Returns: The store as it is then.
-        /// - Throws: `busy` if another program did so before.
+        /// - Returns: The new schema of the store.
+        /// - Throws: `busy` if another program changed the history first.
         private func switchHistoryByParts(
             _ schema: SQLSchema, connection: PostgreSQLConnection,
             turnOn: () throws(StoreError) -> SQLSchema
@@ -157,7 +157,7 @@
             let version = try connection.query(
                 "SELECT value FROM _roost_metadata WHERE name = 'formatVersion'", what: "Opening")
             guard version.text(0, column: 0) == String(schema.formatVersion) else {
-                throw StoreError(.busy, "Another program changed '\(name)' just now; try again.")
+                throw StoreError(.busy, "Another program just changed '\(name)'; try again.")
             }
             let dialect = PostgreSQLDialect(.portable)
             let table = SQLSchema.historyTable(dialect)
@@ -170,7 +170,7 @@
                 return new
             }
             try connection.transaction { () throws(StoreError) in
-                // A table that a crash has left between two transactions goes first.
+                // First drops a table that a crash has left between two transactions.
                 try connection.query(drop)
                 try connection.query(table.sql)
                 try PostgreSQLSchemaCheck.comment([table.name], on: connection)
@@ -180,7 +180,7 @@
 
         // MARK: Creating
 
-        /// Makes the tables of an empty store.
+        /// Creates the tables of an empty store.
         func create(_ model: ManagedObjectModel) throws(StoreError) {
             try location.requireCreatable(isTemporary: options.isUnpublished)
             try options.requireWritable()
@@ -206,22 +206,21 @@
             }
         }
 
-        /// The profile that is asked for, that of a store that the new one is to replace, or that
-        /// of the server.
+        /// Returns the requested profile, that of the store to replace, or that of the server.
         private func profileForCreating(_ connection: PostgreSQLConnection) throws(StoreError) -> PostgreSQLProfile {
             if let wanted = settings.wantedProfile { return wanted }
             if let found = try PostgreSQLProfile.found(location.publishedSchema, on: connection) { return found }
             return try PostgreSQLProfile.forServer(of: connection)
         }
 
-        /// Makes a store under a temporary name, tables and rows in transactions of their own, and
-        /// gives it its name.
+        /// Creates a store under a temporary name, with separate transactions for tables and rows,
+        /// and renames it.
         private func createByParts(_ schema: SQLSchema, connection: PostgreSQLConnection) throws(StoreError) {
             let order = try connection.query("SELECT 'B' < 'a' AND 'a' < 'b' AND 'z' < 'é'")
             guard order.text(0, column: 0) == "t" else {
                 throw StoreError(
                     .unsupported,
-                    "The database of '\(name)' does not compare texts by their bytes, which the profile 'portable' needs: createdb --locale=C --template=template0."
+                    "The database of '\(name)' does not compare texts by their bytes, which the profile 'portable' requires. Create one with createdb --locale=C --template=template0."
                 )
             }
             guard !options.isUnpublished else { return try makeByParts(schema, connection: connection) }
@@ -233,7 +232,7 @@
                 try building.makeByParts(schema, connection: builder)
                 try PostgreSQLRemoval.replace(location, with: building.location, overwriting: false, on: connection)
             } catch {
-                // What stays is removed by the next program that creates a store of this name.
+                // The next program that creates a store of this name removes the rest.
                 try? PostgreSQLRemoval.remove(building.location.schema, on: connection)
                 throw error
             }
@@ -269,7 +268,7 @@
             try connection.query(PostgreSQLCommitKey().insertion)
         }
 
-        /// Throws unless a store can be made in the schema.
+        /// Throws unless a store can be created in the schema.
         @discardableResult
         private func requireFree(_ connection: PostgreSQLConnection) throws(StoreError) -> PostgreSQLCatalog.Kind {
             let kind = try PostgreSQLCatalog.kind(of: location.schema, on: connection)
@@ -284,12 +283,11 @@
             }
         }
 
-        /// Removes stores under temporary names that a crash has left beside the new one.
+        /// Removes stores under temporary names that a crash has left beside the new store.
         ///
-        /// A store that is in use has its lock and stays. So does a young one, which may be about
-        /// to get its name.
+        /// A store in use is locked and stays. So does a recent store, which may be renamed soon.
         private func sweep(_ connection: PostgreSQLConnection) {
-            // What cannot be removed now is removed by the next one who creates a store.
+            // The next program that creates a store removes the rest.
             guard let leftovers = try? PostgreSQLCatalog.temporarySchemas(of: location, on: connection) else { return }
             for schema in leftovers {
                 try? PostgreSQLRemoval.remove(
@@ -300,7 +298,7 @@
     }
 
     extension PostgreSQLConnection {
-        /// Runs `body` in a transaction of its own.
+        /// Runs `body` in its own transaction.
         func transaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
             try query(
                 "BEGIN ISOLATION LEVEL \(settings.isolation.uppercased()); SET LOCAL lock_timeout = \(settings.lockTimeout)"

@@ -1,18 +1,19 @@
 #if PostgreSQL
     internal import RoostCore
 
-    /// A way to use a server: the abilities of it that a store relies on.
+    /// The abilities of a server that a store relies on.
     ///
-    /// A store keeps the profile that it was made with. One with ``portable`` has the table
+    /// A store keeps the profile that it was created with. A store with ``portable`` has the table
     /// ``PostgreSQLLease/table``.
     package enum PostgreSQLProfile: String, CaseIterable, Sendable {
         /// All of PostgreSQL: locks by name, locks of rows, DDL in transactions, NOTIFY, COPY.
         case postgresql
-        /// The parts of PostgreSQL that distributed databases with its protocol have too:
-        /// transactions `SERIALIZABLE` that are run again, and INSERT of several rows.
+        /// The abilities that distributed databases with PostgreSQL's protocol have too.
+        ///
+        /// These are `SERIALIZABLE` transactions that are retried, and INSERT of several rows.
         case portable
 
-        /// The profile of a store; nil without a store.
+        /// Returns the profile of a store, or nil without a store.
         static func found(
             _ schema: String, on connection: PostgreSQLConnection
         ) throws(StoreError) -> PostgreSQLProfile? {
@@ -20,7 +21,7 @@
             return try PostgreSQLLease.exists(in: schema, on: connection) ? .portable : .postgresql
         }
 
-        /// The profile for a new store on the server of a connection.
+        /// Returns the profile for a new store on the server of a connection.
         static func forServer(of connection: PostgreSQLConnection) throws(StoreError) -> PostgreSQLProfile {
             let version = try connection.query("SELECT version()").text(0, column: 0) ?? ""
             // `CockroachDB CCL v24.1.0 (…)`, `PostgreSQL 15.2-YB-2.25.0.0-b0 on …`.

@@ -2,13 +2,14 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// Removes stores, and gives them other names.
+    /// Removes and renames stores.
     enum PostgreSQLRemoval {
-        /// Removes a store in a transaction of its own.
+        /// Removes a store in its own transaction.
         ///
         /// - Parameters:
         ///   - schema: The schema of the store.
-        ///   - isWanted: Asked once no program has the store open; if not, nothing is removed.
+        ///   - isWanted: Returns whether to remove the store. It is called while no program has it
+        ///     open.
         ///   - connection: A connection to the database.
         /// - Throws: `busy`, `notAStore`.
         static func remove(
@@ -26,18 +27,18 @@
         /// - Parameters:
         ///   - schemas: The names of the stores.
         ///   - connection: A connection to the database.
-        ///   - plan: Looks at the stores and says what to do.
-        /// - Throws: `busy`, and errors of `plan`; nothing was changed then.
+        ///   - plan: Examines the stores and returns the changes.
+        /// - Throws: `busy`, and errors of `plan`. After an error nothing is changed.
         private static func change(
             _ schemas: [String], on connection: PostgreSQLConnection,
             _ plan: () throws(StoreError) -> PostgreSQLSchemaChange
         ) throws(StoreError) {
             let found = try profiles(of: schemas, on: connection)
-            /// The plan, unless other stores have the names by now.
+            /// Returns the plan, or throws if other stores have taken the names.
             func planOfSame() throws(StoreError) -> PostgreSQLSchemaChange {
                 guard try profiles(of: schemas, on: connection) == found else {
                     throw StoreError(
-                        .busy, "Another program made or removed a store of '\(connection.name)' just now; try again.")
+                        .busy, "Another program just created or removed a store of '\(connection.name)'; try again.")
                 }
                 return try plan()
             }
@@ -49,7 +50,7 @@
             var takenCount = 0
             defer {
                 for (schema, lease) in leases.prefix(takenCount) {
-                    // A lease that cannot be given back ends by itself. A store that was dropped has none.
+                    // A lease that cannot be released ends by itself. A dropped store has no lease.
                     if let now = names[schema, default: schema] { try? lease.giveBack(in: now, on: connection) }
                 }
             }
@@ -60,8 +61,8 @@
             }
             let locked = found.filter { $0.value == .postgresql }.map(\.key)
             guard locked.isEmpty, !found.isEmpty else {
-                // All in one transaction, which sees what others committed before it got the locks. Without a store there
-                // is nothing to lock, and the server can be any.
+                // One transaction, which sees what others committed before it got the locks.
+                // Without a store there is nothing to lock, so every server is suitable.
                 try connection.use(locked.isEmpty ? .portable : .postgresql)
                 names = try connection.transaction { () throws(StoreError) in
                     if !locked.isEmpty { try PostgreSQLStoreLock.takeAlone(schemas, in: connection) }
@@ -80,7 +81,7 @@
             names = change.names
         }
 
-        /// The profiles of the stores that there are, by their schemas.
+        /// Returns the profiles of the existing stores by their schemas.
         private static func profiles(
             of schemas: [String], on connection: PostgreSQLConnection
         ) throws(StoreError) -> [String: PostgreSQLProfile] {
@@ -89,10 +90,10 @@
             return found
         }
 
-        /// The statements that drop the tables of a store and its schema, which must have nothing
-        /// else.
+        /// Returns statements that drop the tables of a store and its schema, which must have
+        /// nothing else.
         ///
-        /// By then the schema has another name if one is given.
+        /// If another name is given, the schema has it when the statements run.
         private static func dropping(
             _ schema: String, after name: String? = nil, on connection: PostgreSQLConnection
         ) throws(StoreError) -> PostgreSQLSchemaChange {
@@ -104,7 +105,7 @@
             case .foreign:
                 throw StoreError(
                     .notAStore,
-                    "The schema '\(schema)' has tables that are not those of a Roost store; it was not touched.")
+                    "The schema '\(schema)' has tables that are not those of a Roost store; it was not changed.")
             case .store:
                 let tables = try ownTables(schema, on: connection)
                 let list = tables.map { "\(owner).\(PostgreSQLDialect().quote($0))" }.joined(separator: ", ")
@@ -114,9 +115,10 @@
             return change
         }
 
-        /// The tables of a store, by its model, or where that cannot be read, by their comments.
+        /// Returns the tables of a store, by its model, or by their comments if that cannot be
+        /// read.
         ///
-        /// - Throws: `corrupted` if neither says which tables are the store's.
+        /// - Throws: `corrupted` if neither identifies the tables.
         private static func ownTables(
             _ schema: String, on connection: PostgreSQLConnection
         ) throws(StoreError) -> [String] {
@@ -140,23 +142,23 @@
             guard !marked.isEmpty else {
                 throw StoreError(
                     .corrupted,
-                    "The store '\(schema)' is damaged, and nothing says which tables are its own; it was not touched. Remove the schema with psql."
+                    "The store '\(schema)' is damaged, and its own tables cannot be identified; it was not changed. Remove the schema with psql."
                 )
             }
             return marked
         }
 
-        /// Gives a store the name of another store and removes that one, in one transaction.
+        /// Gives a store the name of another store, which it removes, in one transaction.
         ///
-        /// The old store is renamed before it is removed. Where the database ends a transaction
-        /// with each change of a schema, a crash leaves it under the name of a backup.
+        /// The old store is renamed before it is removed. If the database ends a transaction with
+        /// each change of a schema, a crash leaves the old store under the name of a backup.
         ///
         /// - Parameters:
-        ///   - destination: The name.
-        ///   - source: The store that gets it.
-        ///   - expected: The generation that the replaced store must have, and the name that it
-        ///     gets; nil for any generation.
-        ///   - overwriting: Whether there may be a store to replace.
+        ///   - destination: The location with the name.
+        ///   - source: The store that takes the name.
+        ///   - expected: The generation that the replaced store must have, and its new name; nil
+        ///     for any generation.
+        ///   - overwriting: Whether an existing store may be replaced.
         ///   - connection: A connection to the database.
         /// - Throws: `busy`, `notFound`, `alreadyExists`, `notAStore`, `corrupted`.
         static func replace(
@@ -194,13 +196,13 @@
             }
         }
 
-        /// Throws code `busy` unless a store has a generation, and keeps other transactions from
+        /// Throws `busy` unless a store has a generation, and prevents other transactions from
         /// changing it.
         private static func require(
             _ generation: Generation, of location: PostgreSQLLocation, in connection: PostgreSQLConnection
         ) throws(StoreError) {
             let table = "\(try connection.identifier(location.schema))._roost_tallies"
-            // No transaction writes once all places are taken.
+            // No transaction can write while all places are taken.
             let places = try connection.query(
                 "SELECT 1 FROM \(table) WHERE kind = 'generation' ORDER BY place FOR UPDATE")
             let sum = try connection.query(
@@ -211,13 +213,13 @@
             guard found == generation else {
                 throw StoreError(
                     .busy,
-                    "Another program changed '\(location.name)' meanwhile, so it was not replaced. Try again when no program writes to it."
+                    "Cannot replace '\(location.name)': another program changed it meanwhile. Try again when no program writes to it."
                 )
             }
         }
     }
 
-    /// Statements that change schemas, all together.
+    /// Statements that change schemas in one transaction.
     struct PostgreSQLSchemaChange {
         private enum Statement {
             case rename(String)
@@ -237,7 +239,7 @@
             statements.append(.rename("ALTER SCHEMA \(old) RENAME TO \(new)"))
         }
 
-        /// Adds a statement that drops what is a store's own.
+        /// Adds a statement that drops a store's own tables.
         mutating func drop(_ sql: String, of schema: String) {
             names.updateValue(nil, forKey: schema)
             statements.append(.drop(sql, schema: schema))
@@ -249,24 +251,24 @@
             names.merge(other.names) { $1 }
         }
 
-        /// Runs the statements, in a transaction of the caller.
+        /// Runs the statements in a transaction of the caller.
         ///
-        /// - Throws: `notAStore` if something else is in a schema that is dropped, or uses its
-        ///   tables.
+        /// - Throws: `notAStore` if a dropped schema has other objects, or others use its tables.
         func run(on connection: PostgreSQLConnection) throws(StoreError) {
             for statement in statements {
                 switch statement {
                 case .rename(let sql):
                     do throws(StoreError) { try connection.query(sql, what: "Renaming") } catch {
                         switch (error.underlying as? PostgreSQLError)?.state {
-                        // Another program gave the name away just now: the unique index of the system table says so too.
+                        // Another program used the name just now. The unique index of the system
+                        // table reports it too.
                         case "42P06", "23505":
                             throw error.withMessage(
                                 "A schema of '\(connection.name)' exists already; choose another name.",
                                 code: .alreadyExists)
                         case "XX000":
                             throw error.withMessage(
-                                "Another program renamed a store of '\(connection.name)' just now; try again.",
+                                "Another program just renamed a store of '\(connection.name)'; try again.",
                                 code: .busy)
                         default: throw error
                         }
@@ -275,7 +277,7 @@
                     do throws(StoreError) { try connection.query(sql, what: "Removing") } catch {
                         guard (error.underlying as? PostgreSQLError)?.state == "2BP01" else { throw error }
                         throw error.withMessage(
-                            "The schema '\(schema)' has tables, views or other things that are not Roost's, or such things use its tables; it was not touched. Remove them first.",
+                            "The schema '\(schema)' has tables, views or other objects that are not Roost's, or such objects use its tables. It was not changed. Remove them first.",
                             code: .notAStore)
                     }
                 }

@@ -2,24 +2,25 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// Checks that the tables and indexes of a store are as they were made.
+    /// Checks that the tables and indexes of a store are unchanged.
     ///
-    /// The comment of the schema has a number for them. Tables and indexes that are not Roost's do
-    /// not count, so that other programs can add some.
+    /// The comment of the schema has their hash. It does not include tables and indexes that are
+    /// not Roost's, so other programs can add some.
     enum PostgreSQLSchemaCheck {
-        /// The tables beside those of the SQL engine, if they exist.
+        /// The additional tables beside those of the SQL engine, if they exist.
         static let furtherTables = [PostgreSQLCommitKey.table, PostgreSQLLease.table]
         /// The comment of each table.
         static let tableComment = "A table of a Roost store"
         private static let prefix = "Roost store; do not change its tables. "
 
-        /// Records what was made, in the transaction that made it.
+        /// Records the tables and indexes in the transaction that created them.
         static func record(
             _ schema: SQLSchema, location: PostgreSQLLocation, on connection: PostgreSQLConnection
         ) throws(StoreError) {
             try comment(
                 schema.items.filter { !$0.isIndex }.map(\.name) + own(connection.settings.profile), on: connection)
-            // The description would be read in the transaction that makes the tables, and no two databases have the same.
+            // The description would be read in the transaction that creates the tables, and differs
+            // between databases.
             guard connection.settings.profile == .postgresql else { return }
             let number = number(of: try lines(schema, location: location, on: connection).found)
             try connection.query(
@@ -34,7 +35,7 @@
             try connection.query(comments.joined(separator: "; "))
         }
 
-        /// Throws code `corrupted` unless all tables and indexes are as they were made.
+        /// Throws `corrupted` unless all tables and indexes are unchanged.
         static func require(
             _ schema: SQLSchema, location: PostgreSQLLocation, on connection: PostgreSQLConnection
         ) throws(StoreError) {
@@ -52,22 +53,22 @@
             let comment = try connection.query(
                 "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = \(try connection.literal(location.schema))"
             )
-            // Copies of a database can be made without comments.
+            // A copy of a database may lack comments.
             guard let text = comment.text(0, column: 0), text.hasPrefix(prefix) else { return }
             guard text.dropFirst(prefix.count) == number(of: found) else {
                 throw StoreError(
                     .corrupted,
-                    "'\(location.name)' is damaged: its tables or indexes are not as they were made. Restore it from a backup."
+                    "'\(location.name)' is damaged: its tables or indexes were changed. Restore it from a backup."
                 )
             }
         }
 
-        /// The further tables of a profile.
+        /// Returns the additional tables of a profile.
         private static func own(_ profile: PostgreSQLProfile) -> [String] {
             furtherTables.filter { profile == .portable || $0 != PostgreSQLLease.table }
         }
 
-        /// The names of all tables and indexes.
+        /// Returns the names of all tables and indexes.
         private static func names(_ schema: SQLSchema, connection: PostgreSQLConnection) -> [String] {
             (schema.items.map(\.name) + own(connection.settings.profile)).sorted()
         }

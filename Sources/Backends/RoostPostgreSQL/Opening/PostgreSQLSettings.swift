@@ -3,14 +3,14 @@
 
     /// The options of the store type `postgresql`, read and checked.
     struct PostgreSQLSettings: Sendable {
-        /// The longest time to wait for a connection.
+        /// The maximum time to wait for a connection.
         var connectTimeout: Duration = .seconds(15)
-        /// The longest time to wait for an answer of the server.
+        /// The maximum time to wait for an answer of the server.
         var responseTimeout: Duration = .seconds(600)
-        /// The most connections of one open store that read, and the most that write.
+        /// The maximum number of connections of an open store for reading, and for writing.
         var readerCount = 50
         var writerCount = 16
-        /// The profile that is asked for; nil for that of the store or its server.
+        /// The requested profile; nil for that of the store or its server.
         let wantedProfile: PostgreSQLProfile?
         /// The profile of the store.
         var profile: PostgreSQLProfile
@@ -21,24 +21,23 @@
         static let optionDescriptions = [
             StoreOptionDescription(
                 "connectTimeoutSeconds", values: .number(0.1...3600), standard: "15",
-                summary: "How long to wait for a connection, in seconds."),
+                summary: "The maximum time to wait for a connection, in seconds."),
             StoreOptionDescription(
                 "responseTimeoutSeconds", values: .number(0.1...1e6), standard: "600",
                 summary:
-                    "How long to wait for the answer to a statement, in seconds; the building of an index is one statement."
+                    "The maximum time to wait for the answer to a statement, in seconds. Building an index is one statement."
             ),
             StoreOptionDescription(
                 "readerConnections", values: .integer(1...1000), standard: "50",
-                summary: "The most connections of an open store for reading: one for each open snapshot."),
+                summary: "The maximum number of connections of an open store for reading: one for each open snapshot."),
             StoreOptionDescription(
                 "profile", values: .words(PostgreSQLProfile.allCases.map(\.rawValue)), standard: "that of the server",
                 summary:
-                    "What a new store uses of the server: all of PostgreSQL, or what distributed databases with its protocol have too."
+                    "The abilities of the server that a new store uses: all of PostgreSQL, or the part that distributed databases with its protocol have too."
             ),
         ]
 
-        /// Reads the options; throws `invalidRequest` for an unknown name or a value that is not
-        /// possible.
+        /// Reads the options; throws `invalidRequest` for an unknown name or an invalid value.
         init(_ options: StoreOptions) throws(StoreError) {
             timeoutSeconds = options.timeoutSeconds
             isReadOnly = options.isReadOnly
@@ -57,21 +56,21 @@
             profile = wantedProfile ?? .postgresql
         }
 
-        /// The longest time to wait for other programs.
+        /// The maximum time to wait for other programs.
         var patience: Duration { .seconds(max(0.001, min(timeoutSeconds, 1e9))) }
 
-        /// The same in milliseconds, for the server; 0 would be no limit.
+        /// The maximum time in milliseconds, for the server, where 0 would mean no limit.
         var lockTimeout: Int { Int(max(1, min(timeoutSeconds * 1000, 2e9)).rounded(.up)) }
 
         /// The isolation of transactions that write.
         var isolation: String { profile == .portable ? "serializable" : "read committed" }
 
-        /// Throws code `invalidRequest` if another profile is asked for than a store has.
+        /// Throws `invalidRequest` if a store has another profile than requested.
         func requireProfile(_ found: PostgreSQLProfile, of location: PostgreSQLLocation) throws(StoreError) {
             guard let wantedProfile, wantedProfile != found else { return }
             throw StoreError(
                 .invalidRequest,
-                "The store '\(location.name)' was made with the profile '\(found.rawValue)', not '\(wantedProfile.rawValue)'. Leave the option away, or convert the store into a new one."
+                "The store '\(location.name)' was created with the profile '\(found.rawValue)', not '\(wantedProfile.rawValue)'. Omit the option, or convert the store into a new one."
             )
         }
     }

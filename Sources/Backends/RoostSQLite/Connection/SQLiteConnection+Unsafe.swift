@@ -63,7 +63,8 @@ package final class SQLiteConnection: SQLBatchInserting {
         case .readWrite: flags |= SQLITE_OPEN_READWRITE
         case .readOnly: flags |= SQLITE_OPEN_READONLY
         case .unlocked:
-            // Without locks SQLite has no shared memory either; see the locking mode that `connect` sets.
+            // Without locks SQLite has no shared memory either; see the locking mode that `connect`
+            // sets.
             flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
             name = "file:" + Hexadecimal.percentEncoded(name) + "?vfs=unix-none"
         case .immutable:
@@ -71,7 +72,7 @@ package final class SQLiteConnection: SQLBatchInserting {
             name = "file:" + Hexadecimal.percentEncoded(name) + "?immutable=1"
         }
         var opened: OpaquePointer?
-        // A file that is not there will not be opened either: no connection creates one.
+        // If the file does not exist, opening it fails, because no connection creates one.
         let identity = try? FileIdentity(at: path)
         if let identity { HeldFiles.shared.enter(identity) }
         let code = sqlite3_open_v2(name, &opened, flags, nil)
@@ -79,7 +80,8 @@ package final class SQLiteConnection: SQLBatchInserting {
             let error = SQLiteError(
                 code: opened.map { sqlite3_extended_errcode($0) } ?? code,
                 systemCode: opened.map { sqlite3_system_errno($0) } ?? 0)
-            // SQLite wants even a failed connection closed; a fresh one has nothing that could fail.
+            // SQLite requires that even a failed connection is closed. Closing a new connection
+            // cannot fail.
             sqlite3_close_v2(opened)
             if let identity { HeldFiles.shared.leave(identity) }
             throw StoreError.sqlite(error, what: "Opening", path: path)
@@ -142,15 +144,18 @@ package final class SQLiteConnection: SQLBatchInserting {
         try allow(access.isWritable ? .writing : .reading)
         try SQLiteFunctions.register(on: self)
         try check(sqlite3_wal_autocheckpoint(handle, 0), what: "Opening")
-        // SAFETY: `logFrames` lives as long as the connection, which calls the hook only inside its own COMMIT.
+        // SAFETY: `logFrames` lives as long as the connection, which calls the hook only inside its
+        // own COMMIT.
         _ = sqlite3_wal_hook(
             handle,
             { context, _, _, frames in
                 context?.assumingMemoryBound(to: Int32.self).pointee = frames
                 return SQLITE_OK
             }, logFrames)
-        // Damage that a writer does not notice spreads. A reader notices it where it reads: SQLite compares each cell that it visits
-        // with the bounds of its page, and would compare all others each time a page comes into the cache.
+        // Damage that a writer does not notice spreads, so writers check whole pages. A reader
+        // notices damage in the cells that it visits, because SQLite compares each with the bounds
+        // of its page. Checking all cells would cost a comparison each time a page comes into the
+        // cache.
         try execute("PRAGMA cell_size_check = \(access.isWritable ? "ON" : "OFF")")
         try execute("PRAGMA mmap_size = 0")
         try execute("PRAGMA recursive_triggers = OFF")
@@ -218,7 +223,7 @@ package final class SQLiteConnection: SQLBatchInserting {
         }
         statement.connection = nil
         if !slot.isFiled {
-            // Another statement of this text may have been given back first.
+            // Another statement with this text may have been returned first.
             let text = SQLiteStatement.Text(statement.sql)
             guard slots[text] == nil else { return statement.finalize() }
             (slots[text], slot.isFiled) = (slot, true)
@@ -285,7 +290,7 @@ package final class SQLiteConnection: SQLBatchInserting {
 
     @inline(never)
     func failure(_ code: Int32, what: String) -> StoreError {
-        // The connection's code says more than the call's where it is about the same error.
+        // The connection's code is more precise than the call's if both are about the same error.
         let extended = sqlite3_extended_errcode(handle)
         let precise = extended & 0xFF == code & 0xFF ? extended : code
         if precise == SQLITE_ABORT, let error = functionError.pointee {

@@ -83,7 +83,7 @@ extension StoreError {
         case .permissionDenied:
             remedy = "the file, or a file beside it, may not be opened; check the permissions of its directory"
         case .limitExceeded: remedy = "a value or a row is larger than the option maximumValueBytes allows"
-        case .storeReplaced: remedy = "another file stands under its name; close the store and open the new one"
+        case .storeReplaced: remedy = "the file was replaced by another one; close the store and open the new file"
         case .duplicateObject: remedy = "an object with the same key exists already"
         case .constraintViolation: remedy = "values that must be unique are used twice"
         default: remedy = "please report this"

@@ -25,7 +25,8 @@ enum SQLiteFunctions {
     /// Makes the functions known to a connection.
     static func register(on connection: SQLiteConnection) throws(StoreError) {
         let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
-        // SAFETY: `functionError` lives as long as the connection, whose statements alone call the functions.
+        // SAFETY: `functionError` lives as long as the connection, whose statements alone call the
+        // functions.
         try connection.check(
             sqlite3_create_function_v2(
                 connection.handle, matches, 2, flags, connection.functionError,
@@ -40,8 +41,8 @@ enum SQLiteFunctions {
     /// Sets a parameter to a matcher, which is kept until the parameter is set anew.
     static func bind(_ matcher: StringMatcher, to statement: OpaquePointer, at index: Int32) -> Int32 {
         let type = UnsafeRawPointer(matcherType.utf8Start).assumingMemoryBound(to: CChar.self)
-        // SAFETY: the reference that is taken here is given back by the destructor, which SQLite calls in every case. The text of a
-        // StaticString ends with a zero byte and lives as long as the program.
+        // SAFETY: the destructor, which SQLite calls in every case, releases the reference taken
+        // here. The text of a StaticString ends with a zero byte and lives as long as the program.
         return sqlite3_bind_pointer(
             statement, index, Unmanaged.passRetained(matcher).toOpaque(), type,
             { pointer in if let pointer { Unmanaged<StringMatcher>.fromOpaque(pointer).release() } })
@@ -58,7 +59,8 @@ enum SQLiteFunctions {
         guard let pointer = sqlite3_value_pointer(arguments?[1], type) else {
             return sqlite3_result_error_code(context, SQLITE_MISUSE)
         }
-        // SAFETY: a pointer of this type comes from `bind`, whose reference the statement holds while it runs.
+        // SAFETY: a pointer of this type comes from `bind`, whose reference the statement holds
+        // while it runs.
         let matcher = Unmanaged<StringMatcher>.fromOpaque(pointer).takeUnretainedValue()
         guard let bytes = bytes(of: text) else { return sqlite3_result_error_nomem(context) }
         do throws(StoreError) {
@@ -88,7 +90,8 @@ enum SQLiteFunctions {
 
     /// Makes bytes the result of a function.
     private static func give(_ bytes: UnsafeRawBufferPointer, to context: OpaquePointer?) {
-        // SQLite copies the bytes. Those of an empty result may have no address, which would be null.
+        // SQLite copies the bytes. Those of an empty result may have no address, which would be
+        // null.
         guard bytes.count > 0 else { return sqlite3_result_zeroblob(context, 0) }
         sqlite3_result_blob64(
             context, bytes.baseAddress, UInt64(bytes.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self))

@@ -2,7 +2,8 @@ internal import CSQLite
 package import RoostCore
 internal import RoostSQL
 
-/// The limits on what a statement can do with a hostile or damaged file, or by a mistake of ours.
+/// The limits of what a statement can do in a hostile or damaged file, or because of an error in
+/// Roost.
 ///
 /// The catalog is compared with the expected one when a store is opened. These limits bound the
 /// rest: sizes, depths, the kinds of statements, and the time until the next row.
@@ -34,8 +35,8 @@ enum SQLiteGuards {
 
     /// Whether a statement may do this; SQLite asks while it prepares one.
     ///
-    /// See <https://www.sqlite.org/c3ref/c_alter_table.html> for the actions and what `first` and
-    /// `second` are.
+    /// See <https://www.sqlite.org/c3ref/c_alter_table.html> for the actions and the meaning of
+    /// `first` and `second`.
     static func allows(
         _ action: Int32, first: UnsafePointer<CChar>?, second: UnsafePointer<CChar>?,
         database: UnsafePointer<CChar>?, writing: Bool, dropping: Bool = false
@@ -45,7 +46,8 @@ enum SQLiteGuards {
         case SQLITE_READ: return database == nil || equals(database, constant: "main")
         case SQLITE_FUNCTION: return functions.contains { equals(second, constant: $0) }
         case SQLITE_PRAGMA: return pragmas.contains { equals(first, constant: $0) }
-        // What SQLite asks when it declares `json_each` to itself; no statement can change this table, because connections are defensive.
+        // SQLite asks this when it declares `json_each` internally. No statement can change this
+        // table, because connections are defensive.
         case SQLITE_UPDATE where equals(first, constant: "sqlite_master"): return true
         case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE, SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX,
             SQLITE_REINDEX:
@@ -59,7 +61,8 @@ enum SQLiteGuards {
     private static func equals(_ text: UnsafePointer<CChar>?, constant: StaticString) -> Bool {
         guard let text else { return false }
         return constant.withUTF8Buffer { expected in
-            // SAFETY: SQLite gives texts that end with a zero byte; no byte after the first zero is read.
+            // SAFETY: SQLite gives texts that end with a zero byte; no byte after the first zero is
+            // read.
             for (index, byte) in expected.enumerated() {
                 let found = UInt8(bitPattern: text[index])
                 guard found != 0, found | 0x20 == byte | 0x20 else { return false }
@@ -71,16 +74,15 @@ enum SQLiteGuards {
 
 /// The time that a statement has for its next row.
 ///
-/// SQLite calls back after so many steps of its machine; a statement sets the clock back before it
-/// asks for a row. So nothing is measured as long as rows come.
+/// SQLite calls back after a number of steps of its machine. A statement resets the clock before
+/// each row, so no time is measured while rows come.
 struct RowClock {
     /// SQLite's steps between two looks at the clock, about a millisecond's work.
     static let stepCount: Int32 = 100_000
 
     /// The maximum time for a row; nil for no limit.
     var limit: Duration?
-    /// When SQLite first called back after the row was asked for; means nothing unless
-    /// `hasStarted`.
+    /// The time of SQLite's first callback for the current row; valid only if `hasStarted`.
     private var start = ContinuousClock.now
     private var hasStarted = false
     /// Whether a statement was stopped for its time since the clock was last set back.
@@ -167,7 +169,8 @@ extension SQLiteConnection {
             sqlite3_limit(handle, limit, value)
         }
         clock.pointee.limit = rowTimeout
-        // SAFETY: `clock` lives as long as the connection, whose statements alone call back, on the thread that uses it.
+        // SAFETY: `clock` lives as long as the connection, whose statements alone call back, on the
+        // thread that uses it.
         sqlite3_progress_handler(
             handle, RowClock.stepCount,
             { context in

@@ -20,16 +20,16 @@ extension SQLiteStoreType {
     /// Limits the memory that SQLite uses in the whole process, for all its connections together,
     /// also those of other code.
     ///
-    /// Whatever needs more fails with code `outOfResources` and changes nothing. Call it once, at
-    /// the start of a program, with at least four times the largest value that stores may hold
-    /// (option `maximumValueBytes`): a row passes through several buffers. Without it SQLite takes
-    /// what the system gives.
+    /// An operation that needs more memory fails with code `outOfResources` and changes nothing.
+    /// Call this once, at the start of a program, with at least four times the largest value of the
+    /// stores (option `maximumValueBytes`): a row passes through several buffers. Without a limit
+    /// SQLite uses as much memory as the system provides.
     ///
     /// - Parameter byteCount: The limit in bytes; 0 for none.
     /// - Returns: The limit that was in force before; 0 for none.
     @discardableResult
     package static func limitMemory(toByteCount byteCount: Int64) -> Int64 {
-        // A negative number would only ask.
+        // A negative number would only return the limit.
         sqlite3_hard_heap_limit64(max(0, byteCount))
     }
 

@@ -2,7 +2,8 @@ internal import CSQLite
 package import RoostCore
 package import RoostSQL
 
-// Records become rows here. Text and bytes of records are bound where they are; SQLite reads them during `sqlite3_step`.
+// Records become rows here. Text and bytes of records are bound where they are; SQLite reads them
+// during `sqlite3_step`.
 
 /// The destructor that makes SQLite copy the bytes at once.
 private let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
@@ -197,8 +198,9 @@ extension SQLiteConnection {
             if let one { recycle(one) }
         }
         var row = 0
-        // SAFETY: every address that is bound stays valid until the end of `forEachRecord`, and a statement is stepped
-        // before that; what is bound beyond it is forgotten by `recycle` without being looked at.
+        // SAFETY: every bound address stays valid until the end of `forEachRecord`, and the
+        // statement is stepped before that. `recycle` clears the bindings afterwards without
+        // reading them.
         try records.forEachRecord { (record) throws(StoreError) in
             guard plan.columns.entities[record.entityNumber] != nil else { return }
             let isMany = remaining >= plan.rowsPerInsert

@@ -2,7 +2,8 @@ internal import CSQLite
 package import RoostCore
 package import RoostSQL
 
-// Rows become records here, straight from SQLite's columns, in memory that is reused from row to row.
+// Rows become records here, straight from SQLite's columns, in memory that is reused from row to
+// row.
 
 extension SQLiteStatement {
     /// Adds the records of the next rows to a batch until it is full.
@@ -13,7 +14,8 @@ extension SQLiteStatement {
         guard !batch.isFull else { return .full }
         guard try step() else { return .end }
         while true {
-            // Rows of one entity mostly follow each other: what depends on the entity is looked up once for all of them.
+            // Successive rows are mostly of one entity, so the data of the entity are looked up
+            // once for them.
             guard let entity = entity(handle, plan: plan) else { return .damaged(foreign(handle, plan: plan)) }
             let end = entity.steps.withUnsafeBufferPointer { steps in
                 fill(&batch, handle: handle, steps: steps, entity: entity, plan: plan, accepting: accepting)
@@ -125,9 +127,12 @@ extension SQLiteStatement {
 
     /// Adds the current row; returns nil when that went well.
     ///
-    /// Each column is asked for once, as a value. Connections are opened without a mutex and used
-    /// by one thread at a time, and then such values may be read by every `sqlite3_value` function
+    /// Each column is read once, as a value. Connections have no mutex, and one thread at a time
+    /// uses them. So every `sqlite3_value` function may read these values
     /// (<https://www.sqlite.org/c3ref/value.html>).
+    ///
+    /// The function is long because it is the loop body of every scan: a call for each column costs
+    /// more than the work.
     private func appendRow(
         to batch: inout RecordBatch, handle: OpaquePointer, steps: UnsafeBufferPointer<SQLStep>,
         entity: SQLReadPlan.Entity, fixed: Int, plan: SQLReadPlan, accepting: Bool
@@ -138,13 +143,15 @@ extension SQLiteStatement {
         else { return .damaged(nil, "its key or its version is not a possible one") }
         let key = sqlite3_value_int64(keyValue)
         guard key > 0 else { return .damaged(nil, "its key is not positive") }
-        // SAFETY: `scratch` has at least `fixed` bytes, and every slot of the layout ends before `fixed`.
+        // SAFETY: `scratch` has at least `fixed` bytes, and every slot of the layout ends before
+        // `fixed`.
         var base = scratch
         entity.template.withUnsafeBytes {
             UnsafeMutableRawBufferPointer(start: base, count: fixed).copyMemory(from: $0)
         }
         var length = fixed
-        // A step is read where it lies: a copy of it in a variable would be kept in memory across every call below.
+        // Steps are read in place, because a copy in a variable would be kept in memory across
+        // every call below.
         for index in steps.indices {
             let value = sqlite3_column_value(handle, steps[index].column)
             let type = sqlite3_value_type(value)
@@ -167,7 +174,8 @@ extension SQLiteStatement {
                 guard type == (isText ? SQLITE_TEXT : SQLITE_BLOB) else {
                     return .damaged(steps[index].fieldIndex, isText ? "is not text" : "is not a blob")
                 }
-                // For text too: this call, unlike sqlite3_value_text, does not copy the value to end it with a zero.
+                // For text too: this call, unlike sqlite3_value_text, does not copy the value to
+                // end it with a zero.
                 let start = sqlite3_value_blob(value)
                 let count = Int(sqlite3_value_bytes(value))
                 guard start != nil || count == 0 else { return .failed(SQLITE_NOMEM) }

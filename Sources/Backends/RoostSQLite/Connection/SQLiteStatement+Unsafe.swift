@@ -119,7 +119,7 @@ package final class SQLiteStatement: SQLRecordStatement {
     package func integer(at column: Int) throws(StoreError) -> Int64 {
         let handle = try open()
         guard sqlite3_column_type(handle, Int32(clamping: column)) == SQLITE_INTEGER else {
-            throw StoreError(.corrupted, "'\(path)' is damaged: a value that must be an integer is none.")
+            throw StoreError(.corrupted, "'\(path)' is damaged: a value that must be an integer is not one.")
         }
         return sqlite3_column_int64(handle, Int32(clamping: column))
     }

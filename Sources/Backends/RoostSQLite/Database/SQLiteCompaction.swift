@@ -15,28 +15,29 @@ struct SQLiteCompaction {
     /// Compacts; false when the log could not be moved into the file because readers of older
     /// states did not end in time.
     func run(_ isCancelled: @escaping @Sendable () -> Bool) throws(StoreError) -> Bool {
-        // Little is done in fewer steps than lie between two questions of SQLite.
+        // A small store is compacted before SQLite first calls the progress handler.
         guard !isCancelled() else { throw cancelled }
-        // Before the store is read, which shows that it has this file open.
+        // The check is made before the store is read, which proves that this file is open.
         let check = try FileHandleCheck(at: path)
         try requireExact("was not compacted, because it")
         try requireSpace()
         try check.verifyForWriting()
         let connection = try SQLiteDatabase.connect(path, settings: settings, access: .readWrite)
         do throws(StoreError) {
-            // Opening has compared the catalog; what VACUUM runs comes from that alone.
+            // Opening has verified the catalog, and VACUUM runs only statements from the catalog.
             try connection.allow(.everything)
             let cancelled = cancelled
             try connection.withoutTimeLimit { () throws(StoreError) in
                 let goOn = { () throws(StoreError) in
                     if isCancelled() { throw cancelled }
-                    // Minutes can pass: another name is noticed as soon as at a commit.
+                    // VACUUM can take minutes. Another name of the file is noticed as early as at a
+                    // commit.
                     try check.verifyForWriting()
                 }
                 try connection.ending(when: goOn) { () throws(StoreError) in try connection.vacuum() }
             }
             try connection.allow(.writing)
-            // What VACUUM wrote is compared before it is moved into the file.
+            // The output of VACUUM is verified before it is moved into the file.
             try SQLiteSettling.requireSound(connection)
             try requireExact("is damaged: after compacting it")
             try check.verifyForWriting()
@@ -55,7 +56,7 @@ struct SQLiteCompaction {
         StoreError(.cancelled, "Compacting '\(path)' was cancelled; the store is as it was.")
     }
 
-    /// Throws code `corrupted` unless everything that is there is what the last commit recorded.
+    /// Throws code `corrupted` unless the content matches what the last commit recorded.
     private func requireExact(_ what: String) throws(StoreError) {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
@@ -74,7 +75,7 @@ struct SQLiteCompaction {
         guard needed <= available else {
             throw StoreError(
                 .noSpace,
-                "There is not enough space to compact '\(path)': up to \(needed) bytes are needed, \(available) are there."
+                "There is not enough space to compact '\(path)': up to \(needed) bytes are needed, and \(available) are free."
             )
         }
     }

@@ -54,13 +54,15 @@ extension SQLiteDatabase {
         try connection.execute("PRAGMA cache_size = -2048")
     }
 
-    /// Commits, goes back to the write-ahead log and flushes the file.
+    /// Commits, returns to the write-ahead log and flushes the file.
     func commitLoading(_ connection: any SQLConnection) throws(StoreError) {
         guard let writer = connection as? SQLiteConnection else { return }
         try writer.run("COMMIT")
         try writer.execute("PRAGMA locking_mode = NORMAL")
         guard try writer.text("PRAGMA journal_mode = WAL") == "wal" else {
-            throw StoreError(.busy, "'\(path)' cannot go back to its write-ahead log while somebody else reads it.")
+            throw StoreError(
+                .busy, "'\(path)' cannot return to its write-ahead log while another process reads it; try again later."
+            )
         }
         state.withLock { $0.writer = nil }
         try writer.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isOn: false)
@@ -70,7 +72,7 @@ extension SQLiteDatabase {
         endLoading()
     }
 
-    /// Empties the database, whatever state the load left it in, and makes its tables again.
+    /// Empties the database in whatever state the load left it, and creates its tables again.
     func abandonLoading(
         _ connection: any SQLConnection, recreate: (any SQLConnection) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -85,7 +87,7 @@ extension SQLiteDatabase {
         let writer: SQLiteConnection
         if let known { writer = known } else { writer = try Self.connect(path, settings: settings, access: .readWrite) }
         defer { discard(writer) }
-        // A store that was loaded has the version that it had before.
+        // The emptied store keeps its format version.
         let version = SQLiteHeader.version(ofFileAt: path) ?? SQLSchema.formatVersion
         // Without a journal there is nothing to roll back to; this only ends the transaction.
         try? writer.rollBack()
@@ -94,7 +96,8 @@ extension SQLiteDatabase {
         try writer.vacuum()
         try writer.set(SQLITE_DBCONFIG_RESET_DATABASE, isOn: false)
         try writer.allow(.writing)
-        // In place, on a full disk too: whatever fails from here on, the file is one that may be destroyed as a store.
+        // This is written in place, so it succeeds on a full disk too. If a later step fails, the
+        // file can still be destroyed as a store.
         try writer.execute("PRAGMA application_id = \(SQLiteHeader.applicationID)")
         try writer.execute("PRAGMA locking_mode = NORMAL")
         try SQLiteCreation.fill(writer, pageSizeBytes: pageSizeBytes, formatVersion: version, recreate)

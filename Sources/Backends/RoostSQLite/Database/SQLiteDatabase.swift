@@ -38,7 +38,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
     let settings: SQLiteSettings
     let isImmutable: Bool
     let pageSizeBytes: Int
-    /// Nil for a reader where no lock file can be made.
+    /// The lock of the store; nil for a reader where no lock file can be created.
     let lock: StoreLock?
     /// The lock by which other openers know that the store was examined; nil where it cannot be
     /// set.
@@ -166,7 +166,8 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         do throws(StoreError) {
             try writer.run("COMMIT")
         } catch {
-            // After a failed flush the state of the disk is unknown: a new connection reads it anew.
+            // After a failed flush the state of the disk is unknown: a new connection reads it
+            // anew.
             rollBackQuietly(writer)
             giveBack(writer, isSound: false)
             throw error
@@ -218,7 +219,8 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
 
     @discardableResult
     private func rollBackQuietly(_ writer: SQLiteConnection) -> Bool {
-        // The error that made this necessary is the one to report; a connection that cannot roll back is thrown away.
+        // The error that made this necessary is the one to report; a connection that cannot roll
+        // back is thrown away.
         (try? writer.rollBack()) != nil
     }
 
@@ -245,7 +247,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
                 if isDone { state.checkpointError = nil }
             }
         } catch {
-            // The commit is durable already; what a checkpoint met is reported when the store is closed.
+            // The commit is durable already. Closing the store reports the error of the checkpoint.
             state.withLock { $0.checkpointError = error }
         }
     }
@@ -272,13 +274,15 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
             state.isFinished = true
             return true
         }
-        // The store was closed with success already: what goes wrong now leaves a log that the next opening recovers.
+        // `close()` has already returned without an error. An error now leaves a log that the next
+        // opening recovers.
         if mustFinish { try? finishClosing() }
     }
 
     /// Closes a connection that is not needed any more.
     func discard(_ connection: SQLiteConnection) {
-        // A connection without transaction has nothing to lose; what it cannot free goes with the process.
+        // A connection without transaction has nothing to lose; what it cannot free goes with the
+        // process.
         try? connection.close()
     }
 
@@ -305,18 +309,21 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         }
         for connection in others { discard(connection) }
         if let writer { discard(writer) }
-        // What another reader's attempt to make a log on a full disk left goes with the last one.
+        // The last user removes the remains of a log that another reader could not create on a full
+        // disk.
         let hadFileLock = fileLock.withLock { $0.take() } != nil
         if !isImmutable || hadFileLock {
             do throws(StoreError) {
                 try SQLiteSettling.afterLastUse(path, settings: settings, lock: lock, check: check)
-                // Everything is in the file now, whatever an earlier checkpoint met.
+                // Without companions, everything is in the file, and an earlier error of a
+                // checkpoint is obsolete.
                 if !SQLiteSettling.hasCompanions(path) { failure = nil }
             } catch {
                 failure = failure ?? error
             }
         }
-        // Not before: who joins next examines the log, which must not change meanwhile.
+        // The locks are released last: the next opener examines the log, which must not change
+        // meanwhile.
         soundness?.release()
         lock?.release()
         if let failure { throw settings.isUnpublished ? failure : keptInLog(failure) }

@@ -2,12 +2,12 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// A write-ahead log that a crash left beside its file, and what the file says without it.
+/// A write-ahead log that a crash left beside its file, and the state of the file without it.
 ///
-/// SQLite applies whatever log lies beside a file. If one of the two was exchanged meanwhile (a
-/// backup copied over the file, a log that stayed when the file was replaced), their pages mix.
-/// SQLite cannot see that; the generation and the store's mark can. Nor can SQLite distinguish a
-/// damaged log from a log that a power cut has torn; ``WriteAheadLog`` can.
+/// SQLite applies any log beside a file. If one of the two was exchanged meanwhile, their pages
+/// mix: a backup was copied over the file, or a log stayed when the file was replaced. SQLite does
+/// not detect that; the generation and the store's mark show it. SQLite also does not distinguish a
+/// damaged log from a log that a power cut has torn; ``WriteAheadLog`` does.
 struct LeftoverLog {
     private let path: String
     private let content: WriteAheadLog.Content

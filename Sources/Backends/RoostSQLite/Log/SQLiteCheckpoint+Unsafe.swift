@@ -12,7 +12,8 @@ struct CheckpointPatience {
     /// Waits a moment; false when the time is over, and then the checkpoint moves nothing more.
     func wait() -> Bool {
         guard ContinuousClock.now < deadline, !isCancelled() else {
-            // SQLite would continue as PASSIVE, beside the holder of the writer's lock. Interrupted, it moves nothing.
+            // SQLite would continue as PASSIVE beside the holder of the writer's lock. After an
+            // interruption it moves nothing.
             sqlite3_interrupt(handle)
             return false
         }
@@ -57,10 +58,11 @@ extension SQLiteConnection {
                 { context, _ in
                     context?.assumingMemoryBound(to: CheckpointPatience.self).pointee.wait() == true ? 1 : 0
                 }, context)
-            // Without the handler, SQLite would wait for a writer and then continue without its lock.
+            // Without the handler, SQLite would wait for a writer and then continue without its
+            // lock.
             let mode = empties ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_FULL
             let code = set != SQLITE_OK ? set : keepsFile ? keepingLogFile { moveLog(mode) } : moveLog(mode)
-            // Takes the handler's place.
+            // This replaces the handler.
             return (code, sqlite3_busy_timeout(handle, busyMilliseconds))
         }
         try check(reset, what: "Setting up")
@@ -88,11 +90,12 @@ extension SQLiteConnection {
         guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK, let file,
             let own = file.pointee.pMethods
         else { return checkpoint() }
-        // The first is what SQLite calls meanwhile, the second what the first calls.
+        // SQLite calls the first set of methods, which calls the second.
         return withUnsafeTemporaryAllocation(of: sqlite3_io_methods.self, capacity: 2) { methods in
             methods.initialize(repeating: own.pointee)
             methods[0].xTruncate = { file, byteCount in
-                // SAFETY: SQLite calls it only on the log whose methods are replaced here, on this thread.
+                // SAFETY: SQLite calls it only on the log whose methods are replaced here, on this
+                // thread.
                 guard let file, let own = file.pointee.pMethods.map({ $0 + 1 }), let truncate = own.pointee.xTruncate
                 else { return SQLITE_IOERR }
                 var found: sqlite3_int64 = 0
@@ -103,8 +106,8 @@ extension SQLiteConnection {
                 }
                 return truncate(file, byteCount)
             }
-            // SAFETY: the connection is used by this thread alone, and a checkpoint does not close the log: the file's own methods are
-            // back before these go.
+            // SAFETY: only this thread uses the connection, and a checkpoint does not close the
+            // log. The file's own methods are restored before these are deallocated.
             file.pointee.pMethods = UnsafePointer(methods.baseAddress)
             defer { file.pointee.pMethods = own }
             return checkpoint()

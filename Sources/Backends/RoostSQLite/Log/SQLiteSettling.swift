@@ -3,8 +3,8 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// Brings a database file into the state in which it is whole by itself: no log beside it, nothing
-/// left to recover.
+/// Makes a database file complete without any file beside it: no log remains, and nothing is left
+/// to recover.
 enum SQLiteSettling {
     /// The files SQLite keeps beside an open database.
     static let companions = ["-wal", "-shm", "-journal"]
@@ -58,13 +58,14 @@ enum SQLiteSettling {
                 try requireOwn(check, path: path)
                 try moveBesideOthers(path, settings: settings)
             }
-            // Two users that close at the same time block each other: after releasing its lock, the last one gets the exclusive lock.
+            // Two users that close at the same time block each other: after releasing its lock, the
+            // last one gets the exclusive lock.
             lock.release()
             own = try? StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
             guard own != nil else { return }
         }
         defer { own?.release() }
-        // Where SQLite needs no connection for it, which would need space of its own.
+        // An empty log is removed without a connection, which would need disk space.
         if !needsRecovery(path), let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil {
             return removeEmptyLog(path, under: fileLock)
         }
@@ -82,8 +83,8 @@ enum SQLiteSettling {
         (try? StoreFile.byteCount(at: path + "-wal")).map { $0 > 0 } ?? false
     }
 
-    /// Moves the log into the database if all others who use the store look at its newest state;
-    /// the caller shares the store's lock.
+    /// Moves the log into the database if all other users of the store read its newest state; the
+    /// caller shares the store's lock.
     ///
     /// Does nothing while another connection writes: its process is going to move the log.
     private static func moveBesideOthers(_ path: String, settings: SQLiteSettings) throws(StoreError) {
@@ -118,14 +119,14 @@ enum SQLiteSettling {
         for suffix in suffixes { try? StoreFile.remove(path + suffix) }
     }
 
-    /// Removes a log that holds nothing but what the database holds too; the caller holds the
-    /// store's lock exclusively.
+    /// Removes a log whose content the database already has; the caller holds the store's lock
+    /// exclusively.
     private static func removeMovedLog(_ path: String, check: FileHandleCheck) {
-        // What keeps a reader from it leaves a log that the next writer moves.
+        // If a reader cannot do this, the next writer moves the log.
         guard let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil, !hasJournal(path),
             (try? check.verify()) != nil, let log = try? WriteAheadLog.open(ofStoreAt: path),
             let content = try? log.content(), (try? log.isInDatabase(content)) == true,
-            // What was moved may not be on the disk yet.
+            // The moved pages may not be on the disk yet.
             (try? StoreFile.syncFile(at: path)) != nil
         else { return }
         removeCompanions(path, suffixes: ["-wal", "-shm"])
@@ -150,15 +151,15 @@ enum SQLiteSettling {
     ///
     /// The caller holds the store's lock exclusively.
     ///
-    /// A connection that is not Roost's can keep SQLite from it; the log then stays for the next
-    /// opener.
+    /// A connection of another program can prevent it; the log then stays for the next opener.
     static func settle(_ path: String, settings: SQLiteSettings) throws(StoreError) {
         let connection = try SQLiteDatabase.connect(path, settings: settings, access: .readWrite)
         var closed = false
         defer { if !closed { try? connection.close() } }
         _ = try connection.integer("SELECT 1 FROM sqlite_schema LIMIT 1")
         let isComplete = try connection.checkpoint(patience: .zero)
-        // Closing the last connection removes the files; with the log moved and empty there is nothing it could lose.
+        // Closing the last connection removes the files; with the log moved and empty there is
+        // nothing it could lose.
         if isComplete { try connection.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isOn: false) }
         try connection.close()
         closed = true

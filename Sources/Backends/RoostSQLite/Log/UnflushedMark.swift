@@ -4,24 +4,23 @@ internal import RoostSQL
 /// A table that says that some writer of a store does not flush the log at each commit
 /// (`synchronous=normal`).
 ///
-/// A power cut can then tear any transaction in the log, so that a frame with a wrong checksum
-/// proves no damage. The table has no rows. It is made, and flushed, before the first such commit,
-/// and dropped by the next writer that flushes each commit, has the store to itself and finds no
-/// log.
+/// A power cut can then tear any transaction in the log, so a frame with a wrong checksum does not
+/// prove damage. The table has no rows. It is created and flushed before the first such commit. A
+/// later writer drops it if that writer flushes each commit, is the only user of the store and
+/// finds no log.
 enum UnflushedMark {
     static let table = "_roost_unflushed"
     /// The declaration as the catalog contains it.
     static let declaration = "CREATE TABLE _roost_unflushed (reason TEXT) STRICT"
 
-    /// Makes the table, unless it is there, with a commit that is flushed whatever the connection's
-    /// settings say.
+    /// Creates the table if it does not exist, with a commit that is always flushed.
     static func set(_ connection: SQLiteConnection, settings: SQLiteSettings) throws(StoreError) {
         try connection.execute("PRAGMA synchronous = FULL")
         try commit(declaration, whereSet: false, connection: connection)
         try connection.execute("PRAGMA synchronous = \(settings.synchronous.rawValue.uppercased())")
     }
 
-    /// Drops the table if it is there.
+    /// Drops the table if it exists.
     static func remove(_ connection: SQLiteConnection) throws(StoreError) {
         try connection.allow(.dropping)
         try commit("DROP TABLE \(table)", whereSet: true, connection: connection)

@@ -7,15 +7,15 @@ internal import RoostFiles
 /// that continues the one of the frame before it. SQLite ends its reading at the first frame that
 /// does not match, and says nothing about the commits after it.
 ///
-/// A frame that does not match can be the torn end of a power cut: a transaction that was never
-/// flushed may be on the disk in part, in any order. A writer that flushes each commit begins the
-/// next transaction only after that. So a frame of a later transaction proves that the frames
-/// before it were on the disk, and that one which does not match was damaged afterwards. The same
-/// holds for the log's header, which is flushed before the first frame is written.
+/// A frame that does not match can come from a power cut: a transaction that was never flushed may
+/// be on the disk in part, in any order. A writer that flushes each commit begins the next
+/// transaction only after the flush. So a frame of a later transaction proves that the frames
+/// before it were on the disk. An earlier frame that does not match was damaged afterwards. The
+/// same holds for the log's header, which is flushed before the first frame is written.
 struct WriteAheadLog: ~Copyable {
     /// The content of the log after the last commit that SQLite applies.
     enum Ending: Equatable {
-        /// Nothing that belongs to the log.
+        /// No further frames of the log.
         case clean
         /// Frames that make no complete transaction.
         case unfinished
@@ -145,7 +145,7 @@ struct WriteAheadLog: ~Copyable {
 
     private func hasFrames(_ header: [UInt8], pageByteCount: Int, isBigEndian: Bool) throws(StoreError) -> Bool {
         var offset = Header.byteCount
-        // The damage can be in what the header says, or in its checksum.
+        // The damage can be in the fields of the header or in its checksum.
         var seeds = [LogChecksum(header, at: 24), LogChecksum(of: header, range: 0..<24, isBigEndian: isBigEndian)]
         while let frame = try frame(at: offset, pageByteCount: pageByteCount) {
             for seed in seeds
@@ -160,7 +160,7 @@ struct WriteAheadLog: ~Copyable {
 
     // MARK: The content
 
-    /// Goes over the frames, with memory for two of them.
+    /// Reads the frames one by one, with memory for two of them.
     func content() throws(StoreError) -> Content {
         var content = Content()
         guard let header = try header() else {
@@ -177,7 +177,8 @@ struct WriteAheadLog: ~Copyable {
                 } else if frame.salts == header.salts[...] {
                     content.ending = .unfinished
                 } else if frame.page > 0, frame.checksum == computed {
-                    // The chain proves that the frame is of this log: it does not cover the salts, which were written with the checksum.
+                    // The matching checksum proves that the frame is of this log. The salts are not
+                    // part of it, but were written with it.
                     content.ending = Self.isWrittenAsWhole(offset) ? .damaged(offset) : .unfinished
                 }
                 break
@@ -201,7 +202,7 @@ struct WriteAheadLog: ~Copyable {
     private func isFrameCut(at offset: Int, header: Header) throws(StoreError) -> Bool {
         guard file.byteCount < offset + Self.frameHeaderByteCount + header.pageByteCount else { return false }
         let bytes = try file.bytes(at: offset, count: 16)
-        // What an earlier log left there has other salts.
+        // Remains of an earlier log have other salts.
         return !bytes.isEmpty && (bytes.count < 16 || bytes[8...] == header.salts[...])
     }
 

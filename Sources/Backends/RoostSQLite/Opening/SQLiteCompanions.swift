@@ -35,7 +35,7 @@ enum SQLiteCompanions {
         guard try StoreFile.isEmpty(path + "-journal") else {
             throw StoreError(
                 .corrupted,
-                "'\(path)-wal' and '\(path)-journal' are both there, and SQLite leaves only one of them: the other belongs to another database. Move that one away."
+                "'\(path)-wal' and '\(path)-journal' both exist, and SQLite leaves only one of them: the other belongs to another database. Move that one away."
             )
         }
         let connection = try SQLiteDatabase.connect(path, settings: settings, access: .unlocked)
@@ -95,7 +95,7 @@ struct RollbackJournal {
     /// - Throws: `notAStore`, naming the file.
     static func requireOwn(besideStoreAt path: String) throws(StoreError) {
         let journal = path + "-journal"
-        // One that cannot be read is SQLite's to report.
+        // SQLite reports a journal that cannot be read.
         guard (try? belongs(journal, toStoreAt: path)) == false else { return }
         throw StoreError(
             .notAStore,
@@ -114,7 +114,8 @@ struct RollbackJournal {
         let pageSize = pageSize(store)
         let (pageCount, sectorSize) = (word(header, offset: 16), word(header, offset: 20))
         guard word(header, offset: 24) == pageSize, sectorSize >= headerByteCount else { return false }
-        // The first page as it was before the transaction; it is not in the journal where the transaction did not come to it.
+        // The first page as it was before the transaction. The journal lacks it if the transaction
+        // did not change it.
         var before = store
         var offset = sectorSize
         while offset <= journal.byteCount - recordByteCount - pageSize {

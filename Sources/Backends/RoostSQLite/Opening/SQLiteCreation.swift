@@ -27,7 +27,7 @@ enum SQLiteCreation {
             throw error
         }
         try connection.close()
-        // What the fill wrote went through the log; this moves it and removes the log.
+        // This moves the written pages from the log into the file and removes the log.
         try SQLiteSettling.settle(path, settings: settings)
         guard !SQLiteSettling.needsRecovery(path) else {
             throw StoreError(.busy, "The new store '\(path)' is being opened by another program.")

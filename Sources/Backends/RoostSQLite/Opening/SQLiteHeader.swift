@@ -12,7 +12,7 @@ struct SQLiteHeader {
 
     private let bytes: [UInt8]
 
-    /// Nil unless the bytes are those of an SQLite database.
+    /// Creates a header; returns nil unless the bytes are those of an SQLite database.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.byteCount, bytes.starts(with: Self.magic) else { return nil }
         self.bytes = bytes
@@ -50,7 +50,7 @@ struct SQLiteHeader {
                 let expected = SQLiteHeader(bytes)?.fileByteCount,
                 try StoreFile.byteCount(at: path) < expected, !SQLiteSettling.needsRecovery(path)
             else { return }
-            // A checkpoint may have begun and ended between the looks; it has not twice.
+            // A checkpoint may have run between the two reads, but not in two attempts in a row.
             guard attempt == 2 else { continue }
             throw StoreError(
                 .corrupted, "'\(path)' is shorter than it says: its end is missing. Restore it from a backup.")
@@ -74,7 +74,8 @@ struct SQLiteHeader {
     ///
     /// - Throws: `notAStore`, `unsupportedVersion` or `corrupted`; what reading the file reports.
     static func requireStore(at path: String) throws(StoreError) {
-        // What keeps the file from being read, such as a lack of file handles, does not make it a foreign one.
+        // An error of reading, such as a lack of file handles, does not make the file a foreign
+        // one.
         guard let header = SQLiteHeader(try RegularFile(at: path).bytes(at: 0, count: byteCount)) else {
             throw StoreError(.notAStore, "'\(path)' is not an SQLite database; check the path.")
         }
@@ -86,7 +87,7 @@ struct SQLiteHeader {
         }
         try SQLSchema.requireFormat(header.formatVersion, of: path)
         guard header.textEncoding <= 1 else {
-            throw StoreError(.corrupted, "'\(path)' does not keep its text as UTF-8, as every Roost store does.")
+            throw StoreError(.corrupted, "'\(path)' does not have the text encoding UTF-8 of a Roost store.")
         }
     }
 

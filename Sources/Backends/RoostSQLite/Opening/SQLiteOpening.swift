@@ -42,7 +42,7 @@ struct SQLiteOpening {
             do throws(StoreError) {
                 return try openOnAnyDisk(type: type, location: location, lock: lock, check: check, isLinked: isLinked)
             } catch {
-                // A log that this attempt left empty goes again; what is in it otherwise stays.
+                // An empty log of this attempt is removed; a log with content stays.
                 if SQLiteSettling.needsRecovery(path) {
                     SQLiteSettling.removeIndex(path)
                 } else {
@@ -70,8 +70,9 @@ struct SQLiteOpening {
         guard settings.isReadOnly else {
             return try open(type: type, location: location, lock: lock, check: check, isLinked: isLinked)
         }
-        // Other readers that do so keep all processes from making a log; this one then joins them. If the lock file is missing although the
-        // directory may be written, the disk is full too.
+        // Readers with a lock on the file keep all processes from creating a log; this reader then
+        // joins them. If the lock file is missing although the directory is writable, the disk is
+        // full.
         let isFull = lock == nil && StoreFile.canMakeFiles(beside: path)
         if isFull || SQLiteFileLock.isHeld(at: path), let fileLock = try lockFile() {
             return try open(
@@ -87,7 +88,7 @@ struct SQLiteOpening {
                 )
             }
             guard let fileLock = try lockFile() else { throw error }
-            // What the attempt has made.
+            // Removes the log that the attempt created.
             SQLiteSettling.removeEmptyLog(path, under: fileLock)
             return try open(
                 type: type, location: location, lock: lock, check: check, isLinked: isLinked, fileLock: fileLock)
@@ -108,11 +109,13 @@ struct SQLiteOpening {
         isLinked: Bool,
         fileLock: SQLiteFileLock? = nil
     ) throws(StoreError) -> SQLStore {
-        // The first opener over all processes examines and recovers what was left. Others wait, and rely on that as long as one of them is there.
+        // The first opener of all processes examines and recovers the store. Others wait for it,
+        // and rely on the result while any of them has the store open.
         let soundness = try joinSound(lock)
         let isRecovering = soundness?.isExamining == true && SQLiteSettling.needsRecovery(path)
         if let soundness, soundness.isExamining, !isRecovering { try soundness.confirm() }
-        // Where no file can be made SQLite must not try to; a lock file that is there says nothing about that.
+        // If no file can be created here, SQLite must not try to. An existing lock file does not
+        // show whether it can.
         var isImmutable =
             settings.isReadOnly && !SQLiteSettling.hasCompanions(path)
             && (lock == nil || !StoreFile.canMakeFiles(beside: path))
@@ -122,7 +125,8 @@ struct SQLiteOpening {
         if isImmutable { lock?.readFileAlone() }
         let unchanged = isLinked ? check : nil
         let leftover = isRecovering ? try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings: settings) : nil
-        // A commit of a process that was killed before it flushed the log counts from now on, and others build on it.
+        // A commit counts from now on even if its process was killed before it flushed the log.
+        // Later commits build on it.
         if leftover != nil { try StoreFile.syncFile(at: path + "-wal") }
         let connection: SQLiteConnection
         let (uuid, isUnflushed): (StoreUUID, Bool)
@@ -140,7 +144,7 @@ struct SQLiteOpening {
                 }
                 if !settings.isReadOnly, try connection.text("PRAGMA journal_mode = WAL") != "wal" {
                     throw StoreError(
-                        .busy, "'\(path)' has no write-ahead log, and somebody else reads it; try again later.")
+                        .busy, "'\(path)' has no write-ahead log, and another process reads it; try again later.")
                 }
                 if !isImmutable { try connection.verifyLog() }
                 if !settings.isReadOnly {
@@ -157,7 +161,7 @@ struct SQLiteOpening {
             )
         } catch  where settings.isReadOnly && error.code == .readOnly && SQLiteSettling.needsRecovery(path) {
             throw error.withMessage(
-                "'\(path)' was not closed by its last writer, and what is to be taken back stands in '\(path)-journal', which a reader may not do; open it for writing once."
+                "'\(path)' was not closed by its last writer, and a reader cannot roll back the transaction in '\(path)-journal'; open it for writing once."
             )
         }
         let pageSize = Int(try connection.integer("PRAGMA page_size") ?? 4096)
@@ -239,7 +243,8 @@ struct SQLiteOpening {
         }
         if isSwitched {
             try connection.allow(.writing)
-            // The header of the file says the version, so no program opens the store without knowing it.
+            // The header of the file says the version, so no program opens the store without
+            // knowing it.
             _ = try connection.checkpoint(patience: .seconds(1), keepsFile: true)
         }
         return new

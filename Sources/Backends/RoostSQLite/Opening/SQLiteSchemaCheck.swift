@@ -1,8 +1,9 @@
 internal import RoostCore
 internal import RoostSQL
 
-/// A comparison of what a file declares with what Roost would have made, so that nothing foreign
-/// runs when Roost reads or writes.
+/// A comparison of a file's schema with the schema that Roost would create.
+///
+/// It ensures that no foreign statement runs when Roost reads or writes.
 ///
 /// Refused: triggers, views, virtual tables, and our own tables and indexes if a letter of them
 /// differs (which covers generated columns, checks and collations). Left alone: other tables, and

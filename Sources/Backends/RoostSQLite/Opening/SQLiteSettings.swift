@@ -8,8 +8,8 @@ struct SQLiteSettings: Sendable {
         ///
         /// The default.
         case full
-        /// As `full`, and the directory is flushed when a rollback journal goes; the same as `full`
-        /// for these stores.
+        /// Like `full`, and the directory is flushed when a rollback journal is removed; equal to
+        /// `full` for these stores.
         case extra
         /// The log is flushed at checkpoints only: the store stays sound, but a power cut can take
         /// the last commits back.
@@ -34,7 +34,7 @@ struct SQLiteSettings: Sendable {
         StoreOptionDescription(
             "synchronous", values: .words(Synchronous.allCases.map(\.rawValue)), standard: Synchronous.full.rawValue,
             summary:
-                "What a commit waits for: with full and extra it is durable on return, with normal a power cut can take the last ones back."
+                "The durability of commits: with full and extra they are durable on return; with normal a power cut can undo the last ones."
         ),
         StoreOptionDescription(
             "maximumValueBytes", values: .integer(1 << 20...1 << 30), standard: "\(256 << 20)",
@@ -44,7 +44,7 @@ struct SQLiteSettings: Sendable {
             summary: "The page size of a new store, in bytes."),
         StoreOptionDescription(
             "rowTimeoutSeconds", values: .number(0...1e6), standard: "300",
-            summary: "How long a statement may look for its next row, in seconds; 0 for as long as it takes."),
+            summary: "The timeout for finding the next row of a statement, in seconds; 0 for no timeout."),
     ]
 
     /// Reads the options; throws `invalidRequest` for an unknown name or a value that is not

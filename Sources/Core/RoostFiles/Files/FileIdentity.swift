@@ -1,6 +1,6 @@
 public import RoostCore
 
-/// The identity of a file, whatever its name: its device and its number on that device.
+/// The identity of a file, independent of its name: its device and its number on that device.
 ///
 /// Valid while the file exists or is open; the numbers of deleted files are reused.
 public struct FileIdentity: Hashable, Sendable {
@@ -115,12 +115,12 @@ public final class FileHandleCheck: Sendable {
         guard now == identity else {
             throw StoreError(
                 .storeReplaced,
-                "Another file stands under '\(path)' since it was opened; close the store and open the new one")
+                "'\(path)' was replaced by another file while it was open; close the store and open the new one")
         }
         guard now.byteCount >= minimumByteCount else {
             throw StoreError(
                 .corrupted,
-                "'\(path)' was cut to \(now.byteCount) bytes while it was open, it needs \(minimumByteCount); restore it from a backup"
+                "'\(path)' was truncated to \(now.byteCount) bytes while it was open, but needs \(minimumByteCount); restore it from a backup"
             )
         }
         return now

@@ -3,12 +3,12 @@ internal import RoostSystem
 
 /// The files on which a library in this process holds POSIX locks.
 ///
-/// As soon as a process closes any handle on a file, the system drops all of the process's POSIX
-/// locks on it, whichever code opened the handle. SQLite uses such locks. A store that has lost
-/// them works on, but the next program that closes the file considers itself the last one and
-/// removes the write-ahead log, and every later commit is lost. So code that opens a file with such
-/// a library counts it in here. RoostFiles closes handles only through this type, which keeps its
-/// handles on the file until it is counted out.
+/// When a process closes any handle on a file, the system drops all POSIX locks of the process on
+/// that file. It does not matter which code opened the handle. SQLite uses such locks. A store that
+/// has lost them continues to work. But the next program that closes the file considers itself the
+/// last one and removes the write-ahead log, and every later commit is lost. So code that opens a
+/// file with such a library counts it in here. RoostFiles closes handles only through this type,
+/// which keeps its handles on the file until it is counted out.
 public final class HeldFiles: Sendable {
     /// The files of this process.
     public static let shared = HeldFiles()
@@ -35,7 +35,8 @@ public final class HeldFiles: Sendable {
                 return
             }
             entries[identity] = nil
-            // They were used for reading and flushing only, and what that reported was dealt with then.
+            // These handles were used only for reading and flushing, and the errors of that were
+            // handled then.
             for handle in entry.handles { try? OpenFile.closeNow(handle.descriptor) }
         }
     }
@@ -95,7 +96,8 @@ public final class HeldFiles: Sendable {
                     return
                 }
             }
-            // Inside the lock, so that the file cannot be counted in and locked between the check and the closing.
+            // Inside the lock, so that the file cannot be counted in and locked between the check
+            // and the closing.
             try OpenFile.closeNow(descriptor)
         }
     }

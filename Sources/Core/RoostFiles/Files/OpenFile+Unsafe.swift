@@ -44,7 +44,7 @@ struct FileStatus {
     var isDirectory: Bool { if case .directory = kind { true } else { false } }
     var isSymbolicLink: Bool { if case .symbolicLink = kind { true } else { false } }
 
-    /// The word for what is not a regular file.
+    /// The word for the kind of a file that is not a regular one.
     var noun: String {
         switch kind {
         case .regular: "a file"
@@ -89,7 +89,7 @@ func retrying(_ call: () -> Int32) -> Int32 {
     }
 }
 
-/// A file descriptor that is closed when it goes away.
+/// A file descriptor that is closed when it is deallocated.
 struct OpenFile: ~Copyable {
     let descriptor: Int32
     /// Whether other code in this process may have locked the file, so that closing it may have to
@@ -133,7 +133,7 @@ struct OpenFile: ~Copyable {
 
     /// Flushes the file to the medium.
     ///
-    /// After an error the file must not be used: what was written may be lost.
+    /// After an error the file must not be used: the written bytes may be lost.
     func sync() throws(SystemError) {
         let code = croost_sync(descriptor)
         guard code == 0 else { throw SystemError(code: code) }
@@ -154,8 +154,8 @@ struct OpenFile: ~Copyable {
     }
 
     deinit {
-        // Only files that were not written to, or whose use has already failed, get here: no other error needs to be
-        // reported.
+        // Only files that were not written to, or whose use has already failed, get here: no other
+        // error needs to be reported.
         if isClosedLater { try? HeldFiles.shared.close(descriptor) } else { _ = systemClose(descriptor) }
     }
 }

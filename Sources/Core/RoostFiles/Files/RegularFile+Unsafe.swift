@@ -15,7 +15,7 @@ package struct RegularFile: ~Copyable, Sendable {
 
     /// Opens the file, but no link to one.
     ///
-    /// Throws `notFound`, `notAStore` for whatever is not a file, `permissionDenied`.
+    /// Throws `notFound`, `permissionDenied`, or `notAStore` if it is not a regular file.
     package init(at path: String) throws(StoreError) {
         do throws(SystemError) {
             let file = try OpenFile.regular(path, flags: O_RDONLY)
@@ -54,7 +54,8 @@ package struct RegularFile: ~Copyable, Sendable {
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StoreError) -> Int {
         var done = 0
         while done < buffer.count {
-            // SAFETY: `done` is below the buffer's count, so the rest of the buffer starts inside it.
+            // SAFETY: `done` is below the buffer's count, so the rest of the buffer starts inside
+            // it.
             let got = pread(
                 file.descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset) + off_t(done))
             if got == 0 { break }

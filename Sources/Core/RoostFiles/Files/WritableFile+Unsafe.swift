@@ -11,7 +11,8 @@ public struct WritableFile: ~Copyable {
 
     /// Opens the file, but no link to one.
     ///
-    /// Throws `notFound`, `notAStore` for whatever is not a file, `permissionDenied`, `readOnly`.
+    /// Throws `notFound`, `permissionDenied`, `readOnly`, or `notAStore` if it is not a regular
+    /// file.
     public init(at path: String) throws(StoreError) {
         do throws(SystemError) {
             file = try OpenFile.regular(path, flags: O_RDWR)
@@ -35,7 +36,8 @@ public struct WritableFile: ~Copyable {
     public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StoreError) {
         var done = 0
         while done < bytes.count {
-            // SAFETY: `done` is below the buffer's count, so the rest of the buffer starts inside it.
+            // SAFETY: `done` is below the buffer's count, so the rest of the buffer starts inside
+            // it.
             let written = pwrite(
                 file.descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset) + off_t(done))
             if written < 0 {
@@ -56,8 +58,8 @@ public struct WritableFile: ~Copyable {
 
     /// Flushes the file to the medium.
     ///
-    /// After an error what was written may be lost although it still shows, and calling again
-    /// proves nothing: write a new file.
+    /// After an error the written bytes may be lost although reading still shows them. Calling
+    /// again proves nothing: write a new file.
     public func sync() throws(StoreError) {
         do throws(SystemError) { try file.sync() } catch {
             throw StoreFile.error(errno: error.code, what: "cannot be flushed to the disk", path: path)

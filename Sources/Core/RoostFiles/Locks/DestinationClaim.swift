@@ -1,10 +1,12 @@
 package import RoostCore
 
-/// The right to create a store under a name, held by one caller in all processes from the first
-/// byte of the new store until it has the name.
+/// The right to create a store under a name.
+///
+/// One caller in all processes holds it, from the first byte of the new store until the store has
+/// the name.
 ///
 /// A store that already has the name can still be used. While the claim is held, no other caller
-/// sweeps temporary siblings of the store, so a sibling is safe between its last close and its
+/// sweeps temporary siblings of the store. So a sibling is safe between its last close and its
 /// renaming, when its own lock is free for a moment.
 package final class DestinationClaim: Sendable {
     private let file: Mutex<LockFile?>
@@ -51,15 +53,16 @@ package final class DestinationClaim: Sendable {
     /// Calling it again does nothing.
     package func release() {
         guard let file = file.withLock({ $0.take() }) else { return }
-        // Another holder of the store's own lock is about to create or remove a store; then the lock file belongs to
-        // that store.
+        // Another holder of the store's own lock is about to create or remove a store; then the
+        // lock file belongs to that store.
         if !StoreFile.hasEntry(at: StoreFile.resolvingLink(storePath)),
             let lock = try? StoreLock.acquire(forStoreAt: storePath, mode: .exclusive, timeoutSeconds: 0)
         {
             if StoreFile.hasEntry(at: StoreFile.resolvingLink(storePath)) {
                 lock.release()
             } else {
-                // What cannot be removed is an empty file, which the next store of this name uses.
+                // If the lock file cannot be removed, the next store of this name uses it; it is
+                // empty.
                 try? lock.releaseRemovingFile()
             }
         }

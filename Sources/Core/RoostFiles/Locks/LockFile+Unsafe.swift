@@ -19,7 +19,8 @@ final class LockFile: Sendable {
     init(forStoreAt storePath: String, region: Region, isWritable: Bool) throws(StoreError) {
         let target = StoreFile.resolvingLink(storePath)
         let path = target + region.suffix
-        // Before it is opened: closing another program's file would drop the POSIX locks that this process has on it.
+        // Before it is opened: closing another program's file would drop the POSIX locks that this
+        // process has on it.
         try Self.requireOwn(target, region: region)
         var unsafeDirectory: StoreError?
         do throws(SystemError) {
@@ -31,7 +32,8 @@ final class LockFile: Sendable {
                     unsafeDirectory = error
                     throw SystemError(code: EACCES)
                 }
-                // Without O_EXCL: another process may create it at the same moment. O_NOFOLLOW refuses a planted link.
+                // Without O_EXCL: another process may create it at the same moment. O_NOFOLLOW
+                // refuses a planted link.
                 file = try OpenFile(path, flags: O_RDWR | O_CREAT)
             } catch  where (error.code == EACCES || error.code == EROFS || error.code == EPERM) && !isWritable {
                 file = try OpenFile(path, flags: O_RDONLY)
@@ -60,8 +62,9 @@ final class LockFile: Sendable {
     }
 
     deinit {
-        // The lock belongs to the open file, and between fork and exec a child has that open too: closing is not enough. An error
-        // leaves what closing does.
+        // The lock belongs to the open file, which a child process shares between fork and exec. So
+        // closing the descriptor is not enough. If unlocking fails, closing still releases the lock
+        // of this process.
         _ = croost_set_lock(file.descriptor, region.rawValue, croost_lock_none)
     }
 
@@ -72,8 +75,8 @@ final class LockFile: Sendable {
 
     /// Sets the times of the file to now, for watches of it.
     func touch() {
-        // SAFETY: no times are read from a null pointer, which means now. A user who may only read the file cannot
-        // signal a change; watchers then find it by looking.
+        // SAFETY: no times are read from a null pointer, which means now. A user who may only read
+        // the file cannot signal a change; watchers then find it by looking.
         _ = futimens(file.descriptor, nil)
     }
 
@@ -176,7 +179,7 @@ extension Region {
         case .writer: return ".writer.lock"
         case .sound: return ".sound.lock"
         case .claim: return ".claim.lock"
-        // Never locked there.
+        // These regions are never locked in files of their own.
         case .waiting, .fileReader: return StoreLock.suffix
         }
     }

@@ -23,7 +23,7 @@ public final class StoreLock: Sendable {
     package static func path(forStoreAt path: String) -> String { StoreFile.resolvingLink(path) + suffix }
 
     private struct State {
-        /// Nil after the release.
+        /// The lock file; nil after the release.
         var file: LockFile?
         var mode: Mode
     }
@@ -51,9 +51,9 @@ public final class StoreLock: Sendable {
     /// Locks the store at `path`, which need not exist yet, creating the lock file if there is
     /// none.
     ///
-    /// An opener that waits to have the store alone gets its turn: later requests for a shared lock
-    /// wait for up to five seconds. (A process that shares the lock already may be what the opener
-    /// waits for, so it waits for a fifth of a second only.)
+    /// An opener that waits for an exclusive lock gets its turn: later requests for a shared lock
+    /// wait for up to five seconds. A process that already shares the lock waits only a fifth of a
+    /// second, because the opener may be waiting for it.
     ///
     /// - Parameters:
     ///   - path: The store's path.
@@ -81,7 +81,8 @@ public final class StoreLock: Sendable {
                 guard patience.wait() else { throw patience.failure(busy(path, mode: mode)) }
             }
             if isWaiting { file.stopWaiting() }
-            // Between opening and locking it the store may have been destroyed, and its lock file with it: then start over.
+            // Between opening and locking it the store may have been destroyed, and its lock file
+            // with it: then start over.
             if let identity = try file.currentIdentity {
                 return StoreLock(file, identity: identity, mode: mode, storePath: path)
             }
@@ -143,8 +144,9 @@ public final class StoreLock: Sendable {
     /// ``readFileAlone()``.
     package var isFileReadAlone: Bool { state.withLock { $0.file?.isFileReadAlone ?? false } }
 
-    /// Announces that this holder reads the store's file without the log beside it, so that other
-    /// holders leave the file unchanged as long as they can.
+    /// Announces that this holder reads the store's file without the log beside it.
+    ///
+    /// Other holders then leave the file unchanged as long as they can.
     package func readFileAlone() { state.withLock { $0.file?.readFileAlone() } }
 
     /// Releases the lock, which ends the signaling of commits.
@@ -162,7 +164,7 @@ public final class StoreLock: Sendable {
 
     /// Removes the lock file of a store that no longer exists, and releases the lock.
     ///
-    /// A file that is not empty was not created as a lock file, whatever its name, and stays.
+    /// A file that is not empty was not created as a lock file, and stays.
     ///
     /// - Throws: `invalidRequest` unless the lock is held exclusively.
     package func releaseRemovingFile() throws(StoreError) {
@@ -171,7 +173,8 @@ public final class StoreLock: Sendable {
                 throw StoreError(
                     .invalidRequest, "The lock file of '\(storePath)' can be removed only by its exclusive holder")
             }
-            // First the name, then the lock: a process that locks a file without a name notices that and starts over.
+            // First the name, then the lock: a process that locks a file without a name notices
+            // that and starts over.
             try file.removeIfEmpty()
             forget(&state)
         }
@@ -212,6 +215,6 @@ enum Region: Int32 {
     case claim = 3
     /// Held by an opener that waits to have the store alone.
     case waiting = 4
-    /// Shared by readers of the store's file that ignore what is beside it.
+    /// Shared by readers of the store's file that ignore the files beside it.
     case fileReader = 5
 }

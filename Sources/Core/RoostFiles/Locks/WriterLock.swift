@@ -1,11 +1,10 @@
 public import RoostCore
 
-/// The right to write to a store, held by one writer in all processes for the length of a
-/// transaction.
+/// The right to write to a store, held by one writer in all processes during a transaction.
 ///
-/// For libraries whose own lock has no timeout. It is a second byte of the file that ``StoreLock``
-/// uses, or the file `<store>.writer.lock` where bytes cannot be locked separately, and independent
-/// of the first.
+/// It is for libraries whose own lock has no timeout. It locks a second byte of the file that
+/// ``StoreLock`` uses, or the file `<store>.writer.lock` where bytes cannot be locked separately.
+/// The two locks are independent.
 public final class WriterLock: Sendable {
     private struct State {
         var file: LockFile?

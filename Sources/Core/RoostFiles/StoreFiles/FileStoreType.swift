@@ -82,7 +82,7 @@ public protocol FileStoreType: PersistentStoreType {
     /// - Throws: `notAStore`, `corrupted`, `storeReplaced`, naming the file.
     func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError)
 
-    /// Moves what the companions of a store hold into its file, and removes them.
+    /// Moves the content of a store's companions into its file, and removes them.
     ///
     /// Removes them by default, for companions that hold nothing once the store is closed.
     ///
@@ -108,8 +108,8 @@ extension FileStoreType {
         try requireValid(options)
         if options.isUnpublished { return try createUnpublished(location, model: model, options: options) }
         try StoreFile.requireAbsent(at: location.path)
-        // A log without its store holds commits that only their owner can judge, and a library
-        // would write over what has the name of its own file.
+        // A log without its store may hold commits that only their owner can judge. A library would
+        // overwrite it as its own file.
         try StoreFile.requireNoCompanions(of: location.path, types: [self])
         try StoreFile.refuseNetworkFileSystem(at: location.path)
         // The store's own code locks the file too, so the lock is shared.
@@ -201,14 +201,14 @@ extension FileStoreType {
             try StoreFile.requireOwnCompanions(ofStoreAt: path, type: self)
             try requireOwnCompanions(besideStoreAt: path, isKept: path == origin)
         }
-        // After the renaming, a log beside either would be taken for the other's.
+        // After the renaming, a log of either store would be applied to the other.
         if isReplacing {
             try settle(storeAt: target, under: targetLock)
         } else {
             try StoreFile.removeLeftovers(of: target, type: self)
         }
         try settle(storeAt: origin, under: originLock)
-        // What was written before the store had a known name may not be on the disk.
+        // The content of a store without a known name may not be on the disk yet.
         try StoreFile.syncFile(at: origin)
         try StoreFile.publish(origin, as: target, overwriting: overwriting)
     }

@@ -69,7 +69,8 @@ extension NameLockingStoreType {
         var unpublished = options
         unpublished.isUnpublished = true
         return try createLocked(location, options: unpublished) { (path) throws(StoreError) in
-            // Before anything that is undone: a file that another program created meanwhile must stay.
+            // The file is created outside the `do` block, whose error handler removes it: a file of
+            // another program must stay.
             try StoreFile.createExclusive(at: path)
             do throws(StoreError) {
                 try writeEmptyStore(at: path, model: model, options: unpublished)

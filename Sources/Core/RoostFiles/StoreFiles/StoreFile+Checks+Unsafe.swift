@@ -64,17 +64,18 @@ extension StoreFile {
         guard user == 0 || user == owner else {
             throw StoreError(
                 .permissionDenied,
-                "'\(path)' belongs to another user, and only that one or the superuser can keep it so")
+                "'\(path)' belongs to another user; only that user or the superuser can keep its owner")
         }
     }
 
-    /// The first `count` bytes of a regular file, or fewer if it is shorter; nil for whatever is
-    /// not one that can be read.
+    /// The first `count` bytes of a regular file, or fewer if it is shorter; nil if the file is not
+    /// a readable regular file.
     ///
     /// For recognizing files by their content. Never blocks. POSIX locks that this process has on
     /// the file stay, if the file is counted in with ``HeldFiles``.
     public static func read(prefix count: Int, of path: String) -> [UInt8]? {
-        // Opening a device can have effects, so the kind is looked at before, and again in case the file was replaced.
+        // Opening a device can have effects, so the kind is looked at before, and again in case the
+        // file was replaced.
         guard count >= 0, case .success(let before) = FileStatus.of(path, followingLinks: true), before.isRegular else {
             return nil
         }
@@ -139,7 +140,7 @@ extension StoreFile {
         if let name = networkFileSystem(type: type) {
             throw StoreError(
                 .unsupported,
-                "'\(path)' lies on a network file system (\(name)), where locks cannot be relied on; use a local disk")
+                "'\(path)' is on a network file system (\(name)), where locks are not reliable; use a local disk")
         }
     }
 
@@ -243,11 +244,12 @@ extension StoreFile {
         guard status.isDirectory else {
             throw StoreError(.missingDirectory, "'\(directory)' is \(status.noun), not a directory")
         }
-        // The sticky bit keeps users from removing each other's files; without it a planted file could take any name.
+        // The sticky bit keeps users from removing each other's files; without it a planted file
+        // could take any name.
         guard status.permissions & 0o002 == 0 || status.permissions & 0o1000 != 0 else {
             throw StoreError(
                 .permissionDenied,
-                "Everybody may replace files in '\(directory)'; take write permission from others (chmod o-w) or set the sticky bit"
+                "Every user can replace files in '\(directory)'; take write permission from others (chmod o-w) or set the sticky bit"
             )
         }
     }

@@ -34,14 +34,14 @@ public struct CompanionFile {
 /// The files that stores keep beside their own: logs, journals and locks, known by what follows the
 /// store's name in theirs.
 ///
-/// Their formats belong to the types of the stores, which are asked.
+/// The types of the stores decide about their formats.
 extension StoreFile {
     /// Checks that no file beside `path`, where no store exists, could be taken for a companion of
     /// a new store.
     ///
-    /// Such a file may be anything: another store whose name happens to end that way, a user's
-    /// file, or the last commits of a store that was moved, which only their owner can judge. Files
-    /// without content are allowed: files that are empty or all zeros, and files that a type calls
+    /// Such a file may be anything: another store with such a name, a user's file, or the last
+    /// commits of a store that was moved. Only its owner knows which. Files without
+    /// content are allowed: files that are empty or all zeros, and files that a type calls
     /// expendable; see ``FileStoreType/isExpendable(_:)``.
     ///
     /// Reads the beginnings of the files, without any lock: call it only if no store exists.
@@ -60,10 +60,10 @@ extension StoreFile {
             let what =
                 suffix == StoreLock.suffix
                 ? ""
-                : ", and may hold the last commits of a store that was moved, beside which it belongs under that one's new name"
+                : " (it may hold the last commits of a store that was moved, and then belongs beside that store)"
             throw StoreError(
                 .alreadyExists,
-                "'\(target)\(suffix)' is there, which a new store '\(target)' would take for a file of its own\(what); move it away, remove it if nobody needs it, or choose another path"
+                "'\(target)\(suffix)' exists, and a new store '\(target)' would use it as its own\(what); move it away, remove it if it is not needed, or choose another path"
             )
         }
     }
@@ -188,7 +188,7 @@ extension StoreFile {
         let status: FileStatus
         switch FileStatus.of(file, followingLinks: false) {
         case .success(let found): status = found
-        // Where nothing can be examined nothing can be made either, and the error of that says more.
+        // If the file cannot be examined, no store can be created either, and that error says more.
         case .failure: return true
         }
         guard status.isRegular else { return false }

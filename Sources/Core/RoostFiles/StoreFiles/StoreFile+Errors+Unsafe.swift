@@ -11,7 +11,8 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The system's text and the number.
     package var description: String {
-        // SAFETY: strerror never returns null; for the values a system call sets its text is constant.
+        // SAFETY: strerror never returns null; for the values a system call sets its text is
+        // constant.
         guard let text = strerror(code) else { return "error \(code)" }
         return "\(String(cString: text)), errno \(code)"
     }
@@ -39,14 +40,14 @@ extension StoreFile {
             if !isDirectory(at: directory(of: path)) {
                 return error(.missingDirectory, remedy: "its directory does not exist; create it first")
             }
-            return error(.notFound, remedy: "there is no such file; check the path")
+            return error(.notFound, remedy: "no such file; check the path")
         case ENOTDIR: return error(.missingDirectory, remedy: "a component of its path is not a directory")
         case EEXIST, ENOTEMPTY:
             return error(.alreadyExists, remedy: "something exists under this name; choose another or remove it")
         case EISDIR: return error(.notAStore, remedy: "it is a directory")
         case ENXIO, ENODEV: return error(.notAStore, remedy: "it is a device or a pipe, not a file")
         case ELOOP:
-            return error(.notAStore, remedy: "a symbolic link stands where a file was expected, or links form a circle")
+            return error(.notAStore, remedy: "it is a symbolic link instead of a file, or its links form a circle")
         case EACCES, EPERM:
             return error(
                 .permissionDenied, remedy: "the system denies it; check the permissions of the file and its directory")

@@ -29,7 +29,8 @@ extension StoreFile {
         guard try status(of: path).linkCount > 1 else { return false }
         let kept = removeReplacementNames(ofStoreAt: path, companions: companions)
         let found = FileIdentity(try status(of: path))
-        // A name that is not used does not harm a reader. A writer would be refused at its first commit.
+        // A name that is not used does not harm a reader. A writer would be refused at its first
+        // commit.
         guard found.linkCount - 1 > (forWriting ? 0 : kept) else { return false }
         guard !forWriting, acceptsLinks else { throw hasOtherNames(path, found) }
         return true
@@ -88,7 +89,7 @@ extension StoreFile {
     /// `entry`.
     private static func isReplacementName(_ entry: String, of target: String) -> Bool {
         if temporarySibling(named: entry, of: target) == entry || isBackup(entry, of: target) { return true }
-        // The file of a backup was the store's own before, and was read under a temporary name of that.
+        // A backup was the store's own file before, and may have a temporary name of that store.
         guard let original = original(ofBackup: target) else { return false }
         return temporarySibling(named: entry, of: original) == entry
     }
@@ -105,7 +106,8 @@ extension StoreFile {
         }
         for name in names() {
             let file = "\(directory)/\(name)"
-            // A name that is locked is in use. A backup is a name of the store itself, and has no lock.
+            // A name that is locked is in use. A backup is a name of the store itself, and has no
+            // lock.
             if isBackup(name, of: target) {
                 try? remove(file)
             } else {

@@ -22,10 +22,10 @@ extension StoreFile {
 
     /// Allocates the first `byteCount` bytes of a file on the disk.
     ///
-    /// Creates a missing file, for its owner alone. Existing content stays. For files that a
-    /// library maps and writes: without the space, that kills the process. Follows no link. Closing
-    /// the file drops the POSIX locks that this process has on it. A file that was created is
-    /// removed after an error.
+    /// A missing file is created with mode 600. Existing content stays. Use it for files that a
+    /// library maps and writes: a write without disk space would kill the process. It follows no
+    /// link. Closing the file drops the POSIX locks that this process has on it. After an error, a
+    /// file that it created is removed.
     ///
     /// - Throws: `noSpace`, `permissionDenied`, `readOnly`, `notAStore`, `missingDirectory`.
     package static func allocate(_ byteCount: Int, at path: String) throws(StoreError) {
@@ -52,7 +52,7 @@ extension StoreFile {
 
     /// Flushes a file to the medium.
     ///
-    /// After an error what was written to the file may be lost although it still shows, and calling
+    /// After an error the written bytes may be lost although reading still shows them. Calling
     /// again proves nothing: write a new file.
     package static func syncFile(at path: String) throws(StoreError) {
         do throws(SystemError) {
@@ -130,7 +130,7 @@ extension StoreFile {
         switch code {
         case EPERM where (try? requireRegularFile(at: target, forWriting: true)) != nil, ENOTSUP, ENOSYS, EMLINK:
             throw StoreError(
-                .unsupported, "'\(target)' is on a file system that gives no file a second name; convert it instead.",
+                .unsupported, "'\(target)' is on a file system without hard links; convert it instead.",
                 underlying: SystemError(code: code))
         default: throw error(errno: code, what: "cannot be given a second name", path: target)
         }
@@ -175,13 +175,15 @@ extension StoreFile {
             let file = try OpenFile(temporary, flags: O_RDONLY)
             let new = try file.status
             var permissions = old.permissions & 0o777
-            // Another owner can be kept only by the superuser; for others the new file stays their own, which rename allows.
+            // Another owner can be kept only by the superuser; for others the new file stays their
+            // own, which rename allows.
             if new.owner != old.owner || new.group != old.group,
                 try !setOwner(file.descriptor, owner: old.owner, group: old.group), new.group != old.group,
                 // All bits set: the owner stays.
                 try !setOwner(file.descriptor, owner: .max, group: old.group)
             {
-                // Another group must not inherit the old group's permissions; it gets only what all users may do.
+                // Another group must not inherit the old group's permissions; it gets only what all
+                // users may do.
                 permissions &= 0o707 | (permissions & 0o007) << 3
             }
             if new.permissions != permissions, retrying({ fchmod(file.descriptor, permissions) }) != 0 {
@@ -195,7 +197,7 @@ extension StoreFile {
         }
     }
 
-    /// Sets who owns a file; false when this user may not.
+    /// Sets the owner of a file; returns false if this user may not.
     private static func setOwner(_ descriptor: Int32, owner: uid_t, group: gid_t) throws(SystemError) -> Bool {
         guard retrying({ fchown(descriptor, owner, group) }) != 0 else { return true }
         guard errno == EPERM || errno == EINVAL else { throw SystemError(code: errno) }
@@ -263,7 +265,8 @@ extension StoreFile {
             else { continue }
             try? remove(file)
         }
-        // A backup that is still the store itself is a second name that a replacement, which never came, had given it.
+        // A backup that is still the store itself is a second name, made for a replacement that
+        // never happened.
         for backup in entries.filter({ isBackup($0, of: target) }).map({ "\(directory)/\($0)" })
         where sameFile(backup, target) { try? remove(backup) }
     }
@@ -284,7 +287,8 @@ extension StoreFile {
         guard isUsable(directory), let stream = opendir(directory) else { return nil }
         defer { closedir(stream) }
         var names: [String] = []
-        // SAFETY: the entry is valid until the next readdir on this stream, and d_name ends with a NUL.
+        // SAFETY: the entry is valid until the next readdir on this stream, and d_name ends with a
+        // NUL.
         while let entry = readdir(stream) {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)

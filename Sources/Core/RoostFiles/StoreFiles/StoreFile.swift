@@ -48,8 +48,8 @@ public enum StoreFile {
 
     /// Returns the prefix that the names of all temporary siblings of `path` share.
     ///
-    /// A sibling of a temporary file counts as a sibling of the file that it is built for, so that
-    /// sweeping for that file finds it.
+    /// A sibling of a temporary file counts as a sibling of the final file. So sweeping for the
+    /// final file finds it.
     static func temporaryPrefix(for path: String) -> String {
         let name = name(of: path)
         guard name.hasPrefix("."), name.hasSuffix(temporarySuffix) else { return ".\(name)." }

@@ -140,7 +140,7 @@ final class StoreCheck {
                 isFound = RecordEntries.all(of: record, plan: plan).contains { $0.space == space && $0.key == key }
             }
         } catch {
-            // A damaged record was reported; whether it had this entry cannot be told.
+            // The check reported the damaged record already; its entries are unknown.
             guard error.code == .corrupted else { throw error }
             return true
         }
@@ -240,7 +240,7 @@ final class StoreCheck {
 
     private func mismatch(_ what: String, recorded: Tally, found: Tally) -> String {
         recorded.count == found.count
-            ? "The contents of \(what) are not those that were recorded."
+            ? "The contents of \(what) differ from what the store recorded."
             : "The store recorded \(recorded.count) of \(what) and has \(found.count)."
     }
 }

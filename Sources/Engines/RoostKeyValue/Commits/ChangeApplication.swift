@@ -97,7 +97,7 @@ struct ChangeApplication {
             let rank = change.rank(ofUpdate: item)
             guard let old = requirements.record(old, of: item, at: new.version, rank: rank, conflicts: &conflicts)
             else { return }
-            // After the first conflict the rest is only compared.
+            // After the first conflict, updates are only compared and not applied.
             guard conflicts.isEmpty else { return }
             guard new.version < UInt32.max else {
                 throw .usedUpVersions(new.id, version: new.version)
@@ -106,7 +106,7 @@ struct ChangeApplication {
             tally.entities[item.entity].remove(old.storedContentHash)
             tally.entities[item.entity].add(new.storedContentHash)
             history?.recorder.update(old, to: new)
-            // Most updates leave alone what entries are made of.
+            // Most updates do not change a value of an index.
             if !RecordEntries.agree(old, right: new, plan: plan) { exchangeEntries(old, new) }
         }
         guard isWritten else { return }

@@ -24,8 +24,8 @@ extension KeyValueStore {
     /// Sets keys aside for new objects of the hierarchy that `entity` belongs to; no other caller,
     /// in any process, gets them again.
     ///
-    /// Blocks of 64 to 4096 keys are written down as used and handed out from memory, so most calls
-    /// write nothing. What is left of a block is given back by ``close()``; a crash leaves a gap.
+    /// The store records blocks of 64 to 4096 keys as used and gives keys out from memory, so most
+    /// calls write nothing. ``close()`` returns the rest of a block; a crash leaves a gap.
     /// - Throws: `unknownEntity`; `invalidRequest` when `count` is below 1; `limitExceeded` when
     ///   the keys run out; `busy`.
     public func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
@@ -37,7 +37,7 @@ extension KeyValueStore {
         let wanted = Int64(count)
         let (taken, size): (Range<Int64>?, Int64) = state.withLock { state in
             let size = state.blocks[root]?.size ?? KeyBlock.smallestSize
-            // What is left when the store is closed was given back; what a load found unused is its own.
+            // A closed store has returned its unused keys, and a running load owns the unused keys.
             guard !state.isClosed, state.load == nil else { return (nil, size) }
             return (state.blocks[root]?.take(wanted), size)
         }
@@ -46,8 +46,9 @@ extension KeyValueStore {
         block.size = min(size * 4, KeyBlock.largestSize)
         return state.withLock { [block] state in
             var block = block
-            // A larger block that another thread set aside meanwhile is kept; the rest of this one becomes a gap. A block that starts where the old
-            // one ends, as it does without other programs, includes the rest of the old one.
+            // A larger block that another thread set aside meanwhile is kept; the rest of this one
+            // becomes a gap. A block that starts where the old one ends, as it does without other
+            // programs, includes the rest of the old one.
             if let old = state.blocks[root], old.limit == block.next { block.next = old.next }
             let first = block.next
             block.next += wanted
@@ -62,7 +63,7 @@ extension KeyValueStore {
     {
         try write { (writer) throws(StoreError) in
             let last = try MetaSpace.readLastKey(root: root, reader: writer)
-            // The last key is never given, so that the end of a range is a number too.
+            // `Int64.max` is never given out, so that the end of each range is an `Int64` too.
             let left = Int64.max - 1 - last
             guard left >= least else {
                 throw StoreError(.limitExceeded, "The hierarchy of entity '\(entity)' has no \(least) keys left.")

@@ -38,7 +38,7 @@ extension KeyValueWriter {
         tally.relationships[relationship].add(RecordHash.link(link, of: relationship))
     }
 
-    /// Removes a link that is there, with exactly these places.
+    /// Removes an existing link with exactly these places.
     func removeStoredLink(
         _ link: Link, relationship: Int, model: ManagedObjectModel, tally: inout StoreTally
     ) throws(StoreError) {

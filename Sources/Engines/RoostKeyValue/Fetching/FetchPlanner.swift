@@ -148,10 +148,11 @@ struct FetchPlanner {
             else { return nil }
             choices.append((choice, 1))
         }
-        // Reading all other objects once is enough; once for each member would cost more than reading the own ones.
+        // One member may scan the related objects. Several such scans would cost more than a scan
+        // of the entity itself.
         guard choices.count(where: { $0.choice.rank.kind == .scanOfOthers }) <= 1 else { return nil }
         var worst = choices.map(\.choice.rank).max() ?? AccessRank(kind: .nothing)
-        // Two unique values are two objects, not one.
+        // Two members with a unique value each can find two objects.
         if choices.count > 1 { worst = max(worst, AccessRank(kind: .several, detail: choices.count)) }
         return AccessChoice(
             access: .union(choices.map(\.choice.access)), rank: worst,
@@ -233,7 +234,7 @@ struct FetchPlanner {
         var best: AccessChoice?
         let plan = plan.entities[entity.number]
         for values in plan.constraints {
-            // What has a null in one of its properties has no entry.
+            // An object with a null in one of the properties has no entry.
             guard values.fields.allSatisfy({ conditions[$0.name]?.condition.excludesNull ?? false }) else { continue }
             best = .better(best, entries(of: values, space: .unique, conditions: conditions))
         }
@@ -270,7 +271,7 @@ struct FetchPlanner {
             prefixes = prefixes.flatMap { prefix in ranges.map { prefix + $0.start.bytes } }
         }
         guard !decided.isEmpty else { return nil }
-        // Keys that are shortened are in order up to there.
+        // Shortened keys are sorted up to this length.
         let limit = plan.keyLimit - IndexKeyEncoding.shortenedTail
         var (ranges, isExact) = ([KeyRange](), true)
         for prefix in prefixes {
@@ -341,7 +342,7 @@ struct FetchPlanner {
             }
             rank = AccessRank(kind: .scanOfOthers)
         }
-        // The object that a to-one relationship of theirs names need not exist.
+        // A to-one relationship can refer to an object that does not exist.
         let exist = if case .field = relationship.storage { true } else { false }
         return AccessChoice(
             access: .sources(relationship, of: inner, atLeast: related.leastCount), rank: rank,

@@ -18,7 +18,7 @@ struct FieldCondition: Sendable {
 
     /// Whether exactly one value is left.
     var isOneValue: Bool { strength == .values && ranges.count == 1 }
-    /// Whether null is not among what is left.
+    /// Whether the condition excludes null.
     var excludesNull: Bool { ranges.allSatisfy { $0.start.bytes.first == 1 } }
 
     /// The condition of a comparison; nil if an index cannot answer it exactly.
@@ -79,7 +79,8 @@ struct FieldCondition: Sendable {
             return
         }
         guard let constant = EncodedConstant(value, field: field, model: model) else { return nil }
-        // NaN has no order: compared with it nothing is left, and in an index it comes after everything else.
+        // No value is ordered against NaN, so the comparison finds nothing. An index sorts NaN
+        // last.
         guard !constant.isUnordered else {
             self.init(ranges: [], strength: .values)
             return
@@ -104,7 +105,7 @@ struct FieldCondition: Sendable {
         var (ranges, a, b) = ([KeyRange](), 0, 0)
         while a < self.ranges.count, b < other.ranges.count {
             let both = self.ranges[a].intersection(other.ranges[b])
-            // A single value is kept as it is written.
+            // A range of a single value keeps its own bounds.
             if !both.isEmpty {
                 ranges.append(strength == .values ? self.ranges[a] : other.strength == .values ? other.ranges[b] : both)
             }
@@ -123,7 +124,8 @@ private struct EncodedConstant {
     var range: KeyRange
     var isUnordered = false
 
-    /// Nil for values that do not compare with the field, or not by their place alone.
+    /// Creates the encoding of a constant; returns nil if the field's keys cannot decide the
+    /// comparison.
     init?(_ value: Value, field: RecordLayout.Field, model: ManagedObjectModel) {
         var bytes: [UInt8] = [1]
         switch (field.kind, value) {
@@ -235,7 +237,8 @@ private struct EncodedConstant {
         case .bool(let flag): self.init(double: flag ? 1 : 0)
         case .int(let number): self.init(nearest: number)
         case .decimal(let decimal):
-            // A decimal is compared as the nearest double, which for whole numbers up to 2^53 is itself.
+            // A decimal is compared as the nearest double, which for whole numbers up to 2^53 is
+            // itself.
             guard let (whole, isExact) = DecimalNumber(decimal)?.floor, isExact, whole.magnitude <= 1 << 53 else {
                 return nil
             }
@@ -261,7 +264,7 @@ private struct EncodedConstant {
             self = nearest
             return
         }
-        // 2^63, to which the greatest integers round, is above all of them.
+        // The greatest integers round to 2^63, which is above every Int64.
         let isAbove = Int64(exactly: double).map { $0 > number } ?? true
         let cut = isAbove ? nearest.range.start : nearest.range.end
         self.init(KeyRange(cut, end: cut))

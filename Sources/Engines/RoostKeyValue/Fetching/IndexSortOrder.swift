@@ -19,8 +19,9 @@ struct IndexOrder: Sendable {
     /// Sort descriptors must name the index's properties in order, all in its direction or all in
     /// the other. Properties with one value in all entries may come before them.
     init?(_ request: FetchRequest, entries: IndexEntries) {
-        // An entry of a unique value does not end with its key, and what has a null has none.
-        // Entries that are shortened are ordered by their records, which do not show the order of folded text.
+        // An entry of a unique value does not end with the object's key, and objects with a null
+        // have none. Shortened entries are sorted by their records, which do not have the order of
+        // folded text.
         guard entries.space == .indexes, request.sortDescriptors.allSatisfy(\.options.isEmpty) else { return nil }
         let values = entries.values
         let constant = Set(values.fields.prefix(entries.equalCount).map(\.name))
@@ -34,9 +35,10 @@ struct IndexOrder: Sendable {
             count += 1
         }
         isWhole = count == values.fields.count
-        // With one group the entries are in order only where that is the order of keys.
+        // If the request sorts by no property of the index, the entries must be in the order of
+        // keys.
         guard isReversed != nil || (isWhole && entries.ranges.count <= 1) else { return nil }
-        // A group is read as a whole, so no two ranges may lie in one.
+        // A group is read as a whole, so it must not contain two ranges.
         guard entries.ranges.count <= 1 || count >= entries.listCount else { return nil }
         self.isReversed = isReversed ?? false
         groupCount = count

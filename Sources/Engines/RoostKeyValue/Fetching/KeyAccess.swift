@@ -52,7 +52,7 @@ struct AccessRank: Comparable, Sendable {
     }
 }
 
-/// A way to keys, and what it decides.
+/// An access path to keys, and the conditions that it decides.
 struct AccessChoice: Sendable {
     var access: KeyAccess
     var rank: AccessRank

@@ -115,7 +115,7 @@ struct KeyCollector {
         case .links(let owner, let isFlipped):
             let objects = try matches(request)
             try appendEnds(isFlipped ? .links : .inverseLinks, number: owner, of: objects, to: &sources)
-            // Of a relationship that is its own inverse each pair is stored once.
+            // A relationship that is its own inverse stores each pair once.
             if relationship.isReflexive {
                 try appendEnds(.links, number: owner, of: objects, skipsSelf: true, to: &sources)
             }

@@ -48,7 +48,7 @@ struct KeyRange: Hashable, Sendable {
                 true
             )
         }
-        // What is cut off can only have narrowed the range.
+        // The bytes that are cut off can only narrow the range.
         let lower =
             first.count > limit
             ? KeyCut.before(Array(first.prefix(limit))) : KeyCut(bytes: first, isBehind: start.isBehind)

@@ -20,7 +20,8 @@ final class ListedKeys: KeySource {
         do throws(StoreError) {
             keys = try find()
         } catch {
-            // The damaged object is not one of the answer's: without all keys the fetch cannot continue after it.
+            // The damaged object is not part of the result. The fetch needs all keys, so it cannot
+            // continue after the error.
             throw error.withoutDamagedObject
         }
         return !keys.isEmpty

@@ -55,7 +55,7 @@ final class KeyValueGraph: ObjectGraph {
     }
 
     private func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor {
-        // Most fetches never ask.
+        // Most fetches open no cursor.
         if cursors.isEmpty { cursors = Array(repeating: nil, count: KeySpace.allCases.count) }
         if let cursor = cursors[space.position] { return cursor }
         let cursor = try snapshot.reader.cursor(in: space)

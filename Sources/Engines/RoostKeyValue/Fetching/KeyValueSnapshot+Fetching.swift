@@ -28,7 +28,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
             return try ScanningFetch.count(
                 try planned.remainder, visiting: try visitor(planned, visits: nil), graph: KeyValueGraph(self))
         }
-        // What the entries say is all there is to know; no record is read.
+        // The entries decide the count, so no record is read.
         let (limit, offset) = (request.request.fetchLimit, request.request.fetchOffset ?? 0)
         let (reach, isEverything) = offset.addingReportingOverflow(limit ?? .max)
         let matches = try KeyCollector(snapshot: self, visits: nil)
@@ -55,7 +55,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         let planned = try planned(request)
         var window = IDWindow(request.request)
         guard !window.isFull else { return }
-        // Where every entry stands for an object of one entity, no record is read.
+        // If each entry belongs to an object of one entity, no record is read.
         if planned.isDecided, let choice = planned.choice, choice.isCountable,
             planned.entity.selfAndSubentities.count == 1, let keys = try keys(planned, choice: choice)
         {
@@ -68,7 +68,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
             return
         }
         guard planned.order != nil || request.order.isByKey else {
-            // The order needs what is in the records.
+            // Sorting needs values of the records.
             return try cursor(planned, visits: nil).appendIDs(to: &ids, model: model)
         }
         let names = model.entities.map(\.name)
@@ -105,8 +105,8 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
 
     /// Returns the plan of a request.
     ///
-    /// The planner goes down into the predicate, which is safe because compiling it refused what is
-    /// nested too deep.
+    /// The planner recurses into the predicate. This is safe, because compiling the predicate
+    /// refuses deep nesting.
     func planned(_ request: CheckedFetchRequest) throws(StoreError) -> PlannedFetch {
         try request.requireModel(model)
         let entity = try entity(request.request.entity)
@@ -152,7 +152,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
 }
 
 extension CheckedFetchRequest {
-    /// Whether other objects are asked for; most fetches never do.
+    /// Whether the fetch reads other objects; most fetches do not.
     fileprivate var needsGraph: Bool { !filter.looksAtFieldsOnly || order.needsKeys }
 }
 

@@ -167,7 +167,7 @@ final class OrderedIndexKeys: KeySource {
                     return true
                 }
             } catch {
-                // It is found again where the record is read to be given.
+                // The fetch reads the record again when it returns it, and reports the damage then.
                 guard let id = error.damagedObject else { throw error }
                 damaged.append(id.key)
             }

@@ -14,9 +14,11 @@ final class ReferringKeys: KeySource {
     /// The number of keys in a batch: few at first, because a limit may make the rest unnecessary.
     private var batchCount = 32
 
-    /// Nil for an access that does not find one object's references in the order of their keys.
+    /// Creates a source of keys; returns nil unless the access finds the references to one object
+    /// in key order.
     init?(_ snapshot: KeyValueSnapshot, access: KeyAccess, visits: VisitCount?) throws(StoreError) {
-        // Where the relationship back is ordered, the references are in its order, not in that of their keys.
+        // If the inverse relationship is ordered, the references are sorted by place and not by
+        // key.
         guard case .references(let number, let objects) = access, objects.count == 1,
             !snapshot.model.relationships[number].inverseIsOrdered
         else { return nil }

@@ -163,12 +163,12 @@ extension FetchRequest.Expression {
         case .path(of: .variable(variable), let names): return .keyPath(names)
         case .path(of: let inner, let names): return inner.seen(from: variable).map { .path(of: $0, names) }
         case .aggregate(let members): return Self.seen(members, from: variable).map { .aggregate($0) }
-        // A fetch of its own would have a time of its own.
+        // A separate fetch would use another time for `now()`.
         case .function(.now, _): return nil
         case .function(let function, let arguments):
             return Self.seen(arguments, from: variable).map { .function(function, $0) }
         case .cast(let inner, let type): return inner.seen(from: variable).map { .cast($0, type) }
-        // What is left is rare; it is evaluated on each object.
+        // The other expressions are rare; they are evaluated for each object.
         case .evaluatedObject, .keyPath, .variable, .registered, .subquery, .conditional, .element, .setOperation:
             return nil
         }

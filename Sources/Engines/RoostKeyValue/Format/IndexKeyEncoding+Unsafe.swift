@@ -6,8 +6,8 @@ internal import RoostCore
 /// Then, by type:
 /// - integers of any width and booleans: eight bytes, big-endian, sign turned;
 /// - doubles, floats and dates: eight bytes in the order of the numbers. −0.0 is written as 0.0,
-///   and every NaN as the last of them, so values that differ only in this are one value to an
-///   index and to a uniqueness constraint;
+///   and every NaN as the last of them. An index and a uniqueness constraint treat such values as
+///   equal;
 /// - decimals: a class (0 negative, 1 zero, 2 positive, 3 NaN); unless zero or NaN, the position of
 ///   the leading digit and 38 digits, both inverted for negative numbers;
 /// - text and URIs: UTF-8, which is in the order of code points; data: unchanged. A zero byte is

@@ -5,8 +5,8 @@ internal import RoostSystem
 ///
 /// Its memory is used again for the next key.
 ///
-/// The order of the bytes is the order of the parts, and no part's bytes begin with those of
-/// another, so that parts of different length can follow one another. FORMAT.md lists every key.
+/// The order of the bytes is the order of the parts. No part is a prefix of another part, so parts
+/// can have different lengths. FORMAT.md lists every key.
 struct StorageKey: Sendable, Hashable {
     private(set) var bytes: [UInt8] = []
 
@@ -156,7 +156,8 @@ struct ShortKey: Sendable {
     /// Adds the first bytes of a number, the most significant first.
     private mutating func append(_ word: UInt64, byteCount: Int) {
         precondition(count <= 24, "a short key has at most 32 bytes")
-        // SAFETY: the 8 bytes end at 32 or before, and what of them does not count is written again by the next part.
+        // SAFETY: the 8 bytes end at 32 or before, and the next part overwrites the bytes beyond
+        // `byteCount`.
         withUnsafeMutableBytes(of: &words) {
             $0.storeBytes(of: word.bigEndian, toByteOffset: count, as: UInt64.self)
         }
@@ -237,7 +238,8 @@ struct KeyParts {
         let start = offset + 1
         guard byteCount >= 1, byteCount <= 8, bytes.count - start >= byteCount, bytes[start] != 0 else { return nil }
         offset = start + byteCount
-        // Most numbers end at least four bytes after the key's beginning, so a word that ends there has the number at its end.
+        // Most numbers end at least four bytes after the key's beginning, so a word that ends there
+        // has the number at its end.
         if byteCount <= 4, offset >= 4 {
             // SAFETY: four bytes lie before `offset`, which is not past the end.
             let word = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset - 4, as: UInt32.self))

@@ -67,7 +67,8 @@ struct StorePlan: Sendable {
                 relationship: relationship, field: field,
                 place: layout.field(RecordLayout.orderFieldName(of: field.name)))
         }
-        // A constraint or index over something that is not stored (transient, expression) cannot be kept.
+        // A constraint or index over something that is not stored (transient, expression) cannot be
+        // kept.
         let constraints = entity.uniquenessConstraints.compactMap { constraint -> Values? in
             let fields = constraint.attributes.compactMap { layout.field($0) }
             guard fields.count == constraint.attributes.count, !fields.isEmpty else { return nil }
@@ -136,7 +137,7 @@ enum RecordEntries {
         _ body: (KeySpace, StorageKey) throws(Failure) -> Void
     ) throws(Failure) {
         let entity = plan.entities[record.entityNumber]
-        // By position: a copy of a reference would count those to the names in it.
+        // The loop uses positions, because a copy of a reference would retain the names in it.
         for index in entity.references.indices where !record.isNull(entity.references[index].field) {
             var place: Int64 = 0
             if let field = entity.references[index].place { place = record.integer(field) }

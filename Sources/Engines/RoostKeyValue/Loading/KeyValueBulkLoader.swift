@@ -3,11 +3,12 @@ public import RoostCore
 extension KeyValueStore {
     /// Starts to load many objects; see ``PersistentStore/bulkLoader(_:)``.
     ///
-    /// Into an empty store that was made with ``StoreOptions/isUnpublished`` it writes in bounded
-    /// transactions; snapshots of this program show nothing of it until the end. Into any other it
-    /// writes in one long transaction. Memory: about 16 MiB (a store that is in memory sorts its
-    /// entries there), and in the one transaction what the storage keeps of it (LMDB up to 512 MiB,
-    /// then it spills to its file).
+    /// An empty store with ``StoreOptions/isUnpublished`` is loaded in bounded transactions;
+    /// snapshots of this program show no content until the end. Any other store is loaded in one
+    /// long transaction.
+    ///
+    /// Memory: about 16 MiB, or all entries if the store is in memory. In one long transaction, the
+    /// storage also keeps changed pages in memory (LMDB up to 512 MiB, then it spills to its file).
     public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         try requireWritable()
         var lastKeys: [Int: Int64] = [:]
@@ -21,7 +22,7 @@ extension KeyValueStore {
 
 /// A bulk load in progress.
 final class KeyValueBulkLoader: BulkLoader {
-    /// After so many bytes a load in parts commits one.
+    /// The number of bytes after which a load in parts commits a part.
     private static let partByteCount = 16 << 20
 
     private let store: KeyValueStore
@@ -51,7 +52,7 @@ final class KeyValueBulkLoader: BulkLoader {
         checkCancellation = options.checkCancellation
         plan = store.plan
         highestKeys = lastKeys
-        // What goes into memory anyway is sorted there.
+        // A storage in memory holds the entries anyway, so they are sorted in memory.
         sorter =
             store.storage.holdsCheckedMemory
             ? ExternalSorter(memoryByteCount: .max, directories: [])
@@ -210,7 +211,8 @@ final class KeyValueBulkLoader: BulkLoader {
                         }
                     }
                 } else {
-                    // A look-up for each link finds out whether it was there already or came in this load.
+                    // A look-up for each link shows whether it existed before or occurs twice in
+                    // this load.
                     tally = try write.perform { [tally, plan] (writer) throws(StoreError) in
                         var tally = tally
                         for link in batch.links {
@@ -297,7 +299,8 @@ final class KeyValueBulkLoader: BulkLoader {
             if hasCommittedParts { try clear() }
             endLoad()
         } catch {
-            // The method cannot throw. What is left is not a store, and every later call throws this error.
+            // The method cannot throw. The content is not a store any more, so every later call
+            // throws this error.
             store.state.withLock { $0.failure = error }
         }
     }

@@ -1,7 +1,6 @@
 internal import RoostCore
 
-/// Writes what a bulk load collected and sorted: links, references, unique values and index
-/// entries.
+/// Writes the sorted links, references, unique values and index entries of a bulk load.
 ///
 /// A value that goes from one piece of the load to the next.
 struct SortedEntryWriter: Sendable {

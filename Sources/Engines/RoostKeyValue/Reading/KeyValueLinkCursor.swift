@@ -36,7 +36,7 @@ final class LinkStream {
         self.start = start
     }
 
-    /// Goes before the first entry that begins with another prefix.
+    /// Moves before the first entry that begins with another prefix.
     func restart(prefix: StorageKey) {
         self.prefix = prefix
         start = prefix
@@ -86,7 +86,7 @@ struct LinkKey {
     let place: Int64
     let to: Int64
 
-    /// Nil if the key has another form.
+    /// Creates the parts of a key; returns nil if the key has another form.
     init?(_ key: UnsafeRawBufferPointer) {
         var parts = KeyParts(key)
         guard let relationship = parts.number(), let from = parts.key(), let place = parts.place(),

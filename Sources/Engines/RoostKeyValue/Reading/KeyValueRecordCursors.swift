@@ -10,7 +10,7 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
     private var position: Position
 
     private enum Position {
-        /// Before the first record after this key.
+        /// The position before the first record after this key.
         case before(Int64)
         /// At a record that was shown.
         case atShown
@@ -65,7 +65,8 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
                     isBehindAll = true
                     return false
                 }
-                // Also a record that is not wanted is verified: damage might have made it so.
+                // A record of another entity is verified too, because damage can have changed its
+                // entity.
                 let record = try verifier.record(value, key: key)
                 return !(wanted?[record.entityNumber] ?? true) || body(record)
             }
@@ -137,7 +138,8 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
         do throws(StoreError) {
             var goesOn = true
             while goesOn, next < ids.count {
-                // Most IDs are of one entity, so what depends on the entity is looked up once for successive ones.
+                // Most successive IDs are of one entity, so the data of the entity are looked up
+                // once for them.
                 let name = ids[next].entity
                 let entity = try snapshot.entity(name)
                 let (number, root) = (entity.number, entity.root)
@@ -170,7 +172,7 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
 final class KeyedRecordVisitor: RecordVisitor {
     private let snapshot: KeyValueSnapshot
     private let entity: ManagedObjectModel.Entity
-    /// Nil at the end.
+    /// The source of the next keys; nil at the end.
     private var source: (any KeySource)?
     private var keys: [Int64] = []
     private var index = 0
@@ -206,8 +208,8 @@ final class KeyedRecordVisitor: RecordVisitor {
         return count >= 64 && (last - first) / 8 <= count
     }
 
-    /// Does the same as ``show(_:)`` for ascending keys: reads on from the first key and skips
-    /// records of other keys.
+    /// Does the same as ``show(_:)`` for ascending keys: reads from the first key and skips other
+    /// records.
     private func walk(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         let cursor: any KeyValueCursor
         if let known = self.cursor { cursor = known } else { cursor = try snapshot.reader.cursor(in: .records) }

@@ -1,8 +1,7 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// A view of a store at one commit: a reader of the storage, and what the store's model says about
-/// its keys.
+/// A view of a store at one commit: a reader of the storage, and the plan of the store's keys.
 final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     let store: KeyValueStore
     let reader: any KeyValueReader
@@ -62,7 +61,7 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         try requireOpen()
         let root = try model.requireEntity(entity).root
         let last = try MetaSpace.readLastKey(root: root, reader: reader)
-        // What this program has set aside without handing it out is neither used nor reserved.
+        // Keys that this program set aside but has not given out are neither used nor reserved.
         if let block = blocks[root], block.limit - 1 == last { return block.next - 1 }
         return last
     }
@@ -72,7 +71,8 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         let entity = try model.requireEntity(entity)
         if let id, try model.requireEntity(id.entity).root != entity.root {
             throw StoreError(
-                .invalidRequest, "Records of '\(entity.name)' cannot go on behind \(id), which is of another hierarchy."
+                .invalidRequest,
+                "Records of '\(entity.name)' cannot continue after \(id), which is of another hierarchy."
             )
         }
         return try EntityRecordCursor(self, entity: entity, after: id?.key ?? 0)

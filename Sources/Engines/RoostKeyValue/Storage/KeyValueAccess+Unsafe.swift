@@ -25,7 +25,7 @@ extension KeyValueReader {
         return found
     }
 
-    /// Whether a key is there.
+    /// Whether a key exists.
     func contains(_ key: StorageKey, in space: KeySpace) throws(StoreError) -> Bool {
         var found = false
         try withValue(of: key, in: space) { (value) throws(StoreError) in found = value != nil }
@@ -97,8 +97,7 @@ extension KeyValueWriter {
         try withUnsafeBytes(of: number.littleEndian) { (value) throws(StoreError) in try put(key, value, in: space) }
     }
 
-    /// Sets the value of a key that is not there to a number of eight bytes, little-endian; false
-    /// if it is there.
+    /// Inserts a key with a number of eight bytes, little-endian; returns false if the key exists.
     func insert(_ key: UnsafeRawBufferPointer, number: Int64, in space: KeySpace) throws(StoreError) -> Bool {
         try withUnsafeBytes(of: number.littleEndian) { (value) throws(StoreError) in
             try insert(key, value, in: space)

@@ -26,7 +26,8 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
 
     /// The value of `StoreMetadata.formatVersion` (default: the version of the engine's format).
     ///
-    /// For a storage whose file has a format of its own instead of the engine's keys and values.
+    /// Override it for a storage whose file has its own format instead of the engine's keys and
+    /// values.
     var formatVersion: Int { get }
 
     /// Returns a consistent view of all spaces after the latest commit, including commits of other
@@ -69,14 +70,15 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
 
     /// Returns the problems in the storage's own structure; empty if it is sound.
     ///
-    /// The engine examines keys and values itself. Reads what is stored, not what is cached;
-    /// changes nothing.
+    /// The engine examines keys and values itself. The method reads the stored bytes, not a cache,
+    /// and changes nothing.
     func integrityFindings() throws(StoreError) -> [StoreFinding]
 
     /// Releases everything.
     ///
-    /// Open readers keep what they need until they are closed, and a write transaction in progress
-    /// until it ends; it may still be committed. Called once, also when opening the store fails.
+    /// Open readers keep the resources that they need until they are closed. So does a running
+    /// write transaction, which can still be committed. The engine calls this once, also when
+    /// opening the store fails.
     func close() throws(StoreError)
 }
 
@@ -89,7 +91,7 @@ extension OrderedKeyValueStorage {
 
     /// Returns the version that metadata name for a version of the engine's format.
     func formatVersion(ofEngineVersion version: Int) -> Int {
-        // Required features make one version more, in formats of their own too.
+        // A storage's own format counts required features as one version more, too.
         formatVersion + version - MetaSpace.formatVersion
     }
 
@@ -111,7 +113,7 @@ extension OrderedKeyValueStorage {
 
 /// The spaces of the key-value engine.
 ///
-/// Each is an ordered map of its own.
+/// Each space is a separate ordered map.
 public enum KeySpace: String, CaseIterable, Sendable {
     /// Metadata, tallies, key sequences.
     case meta

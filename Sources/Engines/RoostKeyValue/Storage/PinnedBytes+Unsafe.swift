@@ -1,4 +1,4 @@
-/// A copy of some bytes at a place of its own in memory, as a ``KeyValueCursor`` shows them.
+/// A copy of bytes at a stable address, for the current entry of a ``KeyValueCursor``.
 ///
 /// For storages that keep keys and values in arrays, whose bytes have no address that outlasts a
 /// closure. Use it from one thread at a time.
@@ -19,7 +19,8 @@ public final class PinnedBytes {
             buffer.deallocate()
             buffer = .allocate(byteCount: max(source.count, 64), alignment: 16)
         }
-        // SAFETY: the buffer has room for all of `source`, and the copy initializes what `bytes` shows.
+        // SAFETY: the buffer has room for all of `source`, and the copy initializes what `bytes`
+        // shows.
         buffer.copyBytes(from: source)
         bytes = UnsafeRawBufferPointer(rebasing: buffer[..<source.count])
     }

@@ -18,7 +18,7 @@ package struct SQLChecksum: Sendable {
 
     /// The content hash of a record with this checksum and version.
     func contentHash(checksum: UInt64, version: UInt32) -> UInt64 {
-        // The mask is taken away as it was put on.
+        // Applying the mask twice removes it.
         self.checksum(contentHash: checksum, version: version)
     }
 

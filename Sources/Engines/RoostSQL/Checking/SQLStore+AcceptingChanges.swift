@@ -21,7 +21,7 @@ extension SQLStore: ChangeAcceptingStore {
 
     /// Accepts changes, and returns the generations before and after that.
     private func accept(_ expected: ExternalChanges) throws(StoreError) -> (previous: Generation, now: Generation) {
-        // Damage to the file is not a change by another program, even where every value can be read.
+        // Damage to the file is not a change by another program, even if every value can be read.
         if let finding = try database.integrityFindings().first {
             throw StoreError(
                 .corrupted,
@@ -68,7 +68,7 @@ extension SQLStore: ChangeAcceptingStore {
         var (count, objects) = (0, [ObjectID]())
         for table in schema.objectTables {
             if let message = try impossibleKey(in: table, connection: try snapshot.open()) {
-                throw StoreError(.corrupted, "\(message) Mend it with an SQL tool.")
+                throw StoreError(.corrupted, "\(message) Repair it with an SQL tool.")
             }
             try snapshot.walk(table.root) { (row) throws(StoreError) in
                 switch row {
@@ -87,7 +87,7 @@ extension SQLStore: ChangeAcceptingStore {
                 guard link.source > 0, link.target > 0, relationship.normalized(link) == link else {
                     throw StoreError(
                         .corrupted,
-                        "The link of '\(relationship.name)' from key \(link.source) to key \(link.target) is not in the form that links have; 'roost check' says more. Mend it with an SQL tool."
+                        "The link of '\(relationship.name)' from key \(link.source) to key \(link.target) is not in the form that links have; 'roost check' says more. Repair it with an SQL tool."
                     )
                 }
             }
@@ -147,7 +147,7 @@ extension SQLStore: ChangeAcceptingStore {
         var highest: Int64?
         var start: Int64? = 0
         while let after = start {
-            // No row is written while the walk reads the table.
+            // The walk collects changed rows and ends before they are written.
             var changed: [ObjectID] = []
             start = try snapshot.walk(table.root, after: after, until: { changed.count >= Self.signedTogether }) {
                 (row) throws(StoreError) in

@@ -1,8 +1,10 @@
 public import RoostCore
 
 extension SQLStore {
-    /// Returns what the database says about its files and, in a store that accepts them, the
-    /// changes of another program; all content comes out of the store as it is.
+    /// Returns the notices of the database about its files.
+    ///
+    /// In a store that accepts changes of other programs, it returns those changes too. The store
+    /// leaves out no content.
     public func contentNotices() throws(StoreError) -> [String] {
         try requireOpen()
         guard acceptsChanges else { return database.notices }
@@ -92,7 +94,7 @@ extension SQLStore {
                 StoreFinding(
                     .damage,
                     message:
-                        "The rows of '\(model.entities[number].name)' are not those that were recorded: \(found.count) rows, \(recorded.entities[number].count) recorded."
+                        "The rows of '\(model.entities[number].name)' differ from what the store recorded: \(found.count) rows, \(recorded.entities[number].count) recorded."
                 ))
         }
         if count > Self.maximumListed {
@@ -133,7 +135,7 @@ extension SQLStore {
             StoreFinding(
                 .damage,
                 message:
-                    "The links of '\(table.relationship.name)' are not those that were recorded: \(tally.count) links, \(recorded.relationships[number].count) recorded."
+                    "The links of '\(table.relationship.name)' differ from what the store recorded: \(tally.count) links, \(recorded.relationships[number].count) recorded."
             ))
     }
 
@@ -216,7 +218,7 @@ extension SQLSnapshot {
         guard error.code == .corrupted, let id = error.damagedObject else { return try body(.unreadable(error)) }
         let lookup = try lookup(id.entity)
         let reason = try lookup.access.look(up: id.key, into: &batch, plan: lookup.plan, accepting: true)
-        // A damaged table may show a row to a walk that a look-up does not find.
+        // In a damaged table, a look-up may not find a row that the walk has read.
         guard reason == nil, !batch.isEmpty else { return try body(.unreadable(error)) }
         try batch.withRecord(at: 0) { (record) throws(StoreError) in try body(.changed(error, record)) }
     }

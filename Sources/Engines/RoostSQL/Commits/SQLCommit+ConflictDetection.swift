@@ -8,11 +8,12 @@ struct SQLRowHead {
     ///
     /// The tallies count this hash.
     let contentHash: UInt64
-    /// Whether the columns that indexes have hold what the record that is to replace the row has.
+    /// Whether the indexed columns of a row have the values of the record that will replace it.
     var keepsIndexedColumns = false
 }
 
-// Optimistic conflict detection: a commit compares the versions of objects with the versions that its caller read.
+// Optimistic conflict detection: a commit compares the versions of objects with the versions that
+// its caller read.
 
 extension SQLCommit {
     /// Throws code `conflict` for objects that do not have the versions of the change set.
@@ -75,7 +76,7 @@ extension SQLCommit {
                 for order in start..<end {
                     let item = change.updates[order]
                     old.removeAll()
-                    // What the new record takes the place of is verified: damage is refused, not signed.
+                    // The old record is verified, so that a damaged row gets no new checksum.
                     let error = try access.look(
                         up: item.place.key, into: &old, plan: schema.reading[root], accepting: store.acceptsChanges)
                     if let error { throw error }
@@ -131,7 +132,7 @@ extension SQLCommit {
     private func head(of record: RecordReader) throws(StoreError) -> SQLRowHead {
         var hash = record.storedContentHash
         if store.acceptsChanges {
-            // Of a row that another program changed the tallies count what its checksum still stands for.
+            // If another program changed a row, the tallies still count the record of its checksum.
             let place = ObjectPlace(root: model.entities[record.entityNumber].root, key: record.key)
             if let stored = try head(place) { hash = stored.contentHash }
         }

@@ -10,7 +10,7 @@ extension SQLCommit {
             let claims =
                 try claims(changes.updates, constraint: constraint) + claims(changes.inserts, constraint: constraint)
             var owners: [[UInt8]: ObjectID] = [:]
-            // Objects that keep their values hold them before others that want them.
+            // Objects that keep a value own it before objects that claim it.
             for claim in claims where claim.isKept { owners[claim.values] = claim.id }
             for claim in claims {
                 guard let holder = owners[claim.values] ?? claim.holder else {
@@ -62,7 +62,8 @@ extension SQLCommit {
                 if holder.key == claim.id.key {
                     claim.isKept = true
                 } else if PreparedChange.item(at: place, in: change.updates) != nil {
-                    // The change set covers the values it will hold, but it must release the old ones first.
+                    // The claims include the new values of this holder, but its old values must be
+                    // released first.
                     constraintsToRelease.insert(constraint.constraint.number)
                 } else if claim.holder == nil, PreparedChange.item(at: place, in: change.deletes) == nil {
                     claim.holder = holder

@@ -129,7 +129,7 @@ extension SQLCommit {
         defer { connection.recycle(full.statement) }
         let partial = SQLRecordAccess(try connection.statement(light.updateSQL))
         defer { connection.recycle(partial.statement) }
-        // Values that were taken away so that others can have them must be written again.
+        // Released unique values must be written again, so no update is partial then.
         let isPartial = constraintsToRelease.isEmpty
         for order in range {
             guard let head = updateHeads[order] else { continue }
@@ -233,7 +233,7 @@ extension SQLCommit {
     /// The rows of the change are written and deleted already.
     func requireObjects() throws(StoreError) {
         var missing = MissingObjects()
-        // Found in the order of locks, reported in that of the change set.
+        // Objects are locked in lock order and reported in the order of the change set.
         var entities: [ObjectPlace: Int] = [:]
         for item in inLockOrder(change.existing) {
             entities[item.place] = try head(item.place, locking: .existence)?.entity
@@ -257,7 +257,7 @@ extension SQLCommit {
     ) throws(StoreError) {
         let entity = model.entities[entity]
         let place = ObjectPlace(root: entity.root, key: key)
-        // Whether it is of the right entity can differ between two relationships into one hierarchy only.
+        // A root entity includes every object of its hierarchy, so a known object needs no look-up.
         let isRoot = entity.superentity == nil
         if isRoot, known.contains(place) || PreparedChange.item(at: place, in: change.inserts) != nil { return }
         guard let head = try head(place, locking: .existence), entity.includes(head.entity) else {

@@ -33,7 +33,7 @@ struct SQLCommit {
 
     var connection: any SQLConnection { writer.connection }
 
-    /// For checks in a transaction that writes nothing.
+    /// Creates a commit for checks in a transaction that writes nothing.
     init(_ change: PreparedChange, store: SQLStore, connection: any SQLConnection) {
         self.init(change, store: store, writer: SQLWriter(connection: connection))
     }
@@ -58,7 +58,8 @@ struct SQLCommit {
     ///
     /// - Returns: The generations before and after it, which differ if anything changed.
     mutating func run() throws(StoreError) -> (previous: Generation, now: Generation) {
-        // Another transaction may have taken a key. It is named before the database refuses it again.
+        // Another transaction may have taken a key. It is named before the database refuses it
+        // again.
         if writer.isRepeated { try requireNoDuplicates() }
         try lockListOwners()
         try requireCurrentVersions()

@@ -9,7 +9,7 @@ struct SQLKnownTallies: Sendable {
     private var rows: [Tally?]
     private let entityCount: Int
 
-    /// Nothing is known of a store of `model`.
+    /// Creates tallies without any known value, for a store of `model`.
     init(model: ManagedObjectModel) {
         entityCount = model.entities.count
         rows = Array(repeating: nil, count: 1 + entityCount + model.relationships.count)

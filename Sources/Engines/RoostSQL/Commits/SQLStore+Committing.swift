@@ -22,7 +22,8 @@ extension SQLStore {
                 let generations = try commit.run()
                 return (generations, commit.lastKeys, commit.knownTallies)
             }
-        } catch  where error.code == .duplicateObject && error.underlying != nil {
+        } catch  where [.duplicateObject, .constraintViolation].contains(error.code) && error.underlying != nil {
+            // Of a key and a unique value that one object has, the database may name either.
             throw namingDuplicate(in: change, original: error)
         }
         noteUsedKeys(done.lastKeys)

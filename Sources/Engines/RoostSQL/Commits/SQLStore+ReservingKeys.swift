@@ -28,7 +28,8 @@ extension SQLStore {
             return last + 1..<end + 1
         }
         return state.withLock { state in
-            // Another thread may have fetched a block too; the one with more left is kept, keys of the other stay gaps.
+            // Another thread may have fetched a block too. The block with more keys is kept; the
+            // keys of the other are not used.
             let rest = block.lowerBound + Int64(count)..<block.upperBound
             state.recordedLastKeys[table] = max(state.recordedLastKeys[table], block.upperBound - 1)
             if rest.count > state.reservedKeys[table].count { state.reservedKeys[table] = rest }

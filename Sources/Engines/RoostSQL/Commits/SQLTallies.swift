@@ -55,7 +55,7 @@ package enum SQLTallies {
                 let number = Int(truncatingIfNeeded: try statement.integer(at: 1))
                 let count = Int(truncatingIfNeeded: try statement.integer(at: 2))
                 let sum = UInt64(bitPattern: try statement.integer(at: 3))
-                // A count of one place can be less than nothing.
+                // The count of a single place can be negative.
                 func add(to old: inout Tally) {
                     old = Tally(count: old.count &+ count, sum: old.sum &+ sum)
                 }
@@ -76,11 +76,11 @@ package enum SQLTallies {
         return tally
     }
 
-    /// Adds what changed to what is recorded, and makes the next generation.
+    /// Adds the changes of a commit to the recorded tallies, and creates the next generation.
     ///
-    /// A row is replaced on the condition that it holds what `known` says. It is read before only
-    /// if it holds something else, because another process wrote since, or if nothing is known.
-    /// `known` then has what was written, which holds if the transaction is committed.
+    /// A row is replaced on the condition that it has the value in `known`. It is read first only
+    /// if its value is unknown or differs, because another process has written. `known` then has
+    /// the written value, which is valid if the transaction is committed.
     ///
     /// - Returns: The generations before and after it.
     static func apply(
@@ -91,9 +91,10 @@ package enum SQLTallies {
         if let dialect = store.schema.parallelDialect {
             return try add(change, at: place, dialect: dialect, connection: connection, store: store)
         }
-        // A count that no store can have is found before anything is added to it, whichever row it is in.
+        // Reading all tallies finds an impossible count in any row before a commit adds to it.
         if known[.generation, 0] == nil { _ = try read(connection, store: store) }
-        // A commit of one object spends more on statements about the store than on its own: their texts are made once.
+        // The texts of these statements are made once, because a small commit spends most of its
+        // time on them.
         return try connection.withStatement(store.schema.tallySQL.update) {
             (update) throws(StoreError) -> (previous: Generation, now: Generation) in
             func add(_ change: Tally, kind: SQLTallyKind, number: Int) throws(StoreError) -> Int {
@@ -103,8 +104,8 @@ package enum SQLTallies {
                         _ = try Generation(number: UInt64(bitPattern: Int64(old.count))).next()
                     }
                     let new = Tally(count: old.count &+ change.count, sum: old.sum &+ change.sum)
-                    // What is known may be old. Another program may have set what is stored to anything, or
-                    // removed what is counted out here.
+                    // A cached tally may be stale. Another program may have written any value, or
+                    // deleted rows that this commit subtracts.
                     guard kind == .generation || Tally.canBe(count: old.count) && Tally.canBe(count: new.count) else {
                         return nil
                     }
@@ -157,7 +158,7 @@ package enum SQLTallies {
             let insert =
                 store.schema.tallyInserts.indices.contains(part.count - 1)
                 ? store.schema.tallyInserts[part.count - 1] : addingInsert(dialect, rowCount: part.count)
-            // The sum is that before the statement.
+            // The sum does not include the rows that the statement writes.
             let sql =
                 "WITH written AS (\(insert)) SELECT \(dialect.wrappingSum("count")) FROM _roost_tallies WHERE kind = '\(SQLTallyKind.generation.rawValue)'"
             var values: [SQLValue] = []

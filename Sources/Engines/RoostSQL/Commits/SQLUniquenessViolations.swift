@@ -12,7 +12,7 @@ struct SQLViolations {
         self.connection = connection
     }
 
-    /// The error for a batch that could not be inserted beside what is stored, naming the pairs.
+    /// The error for a batch that collides with stored records; names the pairs.
     func error(loading batch: RecordBatch, original: StoreError) -> StoreError {
         var violations: [ConstraintViolation] = []
         do throws(StoreError) {
@@ -54,7 +54,7 @@ struct SQLViolations {
         guard violations.isEmpty else { throw .constraintViolations(violations) }
     }
 
-    /// Goes through the values of constraints in their order.
+    /// Reads the values of constraints in their order.
     private func violations(of constraints: [SQLSchema.Constraint]) throws(StoreError) -> [ConstraintViolation] {
         var violations: [ConstraintViolation] = []
         for constraint in constraints {

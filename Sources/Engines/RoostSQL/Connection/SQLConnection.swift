@@ -81,7 +81,7 @@ extension SQLConnection {
         try ending(when: FetchCancellation.check, body)
     }
 
-    /// Runs `body` with a statement and gives it back, whatever happens.
+    /// Runs `body` with a statement, and always returns the statement to the cache.
     public func withStatement<Result>(
         _ sql: String, _ body: (any SQLStatement) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -90,7 +90,8 @@ extension SQLConnection {
         return try body(statement)
     }
 
-    /// Runs `body` with a SELECT that may have many rows and gives it back, whatever happens.
+    /// Runs `body` with a SELECT that may have many rows, and always returns the statement to the
+    /// cache.
     func withRows<Result>(
         _ sql: String, _ body: (any SQLStatement) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

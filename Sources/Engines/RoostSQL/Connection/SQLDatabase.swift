@@ -37,7 +37,7 @@ public protocol SQLDatabase: SQLUnjournaledLoading, SQLStructureChecking {
     /// The bytes the database takes on disk.
     func byteCount() throws(StoreError) -> Int
 
-    /// Closes what is idle; open read transactions keep the database until they end.
+    /// Closes idle connections; open read transactions keep the database until they end.
     ///
     /// Calling it again does nothing.
     func close() throws(StoreError)

@@ -40,7 +40,7 @@ extension SQLDialect {
     /// Returns nil.
     public func upsert(into table: String, key: [String], columns: [String]) -> String? { nil }
 
-    /// Not equal, or one of them null.
+    /// The condition that two values differ or exactly one of them is null.
     public func isDistinct(_ left: String, from right: String) -> String {
         "COALESCE(\(left) <> \(right), NOT (\(left) IS NULL AND \(right) IS NULL))"
     }

@@ -3,8 +3,8 @@ public import RoostCore
 /// The SQL of one database.
 ///
 /// All members below are required; other differences between databases are in
-/// ``SQLDialectAbilities``, with defaults in standard SQL. Whatever a dialect cannot express in SQL
-/// the engine computes from records, with the same answers.
+/// ``SQLDialectAbilities``, with defaults in standard SQL. If a dialect cannot express something in
+/// SQL, the engine computes it from records, with the same result.
 public protocol SQLDialect: SQLDialectAbilities {
     /// The most bytes an identifier may have.
     var maximumIdentifierByteCount: Int { get }
@@ -30,7 +30,7 @@ public protocol SQLDialect: SQLDialectAbilities {
     var blobType: String { get }
     /// The type of a column of floating-point numbers that keeps every bit.
     ///
-    /// NaN, in whatever form, is neither equal to a number nor less than one. −0.0 equals 0.0.
+    /// NaN in any form is neither equal to a number nor less than one. −0.0 equals 0.0.
     var floatingType: String { get }
 }
 
@@ -44,7 +44,7 @@ public protocol SQLDialectAbilities: Sendable {
     var anyType: String? { get }
     /// CREATE TABLE.
     ///
-    /// The text is also what the database's catalog must show later, where that is compared.
+    /// If the catalog is compared, the database must show the same text there later.
     ///
     /// - Parameters:
     ///   - name: The name, not yet quoted.

@@ -1,9 +1,11 @@
 package import RoostCore
 
-// What the engine needs so that commits do not wait for each other, but for the rows that they share.
+// What the engine needs so that commits do not wait for each other, but for the rows that they
+// share.
 //
-// A database has a number of *places*. A commit takes one that is free, and adds to the tallies of that place. So no row is
-// written by all commits. What needs the store alone, as a load does, takes all places.
+// A database has a number of *places*. A commit takes one that is free, and adds to the tallies of
+// that place. So no row is written by all commits. What needs the store alone, as a load does,
+// takes all places.
 
 /// A dialect of a database in which several transactions write at once.
 package protocol SQLParallelDialect: SQLDialect {

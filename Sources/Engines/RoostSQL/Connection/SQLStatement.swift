@@ -57,7 +57,7 @@ extension SQLStatement {
     /// The value, which must be an integer.
     public func integer(at column: Int) throws(StoreError) -> Int64 {
         guard case .integer(let number) = try value(at: column) else {
-            throw StoreError(.corrupted, "A value that must be an integer is none; the database is damaged.")
+            throw StoreError(.corrupted, "A value that must be an integer is not one; the database is damaged.")
         }
         return number
     }

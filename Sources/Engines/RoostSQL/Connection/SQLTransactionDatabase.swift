@@ -1,7 +1,8 @@
 internal import RoostCore
 
-/// A database as a transaction on it sees it: reading shows what the transaction wrote, and what
-/// commits here counts when it does.
+/// A database inside a transaction.
+///
+/// Reads show what the transaction wrote. Commits here take effect when the transaction commits.
 ///
 /// A change that is rolled back here spoils the whole transaction, which then can only be rolled
 /// back too.
@@ -31,7 +32,7 @@ final class SQLTransactionDatabase: SQLRebuilding {
     func requireSound() throws(StoreError) -> any SQLConnection {
         try state.withLock { (state) throws(StoreError) in
             guard let connection = state.connection, !state.isSpoilt, !state.isWriting else {
-                throw StoreError(.closed, "A part of the transaction on '\(base.name)' was given up.")
+                throw StoreError(.closed, "A part of the transaction on '\(base.name)' was rolled back.")
             }
             return connection
         }
@@ -66,7 +67,7 @@ final class SQLTransactionDatabase: SQLRebuilding {
 
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }
 
-    /// Nothing is the transaction's own.
+    /// Does nothing, because the transaction owns no resource.
     func close() throws(StoreError) {}
 
     private var unsupported: StoreError {

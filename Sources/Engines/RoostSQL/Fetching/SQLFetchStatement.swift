@@ -63,7 +63,7 @@ struct SQLFetchStatement {
             }
             rest = nil
         } else {
-            // What no part was taken from is not compiled again.
+            // A predicate that SQL decides no part of is not compiled again.
             rest =
                 conditions.pushed.isEmpty
                 ? checked : try checked.with(conditions.rest.isEmpty ? nil : .and(conditions.rest))
@@ -74,13 +74,15 @@ struct SQLFetchStatement {
         from = joins + Self.words(conditions.terms)
         let endsEarly = request.fetchLimit != nil && request.sortDescriptors.isEmpty
         if let range = conditions.range, order?.isEmpty ?? true, !endsEarly {
-            // The keys of a range are gathered and gone through in order. Left to themselves, databases read the whole table in that
-            // order, or sort whole rows. What a limit ends early is better read in order at once.
+            // The statement collects the keys of a range and reads the rows in key order. Otherwise
+            // a database reads the whole table in that order or sorts whole rows. With a limit,
+            // reading in order is cheaper.
             let rows = "FROM \(table.quotedName) AS t0\(Self.words(range.conditions))"
             let others = conditions.terms.filter { !range.conditions.contains($0) }
             fromRange = joins + Self.words(["t0._id IN (SELECT t0._id \(rows))"] + others)
             if range.ends != [.lower, .upper] {
-                // Translated by itself, it mentions each of its parameters: PostgreSQL refuses a statement that does not.
+                // The range is translated separately, so that the statement uses all its
+                // parameters. PostgreSQL refuses one that does not.
                 var counting = SQLPredicateTranslator(schema: schema, request: request, entity: entity)
                 let ofRange = Self.words(counting.conditions(range.predicate).terms)
                 let limit = schema.dialect.limit(schema.dialect.parameter(counting.values.count + 1), offset: nil)

@@ -14,7 +14,8 @@ extension SQLPredicateTranslator {
     ) throws(StoreError) -> [String]? {
         var terms: [String] = []
         var keys: Set<FetchRequest.SortDescriptor> = []
-        // A key that came before leaves nothing to decide; a statement takes some 2000 terms.
+        // A repeated key decides nothing and is left out, because a statement takes some 2000
+        // terms.
         for descriptor in descriptors {
             var name = descriptor
             name.isAscending = true
@@ -24,7 +25,8 @@ extension SQLPredicateTranslator {
             let isAscending = descriptor.isAscending
             switch term.kind {
             case .double, .float, .date:
-                // An index is of use only where it has the right order, which all NaN but the common one would break.
+                // An index helps only if it has the right order, which any NaN but the usual one
+                // would break.
                 let isPlain = try indexedColumn(names).map { (column, table) throws(StoreError) in
                     try isRegular(column, table)
                 }

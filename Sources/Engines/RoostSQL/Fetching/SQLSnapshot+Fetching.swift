@@ -7,13 +7,13 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
 
     /// Reads the records that a request asks for, in its order.
     ///
-    /// What SQL can say exactly is left to the database, the rest is done on the records that are
-    /// left.
+    /// The database decides what SQL can express exactly. The engine decides the rest on the
+    /// remaining records.
     package func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
         try records(of: try readingStatement(for: request))
     }
 
-    /// The records that a statement gives, after what is left to do on them.
+    /// The records of a statement, after the remaining filter and order.
     private func records(of statement: SQLFetchStatement) throws(StoreError) -> any RecordCursor {
         let cursor = try cursor(statement)
         guard let rest = statement.rest else { return cursor }

@@ -76,7 +76,7 @@ struct SQLHistory: HistoryEntryWriter {
 
     func removeHistory(before place: HistoryPlace, limit: Int) throws(StoreError) -> Int {
         let p = parameters(1)[0]
-        // Up to the position of the first row that stays; a transaction is never cut.
+        // Rows are removed up to the position of the first row to keep, so no transaction is split.
         let last = schema.dialect.limit("1", offset: String(min(limit, 1 << 20)))
         let position = Self.value(min(place.position, UInt64(Int64.max)))
         let end =
@@ -108,7 +108,7 @@ extension SQLStore: HistoryKeepingStore {
             kind, model: model, author: author, contextName: contextName, clock: historyClock)
     }
 
-    /// Writes what was recorded of a transaction that ends.
+    /// Writes the recorded changes of a transaction at its end.
     func finish(
         _ recorder: HistoryRecorder?, from previous: Generation, to now: Generation,
         connection: any SQLConnection

@@ -2,11 +2,10 @@ internal import RoostCore
 
 /// A sorter that returns the links of a load in the order of their tables.
 ///
-/// A table of links is sorted by source and target. Links that come sorted by the other end each
-/// belong to another page of it, and a table that is larger than the page cache would be written
-/// over and over. So a link that comes after all earlier ones is passed on at once, and the others
-/// wait in a sorter until the end. A batch in order costs only a check; any other batch is sorted
-/// first.
+/// A table of links is sorted by source and target. Successive links that are sorted by the other
+/// end belong to different pages. A table larger than the page cache would be written again and
+/// again. So a link that comes after all earlier ones is passed on at once, and the others wait in
+/// a sorter until the end. A batch in order costs only a check; any other batch is sorted first.
 ///
 /// Memory: about 16 MiB once a link waits. Disk: 33 or 49 bytes for each waiting link, in a file
 /// without a name. Use it from one thread.

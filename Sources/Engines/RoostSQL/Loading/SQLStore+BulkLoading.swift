@@ -113,7 +113,7 @@ final class SQLBulkLoader: BulkLoader {
     func append(_ records: RecordBatch) throws(StoreError) {
         try perform { () throws(StoreError) in
             try records.requireStorable(in: store.location, of: store.model)
-            // By position in the schema's object tables, the highest key of the batch.
+            // The highest key of the batch, by position in the schema's object tables.
             var highest = [Int64?](repeating: nil, count: schema.objectTables.count)
             let tables = schema.tableOfEntity
             for index in 0..<records.count {
@@ -179,7 +179,7 @@ final class SQLBulkLoader: BulkLoader {
             try connection.deferringRuns(insertAll)
         } catch  where error.code == .duplicateObject {
             throw error.withMessage(
-                "Two links of '\(table.relationship.name)' lead from one object to the same other object.")
+                "Two links of '\(table.relationship.name)' have the same source and the same destination.")
         }
     }
 
@@ -217,7 +217,7 @@ final class SQLBulkLoader: BulkLoader {
                 try insert(batch)
             }
             if !missingIndexes.isEmpty { try makeIndexes() }
-            // No index keeps these.
+            // Without partial indexes, no index enforces the constraints of subentities.
             if !schema.dialect.hasPartialIndexes {
                 try SQLViolations(schema, connection: connection).requireUnique(
                     schema.constraints.filter { $0.scope != nil })
@@ -275,7 +275,8 @@ final class SQLBulkLoader: BulkLoader {
                     }
                 }
             } catch {
-                // The contract has no error here. The database is no longer a store, and every later call reports why.
+                // The contract has no error here. The database is no longer a store, and every
+                // later call reports why.
                 store.state.withLock { $0.failure = error }
             }
         }

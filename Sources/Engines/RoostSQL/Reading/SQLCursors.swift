@@ -19,7 +19,7 @@ final class SQLRecordCursor: FillingRecordCursor {
     private let snapshot: SQLSnapshot
     private var lease: SQLLease
     private let plan: SQLReadPlan
-    /// Nil unless the rows are to come in key order.
+    /// The scan to continue; nil unless the rows come in key order.
     private var scan: SQLScan?
     /// Whether it ends when its task is cancelled: the statement may look at much for a row.
     private let endsWithTask: Bool
@@ -156,7 +156,8 @@ final class SQLLinkCursor: FillingLinkCursor {
     private let isScan: Bool
     private var last: Link?
 
-    /// Makes a cursor over what the lease's statement gives; without a lease, one without links.
+    /// Creates a cursor over the rows of the lease's statement; without a lease, the cursor has no
+    /// links.
     init(_ snapshot: SQLSnapshot, lease: SQLLease?, relationship: Int, isScan: Bool = false) {
         self.snapshot = snapshot
         self.lease = lease

@@ -2,17 +2,19 @@ internal import RoostCore
 
 /// The plans for reading the objects of each entity, each made when it is first used.
 ///
-/// A plan has every column of every subentity, so that the plans of all entities of a deep
-/// hierarchy would take a time and a memory that grow with the cube of its depth.
+/// A plan has every column of every subentity. So the time and memory for all plans of a deep
+/// hierarchy would grow with the cube of its depth.
 final class SQLReading: Sendable {
     /// A plan for reading the objects of one entity and of its subentities.
     struct Plan {
         /// The plan for making records from rows.
         let rows: SQLReadPlan
-        /// SELECT of the one row with a key, if it is of the entity or a subentity.
+        /// The SELECT statement for the row with a key, if it is of the entity or a subentity.
         let lookupSQL: String
-        /// SELECT of all rows of the entity and its subentities in key order, of those whose keys
-        /// are above parameter 1, and of the first of these keys.
+        /// The SELECT statements of a scan of the entity and its subentities in key order.
+        ///
+        /// `all` selects all rows, `rest` the rows with keys above parameter 1, and `nextKey` the
+        /// first of these keys.
         let scanSQL: (all: String, rest: String, nextKey: String)
     }
 
@@ -43,7 +45,7 @@ final class SQLReading: Sendable {
     private func plan(_ number: Int) -> Plan {
         if let known = plans.withLock({ $0[number] }) { return known }
         let made = make(number)
-        // Another thread may have made the same one meanwhile.
+        // Another thread may have made the same plan meanwhile.
         return plans.withLock { plans in
             if let known = plans[number] { return known }
             plans[number] = made

@@ -10,7 +10,7 @@ extension SQLSnapshot {
             guard try model.requireEntity(id.entity).root == entity.root else {
                 throw StoreError(
                     .invalidRequest,
-                    "Records of '\(entity.name)' cannot go on behind \(id), which is of another hierarchy.")
+                    "Records of '\(entity.name)' cannot continue after \(id), which is of another hierarchy.")
             }
         }
         let (plan, sql) = (schema.reading[entity.number], schema.reading.scanSQL(entity.number))
@@ -56,7 +56,7 @@ extension SQLSnapshot {
         guard case .links(let owner, let isFlipped) = relationship.storage, let table = schema.linkTables[owner] else {
             throw StoreError(
                 .invalidRequest,
-                "Relationship '\(relationship.name)' has no links of its own: it follows from a to-one relationship, which is in the records."
+                "Relationship '\(relationship.name)' stores no links: it follows from references in the records of a to-one relationship."
             )
         }
         let (dialect, columns) = (schema.dialect, SQLLinkColumns(isFlipped: isFlipped))
@@ -131,7 +131,8 @@ extension SQLSchema {
             }
             let (own, other) = (SQLLinkColumns(isFlipped: isFlipped), SQLLinkColumns(isFlipped: !isFlipped))
             let select = "SELECT \(own.list) FROM \(table.quotedName) WHERE \(own.source) = \(p)\(exists)"
-            // A relationship that is its own inverse stores each pair once, so an object's links include pairs with it as target.
+            // A relationship that is its own inverse stores each pair once, so an object's links
+            // include pairs with it as target.
             let back =
                 relationship.isReflexive
                 ? " UNION ALL SELECT \(other.list) FROM \(table.quotedName) WHERE \(other.source) = \(p) AND source <> target\(exists)"

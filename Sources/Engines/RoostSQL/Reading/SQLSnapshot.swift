@@ -25,7 +25,7 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     package var model: ManagedObjectModel { store.schema.model }
     var schema: SQLSchema { store.schema }
 
-    /// Makes a view of what a connection in a transaction reads.
+    /// Creates a view of the state that a connection in a transaction reads.
     ///
     /// - Parameters:
     ///   - store: The store.
@@ -80,7 +80,7 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     func open() throws(StoreError) -> any SQLConnection {
         guard let connection else { throw wasClosed }
         try store.requireOpen()
-        // What is read without the transaction is another state.
+        // Outside the transaction, the connection would read another state.
         guard connection.isInTransaction else {
             throw StoreError(
                 .closed, "The snapshot of '\(store.location)' ended when reading failed before; take a new one.")

@@ -30,12 +30,13 @@ struct SQLIndexDrafts {
         guard let first = columns.first,
             known.insert(Draft(table: table.name, scope: scope, columns: columns)).inserted
         else { return }
-        // Where an index has all rows or none, that of a part has all; a load compares the values then.
+        // A dialect without partial indexes gets an index of all rows, and a load compares the
+        // values.
         let condition = dialect.hasPartialIndexes ? scope : nil
         if condition == nil { leadingColumns[position].insert(first.quotedName) }
         allColumns[position].formUnion(columns.map(\.quotedName))
         let plain = columns.map { column in
-            // A column that descends gives the index its name as it is in the statement.
+            // A descending column contributes its text in the statement to the name of the index.
             let name = table.columns.first { $0.quotedName == column.quotedName }?.name
             return column.isAscending
                 ? name ?? column.quotedName : column.quotedName.filter { $0 != "\"" } + " DESC"
@@ -50,8 +51,8 @@ struct SQLIndexDrafts {
                     isUnique: isUnique && (scope == nil || dialect.hasPartialIndexes), condition: condition)))
     }
 
-    /// To-one relationships, each with the place in the ordered relationship back: what a to-many
-    /// reads.
+    /// The indexes that derived to-many relationships read: to-one relationships, each with its
+    /// place in an ordered inverse.
     mutating func addReferences(_ model: ManagedObjectModel, tables: [SQLTable], tableOfEntity: [Int]) {
         for entity in model.entities {
             let table = tables[tableOfEntity[entity.number]]

@@ -1,6 +1,6 @@
 public import RoostCore
 
-/// The rows of `_roost_metadata`: what a store says about itself.
+/// The rows of `_roost_metadata`, which describe a store.
 public enum SQLMetadata {
     /// Makes all tables of a schema and the rows that an empty store has.
     public static func create(

@@ -1,6 +1,6 @@
 public import RoostCore
 
-/// The tables, columns and indexes of a model: what a store's database must look like, exactly.
+/// The exact tables, columns and indexes of a database for a model.
 public final class SQLSchema: Sendable {
     /// A table or an index, and the statement that makes it.
     public struct Item: Sendable, Hashable {
@@ -271,7 +271,8 @@ public final class SQLSchema: Sendable {
             columns.append(SQLColumn(name: name, quotedName: quoted, definition: "\(quoted) \(type)", place: place))
             return columns.count - 1
         }
-        // A superentity comes before what inherits from it, so that inherited fields find their columns made.
+        // A superentity comes before what inherits from it, so that inherited fields find their
+        // columns made.
         var pending = [root]
         while let number = pending.popLast() {
             let entity = model.entities[number]

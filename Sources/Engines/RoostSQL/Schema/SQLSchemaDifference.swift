@@ -8,7 +8,7 @@ package struct SQLSchemaDifference: Sendable {
     package let droppedIndexes: [SQLSchema.Item]
     /// The tables to be made.
     package let newTables: [SQLSchema.Item]
-    /// The indexes to be made, when the rows are there.
+    /// The indexes to create after the rows are written.
     package let newIndexes: [SQLSchema.Item]
     /// The object tables that stay, by position in the new schema's.
     let keptTables: Set<Int>

@@ -33,8 +33,8 @@ final class SQLTable: Sendable {
     let quotedName: String
     /// The property columns, those of a superentity first.
     let columns: [SQLColumn]
-    /// For each entity of the model, where its fields are, by field index; nil for entities of
-    /// other hierarchies.
+    /// The columns of the fields of each entity, by field index; nil for entities of other
+    /// hierarchies.
     let fields: [[SQLFieldColumns]?]
     /// The order of the columns in the table: 0 to 3 are `_id`, `_entity`, `_version`, `_checksum`,
     /// followed by ``columns``.
@@ -82,7 +82,7 @@ final class SQLTable: Sendable {
             }
         }
         let (own, others) = (names(self), names(other))
-        // The models may have more entities after these.
+        // Either model may have more entities than the other.
         return (0..<max(own.count, others.count)).allSatisfy { number in
             (own.indices.contains(number) ? own[number] : nil)
                 == (others.indices.contains(number) ? others[number] : nil)
@@ -234,7 +234,7 @@ package final class SQLReadPlan: Sendable {
         let property = field.map { known.layout.fields[Int($0)].name }.map { "property '\($0)' " } ?? ""
         return StoreError(
             .corrupted,
-            "The row of \(id) cannot be read: \(property)\(reason). Mend it with an SQL tool, or convert the store without its damaged objects (roost convert --skip-damaged).",
+            "The row of \(id) cannot be read: \(property)\(reason). Repair it with an SQL tool, or convert the store without its damaged objects (roost convert --skip-damaged).",
             damagedObject: id)
     }
 
@@ -391,7 +391,8 @@ package final class SQLUpdatePlan: Sendable {
         }
         headSQL =
             "SELECT _version, _entity, _checksum FROM \(table.quotedName) WHERE _id = \(dialect.parameter(1))"
-        // Where it makes no difference, the statement that sets all columns does for every update.
+        // If the database does not rewrite the indexes of unchanged columns, one statement serves
+        // all updates.
         let isOfUse = dialect.rewritesIndexesOfSetColumns
         indexed = zip(model.entities, table.fields).map { entity, places in
             (isOfUse ? places : nil).map { places in

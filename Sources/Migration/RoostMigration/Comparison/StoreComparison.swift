@@ -67,13 +67,12 @@ public enum StoreComparison {
     /// - Parameters:
     ///   - first: A store.
     ///   - second: The store it is compared with.
-    ///   - limit: The most differences to find; the comparison ends there.
-    ///   - trustingDigests: Whether equal recorded digests are taken for equal content. O(1) then,
-    ///     but damage and changes by other programs stay unseen.
+    ///   - limit: The maximum number of differences to find; the comparison ends there.
+    ///   - trustingDigests: Whether equal recorded digests count as equal content. Then equal
+    ///     stores are compared in O(1), but damage and changes by other programs are not detected.
     ///   - cancellation: What ends the comparison early, with code `cancelled`.
     /// - Returns: The differences; empty exactly when the contents are equal.
-    /// - Throws: `corrupted` naming the damaged record, and whatever else reading throws;
-    ///   `cancelled`.
+    /// - Throws: `corrupted`, naming the damaged record; `cancelled`; other errors of reading.
     public static func diff(
         _ first: any PersistentStore, _ second: any PersistentStore, limit: Int = 20, trustingDigests: Bool = false,
         cancellation: ConversionCancellation? = nil

@@ -148,7 +148,7 @@ struct StoreContent: ContentSource {
     func notices() throws(StoreError) -> [String] {
         do throws(StoreError) { return try store.notices() } catch {
             guard options.skipsDamaged, error.code == .corrupted else { throw error }
-            return ["What else of the source is missing is not known: \(error.message)"]
+            return ["Cannot find out what else is missing in the source: \(error.message)"]
         }
     }
 }

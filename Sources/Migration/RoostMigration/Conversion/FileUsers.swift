@@ -4,7 +4,7 @@ internal import RoostFiles
 
 /// The processes that have a store open, if this user may see them.
 enum FileUsers {
-    /// The most processes that are named.
+    /// The maximum number of processes that are named.
     private static let limit = 8
 
     /// Returns the processes that have the store's file or its lock file open, each as `process 123

@@ -54,7 +54,7 @@ package final class ContentSink {
         guard channel.send(.links(links)) else { throw Self.stopped }
     }
 
-    private static let stopped = StoreError(.cancelled, "The new store takes nothing more.")
+    private static let stopped = StoreError(.cancelled, "The new store accepts no more content.")
 }
 
 /// Made content, read as any other.

@@ -27,7 +27,7 @@ extension StoreConversion {
             return [
                 StoreError(
                     .noSpace,
-                    "There is not enough space for '\(destination.location.path)': about \(needed) bytes are needed and \(options.reservedBytes) must stay free, \(available) are there. Make room or choose another disk."
+                    "There is not enough space for '\(destination.location.path)': about \(needed) bytes are needed and \(options.reservedBytes) must stay free, but only \(available) are free. Make room or choose another disk."
                 )
             ]
         }

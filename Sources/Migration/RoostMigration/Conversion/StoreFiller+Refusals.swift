@@ -53,7 +53,7 @@ extension StoreFiller {
         } catch {
             guard error.code == .invalidRequest else { throw error.naming(location.path) }
             throw error.withMessage(
-                "'\(location.path)' is too long a name for a store: the files that are made beside it get longer ones; choose a shorter one."
+                "'\(location.path)' is too long for the name of a store: the files beside a store have even longer names; choose a shorter name."
             )
         }
     }
@@ -91,8 +91,9 @@ extension StoreFiller {
         return try StoreFile.freeBytes(inDirectoryOf: location.path)
     }
 
-    /// Returns the reason to refuse a name that a neighboring store uses for one of its own files:
-    /// that store would take the new one for its log and remove it.
+    /// Returns the reason to refuse a name that a neighboring store uses for one of its own files.
+    ///
+    /// That store would treat the new store as its log, and remove it.
     private func companionRefusal(_ location: StoreLocation) -> StoreError? {
         let path = StoreFile.resolvingLink(location.path)
         let suffixes = registry.companionSuffixes + [StoreLock.suffix]

@@ -9,8 +9,9 @@ package struct StoreFiller: Sendable {
     let sourceName: String
     let options: ConversionOptions
     let registry: StoreRegistry
-    /// The most threads that read a finished destination at once; each has a batch, and a snapshot
-    /// with what the store caches for it.
+    /// The maximum number of threads that read a finished destination at once.
+    ///
+    /// Each has a batch, and a snapshot with what the store caches for it.
     var maximumReaders = Self.usualReaders
 
     /// As many readers as keep the memory of a conversion within its bounds.

@@ -41,7 +41,7 @@ final class DumpContent: ContentSource {
         let list = counts.map { "\($0.count) by '\($0.relationship)'" }.joined(separator: ", ")
         return StoreError(
             .objectNotFound,
-            "The dump holds only some entities, and there are references to objects that it does not hold: \(list). Dump those entities too, or load with --allow-dangling, which leaves these references out."
+            "The dump has only some entities, and references to objects of others: \(list). Dump those entities too, or drop these references with --allow-dangling."
         )
     }
 }

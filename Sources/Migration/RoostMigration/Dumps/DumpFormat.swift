@@ -8,9 +8,9 @@ enum DumpFormat {
     static let name = "roost-dump"
     /// The version this program writes, and the newest it reads.
     static let version: Int64 = 1
-    /// The links that one line holds.
+    /// The maximum number of links in one line.
     static let linksPerLine = 100
-    /// The bytes that a model or a store's metadata may have.
+    /// The maximum size of a model or of a store's metadata, in bytes.
     static let headerByteCountLimit = 256 << 20
 
     static let headerKeys = JSONNameTable([
@@ -27,7 +27,7 @@ struct DumpHeader: Sendable {
     var model: ManagedObjectModel
     var userMetadata: [String: MetadataValue]
     var lastKeys: [EntityName: Int64]
-    /// For each entity, whether its objects are in the dump.
+    /// The objects that are in the dump.
     var scope: DumpScope
 }
 
@@ -76,7 +76,7 @@ struct DumpScope: Sendable {
         return true
     }
 
-    /// Takes note of objects that are in it.
+    /// Records objects that are in the dump.
     mutating func note(_ records: RecordBatch) {
         guard !records.isEmpty else { return }
         let root = model.entities[records.entityNumber(at: 0)].root
@@ -121,7 +121,7 @@ struct KeyRuns: Sendable {
         }
     }
 
-    /// Brings keys that came in any order into order.
+    /// Sorts keys that were added in any order.
     mutating func sort() {
         runs.sort { $0.lowerBound < $1.lowerBound }
         isSorted = true

@@ -35,7 +35,7 @@ extension DumpHeader {
         self.lastKeys = [:]
         for (name, key) in lastKeys {
             guard let entity = model.entity(EntityName(name)), entity.superentity == nil else {
-                throw tokens.error("\"lastKeys\" names an entity that is no root of the model")
+                throw tokens.error("\"lastKeys\" names an entity that is not a root entity of the model")
             }
             self.lastKeys[entity.name] = key
         }

@@ -66,7 +66,7 @@ final class DumpReader {
     // MARK: Records
 
     private func readRecord(into channel: BatchChannel) throws(StoreError) -> Bool {
-        guard !sawLinks else { throw tokens.error("a record stands behind links; all records come first") }
+        guard !sawLinks else { throw tokens.error("a record follows links; all records come before links") }
         let model = header.model
         try tokens.expect(.string, "the name of an entity")
         guard let entity = records.entity(tokens) else {
@@ -120,7 +120,7 @@ final class DumpReader {
         }
         let relationship = header.model.relationships[number]
         guard try tokens.nextKey(), tokens.index(in: DumpFormat.linksKeys) == 0 else {
-            throw tokens.error("\"pairs\" is expected behind the name of a relationship")
+            throw tokens.error("\"pairs\" is expected after the name of a relationship")
         }
         try tokens.expect(.beginArray, "a list of links")
         if links.relationship != number {
@@ -154,7 +154,7 @@ final class DumpReader {
     private func readTrailer() throws(StoreError) {
         if !dangling.isPossible { found = sent }
         let digest = found.digest
-        try tokens.expect(.beginObject, "what the dump holds, an object,")
+        try tokens.expect(.beginObject, "an object with the counts of the dump")
         var seen: Set<Int> = []
         while try tokens.nextKey() {
             let key = tokens.index(in: DumpFormat.trailerKeys)
@@ -162,10 +162,10 @@ final class DumpReader {
             switch key {
             case 0: try compareCount(digest.objectCount, what: "objects")
             case 1: try compareCount(digest.linkCount, what: "links")
-            case 2: try compare(digest.description, message: "the objects and links are not those that were dumped")
+            case 2: try compare(digest.description, message: "the objects and links do not match the digest")
             case 3:
                 try compare(
-                    checksum.map { TextChecksum.text($0) } ?? "", message: "the text is not the one that was dumped")
+                    checksum.map { TextChecksum.text($0) } ?? "", message: "the text does not match the checksum")
             default: throw tokens.error("the last line has a key that no dump of this version has")
             }
             if let key { seen.insert(key) }
@@ -177,7 +177,7 @@ final class DumpReader {
             warnings.append("The dump's last line has no \(what), so only the rest of it was compared.")
         }
         try tokens.expect(.endObject, "the end of the line")
-        guard try tokens.next() == .end else { throw tokens.error("there is text behind the dump's last line") }
+        guard try tokens.next() == .end else { throw tokens.error("there is text after the dump's last line") }
     }
 
     private func compareCount(_ count: Int, what: String) throws(StoreError) {

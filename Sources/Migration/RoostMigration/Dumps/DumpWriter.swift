@@ -4,7 +4,7 @@ internal import RoostText
 
 /// Writes what a snapshot holds as a dump.
 struct DumpWriter: ~Copyable {
-    /// The bytes after which the text goes out.
+    /// The size of a chunk, after which the text goes to the sink.
     private static let chunkByteCount = 128 * 1024
 
     private let snapshot: any StoreSnapshot
@@ -51,7 +51,7 @@ struct DumpWriter: ~Copyable {
         return tally.digest
     }
 
-    /// Sends the text out, if there is much of it or in any case.
+    /// Sends the text to the sink if a chunk is full, or always on request.
     private mutating func flush(always: Bool = false) throws(StoreError) {
         guard always || text.count >= Self.chunkByteCount else { return }
         let bytes = text.bytes
@@ -84,7 +84,7 @@ struct DumpWriter: ~Copyable {
         text.append(UInt8(ascii: "\n"))
     }
 
-    /// A document of the program's own as a tree, to be written on one line.
+    /// Returns a document as a tree, to be written on one line.
     private static func tree(_ document: [UInt8], what: String) throws(StoreError) -> JSONNode.Content {
         do throws(JSONSyntaxError) { return try JSONNode(document).content } catch {
             throw StoreError(.internalInconsistency, "The store's \(what) cannot be written as JSON: \(error)")

@@ -5,10 +5,11 @@ extension MigrationManager {
     ///
     /// The text has a first line with format, model and metadata, one line for each object, lines
     /// of links, and a last line with counts, digest and checksum; DUMP-FORMAT.md describes it.
-    /// Every value is in it exactly; the same content gives the same text. What was written is
-    /// compared with the tally of the last commit before the last line. Memory is bounded whatever
-    /// the size of the store. After an error the text has no last line, so it cannot be taken for a
-    /// whole one.
+    /// The text has the exact value of every property, and the same content gives the same text.
+    /// Before the last line, the dump compares what it wrote with the tally of the last commit.
+    /// Memory is bounded, whatever the size of the store. After an error the text has no last line,
+    /// so a reader recognizes it as incomplete.
+    ///
     /// - Parameters:
     ///   - store: The store; others may write meanwhile.
     ///   - entities: The entities whose objects are written, those of subentities included; nil for
@@ -43,7 +44,7 @@ extension MigrationManager {
     /// What ``dump(_:entities:cancellation:to:)`` wrote of a whole store becomes a store with the
     /// same content, object IDs, versions, UUID, metadata and used keys. The dump is compared with
     /// its last line, and the finished destination is read again, before it gets its name, as in
-    /// ``convert(from:to:options:)``; after an error or a cancellation nothing is left of it.
+    /// ``convert(from:to:options:)``. After an error or a cancellation nothing is left of it.
     /// Memory is bounded whatever the size of the dump.
     /// - Parameters:
     ///   - destination: The new store.

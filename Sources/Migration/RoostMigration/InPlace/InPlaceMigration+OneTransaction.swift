@@ -13,10 +13,10 @@ struct ModelChangePlan: Sendable {
 }
 
 extension InPlaceMigration {
-    /// Gives the store its new model in one transaction if most of it stays as it is; returns nil
-    /// if a new file is needed.
+    /// Gives the store its new model in one transaction if most of its content stays unchanged.
     ///
-    /// The caller holds the store's claim, and closes the store.
+    /// Returns nil if a new file is needed. The caller holds the store's claim, and closes the
+    /// store.
     func changeModel(of store: any PersistentStore, path: String) throws(StoreError) -> MigrationReport? {
         guard let changing = store as? any ModelChangingStore, let plan = try modelChange(of: store) else { return nil }
         try requireSpace(path, part: plan.changedPart)
@@ -42,9 +42,9 @@ extension InPlaceMigration {
     /// Returns a plan for changing the model within the store; nil if a new file is needed or there
     /// is nothing to do.
     ///
-    /// The plan requires that no backup is kept, that one step of one pass reaches the model, and
-    /// that at least half of all objects and links stay as they are: everything rewritten goes into
-    /// the log first and leaves gaps in the file.
+    /// The plan requires that no backup is kept, and that one step of one pass reaches the model.
+    /// At least half of all objects and links must stay unchanged, because everything rewritten
+    /// goes into the log first and leaves gaps in the file.
     func modelChange(of store: any PersistentStore) throws(StoreError) -> ModelChangePlan? {
         // Rows that stay would stay without a checksum that matches them.
         guard !options.keepsBackup, !store.takesChanges, store is any ModelChangingStore,

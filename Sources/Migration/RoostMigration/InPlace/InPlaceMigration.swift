@@ -21,7 +21,7 @@ struct InPlaceMigration: Sendable {
 
     /// The warning about a store that records its changes.
     static let historyWarning =
-        "The history of the store begins anew: the one before is removed with the old model, and its tokens have expired."
+        "The store starts a new history: its old history is removed with the old model, and the tokens of the old history have expired."
 
     private func run(_ type: any PersistentStoreType) throws(StoreError) -> MigrationReport {
         let start = ContinuousClock.now
@@ -223,7 +223,7 @@ struct InPlaceMigration: Sendable {
         guard !options.conversion.skipsDamaged else {
             throw StoreError(
                 .invalidRequest,
-                "A migration in place leaves no damaged objects out, because nobody would have them any more; migrate '\(location)' into another store, or restore a backup."
+                "A migration in place cannot skip damaged objects, because no copy of them would remain; migrate '\(location)' into another store, or restore a backup."
             )
         }
         let type = try registry.type(named: location.type)
@@ -231,7 +231,7 @@ struct InPlaceMigration: Sendable {
         guard canBeReplaced, type.capabilities.contains(.writing) else {
             throw StoreError(
                 .unsupported,
-                "Stores of type '\(type.name)' are no files that Roost writes, so '\(location)' cannot be migrated in place; migrate it into another store."
+                "Cannot migrate '\(location)' in place: a store of type '\(type.name)' cannot be replaced. Migrate it into another store."
             )
         }
         return type

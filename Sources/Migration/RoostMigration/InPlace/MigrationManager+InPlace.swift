@@ -3,26 +3,28 @@ public import RoostCore
 extension MigrationManager {
     /// Migrates a store to another model under its own name, verified, all or nothing.
     ///
-    /// The new store is made beside the old one, with its UUID, user metadata and used keys, is
-    /// read again and compared, and takes its name in one atomic step (reference §6.7, RELIABILITY
-    /// §3.4). Opening the store, even after a crash at any instant, gives the whole old one or the
-    /// whole new one. Running the same migration again finishes it and removes all remains. From
-    /// the first object read until the new store has the name, nothing else can open it, so no
-    /// commit is lost; attempts wait until their timeout. A store on a server stays open to others,
-    /// and is not replaced if one of them commits. If several processes begin at once, one
-    /// migrates, and the others find it done.
+    /// The new store is made beside the old store, with its UUID, user metadata and used keys. It
+    /// is read again and compared, and then takes the old store's name in one atomic step. Opening
+    /// the store, even after a crash at any instant, gives the whole old store or the whole new
+    /// store. Running the same migration again finishes it and removes all remains.
     ///
-    /// Without a backup nothing is left of the old store to examine. So it is read once more first:
-    /// it must hold what its last commit recorded.
+    /// From the first object read until the new store has the name, nothing else can open the
+    /// store, so no commit is lost; attempts wait until their timeout. A store on a server stays
+    /// open to others, and is not replaced if one of them commits. If several processes start the
+    /// same migration at once, one migrates, and the others find it done.
+    ///
+    /// Without a backup, nothing is left of the old store to examine. So before the migration it is
+    /// read once more, and must hold what its last commit recorded.
     ///
     /// A store that is compatible with the model is left alone, even if there is a mapping model
     /// between equal versions; use ``migrate(from:to:model:options:)`` for such a mapping.
     ///
-    /// An SQLite store changes within its own file, in one transaction, if at least half of its
-    /// objects and links stay as they are, one step of one pass reaches the model, and no backup is
-    /// to be kept. The unchanged tables are read and compared, but not written. The content and the
-    /// guarantees are the same; the file keeps gaps from the rebuilt tables, and what other
-    /// programs added to it. ``MigrationReport/path`` and the plan say which way is used.
+    /// An SQLite store changes within its own file, in one transaction, under three conditions. At
+    /// least half of its objects and links stay unchanged, one step of one pass reaches the model,
+    /// and no backup is kept. The unchanged tables are read and compared, but not written. The
+    /// content and the guarantees are the same; the file keeps gaps from the rebuilt tables, and
+    /// what other programs added to it. ``MigrationReport/path`` and the plan say which way is
+    /// used.
     ///
     /// - Parameters:
     ///   - location: The store.

@@ -58,14 +58,14 @@ package struct StoreReplacement: Sendable {
 
     /// Replaces the store.
     ///
-    /// - Parameter make: Makes the new store from the old one, both under temporary names beside
-    ///   the store; leaves both closed, the new one flushed. Returns false, without a new one, if
-    ///   the old one is to stay.
+    /// - Parameter make: Makes the new store from the old store; both have temporary names beside
+    ///   the store. Leaves both closed, and the new store flushed. Returns false, without a new
+    ///   store, if the old store must stay.
     /// - Returns: The path of the backup; nil without one.
     /// - Throws: `busy` when a program that knows nothing of Roost's locks has the store open;
     ///   `permissionDenied` for the file of another user, who would lose it; `unsupported` without
-    ///   hard links; what `make` throws. The store is as it was; only with `ioFailure` the new one
-    ///   may be there already without being durable.
+    ///   hard links; what `make` throws. The store is unchanged then. Only with `ioFailure` the new
+    ///   store may already have replaced it without being durable.
     package func run(
         _ make: (_ old: StoreLocation, _ new: StoreLocation) throws(StoreError) -> Bool
     ) throws(StoreError) -> String? {
@@ -84,7 +84,7 @@ package struct StoreReplacement: Sendable {
                 guard try FileIdentity(at: path).isUnchanged(since: identity) else {
                     throw StoreError(
                         .busy,
-                        "'\(path)' was changed meanwhile by a program that is not Roost's; see to it that none uses the store, and begin again."
+                        "'\(path)' was changed meanwhile by a program other than Roost; make sure that no program uses the store, and start again."
                     )
                 }
                 try requireTwoNames()
@@ -119,7 +119,8 @@ package struct StoreReplacement: Sendable {
     private func requireOneFile() throws(StoreError) {
         guard let other = Self.otherFile(besideStoreAt: path, type: type) else { return }
         throw StoreError(
-            .busy, "'\(path)' is open in a program that is not Roost's: '\(other)' is there; close it there.")
+            .busy,
+            "'\(path)' is open in a program other than Roost: '\(other)' is there; close the store in that program.")
     }
 
     /// Returns a file that only a store in use has beside it, or nil.

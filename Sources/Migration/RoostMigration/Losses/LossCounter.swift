@@ -4,17 +4,18 @@ internal import RoostQuery
 
 /// Counts the data that a mapping model drops in one state of a store.
 ///
-/// The models say what could be lost, and the objects whether it is: an attribute that is null
-/// everywhere loses nothing. Nothing is read where the models show no loss. Otherwise each entity
-/// concerned is read once, and the keys of objects that references to are lost are kept.
+/// The models show what could be lost, and the objects show whether it is lost: an attribute that
+/// is null everywhere loses nothing. Where the models show no loss, nothing is read. Otherwise each
+/// affected entity is read once. Where references to objects are lost, the keys of these objects
+/// are kept in memory.
 struct LossCounter {
     /// The references of a relationship or an attribute that count.
     fileprivate enum Targets {
         case all
-        /// Those to objects whose keys are in one of these sets.
+        /// The references to objects whose keys are in one of these sets.
         case keys([KeySet])
-        /// Those to objects of these entities, by number, whose keys are in the set; nil for all of
-        /// them.
+        /// The references to objects of these entities, by number, whose keys are in the set;
+        /// nil means all objects of the entity.
         case objects([Int: KeySet?])
     }
 
@@ -49,8 +50,9 @@ struct LossCounter {
         graph = snapshot.objectGraph()
     }
 
-    /// Counts the losses of a migration, those of whole objects first; what no object has is left
-    /// out.
+    /// Counts the losses of a migration, losses of whole objects first.
+    ///
+    /// A loss that affects no object is left out.
     ///
     /// - Parameters:
     ///   - mapping: The mapping model.
@@ -142,7 +144,7 @@ struct LossCounter {
         }
     }
 
-    /// The references that count; nil if no objects exist that one could refer to.
+    /// Returns the references that count; nil if no object exists to which a reference could point.
     private mutating func targets(
         _ objects: [MappingLoss.Objects]?, byKey: Bool
     ) throws(StoreError) -> Targets? {

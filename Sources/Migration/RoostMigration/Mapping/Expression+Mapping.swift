@@ -180,3 +180,47 @@ struct MappingExpressionParts {
         }
     }
 }
+
+extension FetchRequest.Expression {
+    /// The attribute of the source object that the expression gives, unchanged.
+    var sourceAttribute: String? {
+        switch self {
+        case .path(of: .variable(MappingVariable.source.rawValue), let names) where names.count == 1: names[0]
+        case .registered(MappingFunction.value.rawValue, let arguments):
+            if arguments.count == 2, arguments[0] == .variable(MappingVariable.source.rawValue),
+                case .constant(.string(let name)) = arguments[1]
+            {
+                name
+            } else {
+                nil
+            }
+        default: nil
+        }
+    }
+
+    /// The relationship of the source object whose destinations the manager is asked about, by
+    /// whichever function.
+    var instancesSource: String? {
+        guard case .registered(_, let arguments) = self, arguments.count == 3,
+            arguments[0] == .variable(MappingVariable.manager.rawValue)
+        else { return nil }
+        return arguments[2].sourceAttribute
+    }
+
+    /// The entity mapping whose objects the manager is asked for.
+    var instancesMapping: String? {
+        guard case .registered(MappingFunction.destinationInstances.rawValue, let arguments) = self,
+            arguments.count == 3, case .constant(.string(let name)) = arguments[1]
+        else { return nil }
+        return name
+    }
+
+    /// The relationship of the source object whose migrated destinations the expression gives.
+    var relatedSourceRelationship: String? {
+        guard case .registered(MappingFunction.relatedInstances.rawValue, let arguments) = self, arguments.count == 3,
+            arguments[0] == .variable(MappingVariable.manager.rawValue),
+            case .constant(.string(let name)) = arguments[1]
+        else { return nil }
+        return name
+    }
+}

@@ -72,7 +72,7 @@ struct MappingInference {
     }
 
     static func ambiguous(_ identifier: String, names: [String]) -> String {
-        "Renaming identifier '\(identifier)' means several in the source: \(names.joined(separator: ", ")); keep the name of one of them, or give a mapping model."
+        "Renaming identifier '\(identifier)' matches several in the source: \(names.joined(separator: ", ")); keep the name of one of them, or give a mapping model."
     }
 
     /// Objects have one key space per hierarchy, so objects of two cannot become those of one and

@@ -20,12 +20,11 @@ package struct MappingLoss: Hashable, Sendable {
         case objects
         /// The values of the attribute or composite element at this path.
         case values(String)
-        /// The digits of the values of an attribute that the new type of another one has no place
-        /// for.
+        /// The digits of an attribute's values that the new type cannot hold.
         case digits(String, AttributeType)
         /// The references of a relationship to some objects; to all for nil.
         case references(String, to: [Objects]?)
-        /// The references of a relationship, but for one of each object.
+        /// All but one of the references of each object's relationship.
         case furtherReferences(String)
         /// The order of a relationship's destinations.
         case order(String)

@@ -13,7 +13,7 @@ extension MappingModel {
         public init(convertsToString: Bool = false) { self.convertsToString = convertsToString }
     }
 
-    /// Infers a mapping model from two models alone (reference §6.4).
+    /// Infers a mapping model from two models alone.
     ///
     /// Entities and properties are matched by their renaming identifiers, or by name if they have
     /// none. Each destination entity gets one mapping, in the order of their names, named

@@ -3,13 +3,13 @@ public import RoostCore
 extension MappingModel {
     /// Returns all problems of the mapping model for two models; empty if it can migrate objects.
     ///
-    /// Problems are unknown names (with the nearest known one), version hashes of other versions,
-    /// types with missing or surplus parts, and expressions and predicates with errors, or with
-    /// values that their property cannot hold.
+    /// Problems are unknown names (with the nearest known name), version hashes of other versions,
+    /// and types with missing or surplus parts. Expressions and predicates are problems if they
+    /// have errors, or values that their property cannot hold.
     ///
     /// - Parameters:
-    ///   - source: The model of the objects as they are.
-    ///   - destination: The model that they shall have.
+    ///   - source: The model of the source objects.
+    ///   - destination: The model of the new objects.
     /// - Returns: The problems, in the order of the mappings.
     package func problems(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [MappingProblem] {
         var validator = MappingValidator(self, from: source, to: destination)

@@ -4,7 +4,7 @@ internal import RoostCore
 /// which they are run.
 ///
 /// A plain value that names entities and properties; it is checked against models when it is used
-/// with two of them (reference §6.3). Objects that no mapping takes are dropped. Properties that no
+/// with two of them. Objects that no mapping takes are dropped. Properties that no
 /// mapping fills have the values of a new object.
 ///
 /// ```swift

@@ -65,7 +65,9 @@ extension MappingValidator {
         case .source, .manager, .entityPolicy:
             add(
                 place.mapping, property: place.property,
-                message: "'$\(variable.rawValue)' has no value that an attribute could hold; ask it for one.")
+                message:
+                    "'$\(variable.rawValue)' has no value that an attribute can hold; use one of its properties or functions."
+            )
         }
     }
 
@@ -81,13 +83,15 @@ extension MappingValidator {
             add(
                 place.mapping, property: place.property,
                 message:
-                    "The expression gives what the source has, and the relationship needs objects of the destination; write destinationInstances(ofEntityMapping:from:) or relatedInstances(ofSourceRelationship:) around it."
+                    "The expression gives values of the source, but the relationship needs objects of the destination; write destinationInstances(ofEntityMapping:from:) or relatedInstances(ofSourceRelationship:) around it."
             )
         }
     }
 
-    /// The type of an expression on the source object; nil where a policy or the manager gives it,
-    /// or it has an error, which is added.
+    /// Returns the type of an expression on the source object.
+    ///
+    /// Nil where a policy or the manager gives the value. An expression with an error also has no
+    /// type, and the error is added.
     private mutating func type(of expression: FetchRequest.Expression, in place: Place) -> PredicateType? {
         guard let expression = expression.ofSourceObject() else { return nil }
         // An expression without the source object may be checked on any entity.
@@ -118,7 +122,7 @@ extension MappingValidator {
                 add(
                     place.mapping, property: place.property,
                     message:
-                        "There is no variable '$\(name)'\(near ?? "; there are \(known.map { "$" + $0 }.joined(separator: ", ")).")"
+                        "Unknown variable '$\(name)'\(near ?? "; the variables are \(known.map { "$" + $0 }.joined(separator: ", ")).")"
                 )
                 continue
             }
@@ -145,8 +149,7 @@ extension MappingValidator {
             if place.mapping.policyName == nil {
                 add(
                     place.mapping, property: place.property,
-                    message:
-                        "'\(call.name)' is asked of the policy, and the mapping names none; give it the name of one.")
+                    message: "'\(call.name)' is a function of the policy, but the mapping names none; name a policy.")
             }
         case .variable(MappingVariable.manager.rawValue): checkManager(call, in: place)
         default: checkFree(call, in: place)
@@ -209,7 +212,7 @@ extension MappingValidator {
         add(
             place.mapping, property: place.property,
             message:
-                "There is no function '\(call.name)'\(nearestName(to: call.name, among: known).map { "; did you mean '\($0)'?" } ?? "; a policy's is asked of $entityPolicy, a program's own is registered first.")"
+                "Unknown function '\(call.name)'\(nearestName(to: call.name, among: known).map { "; did you mean '\($0)'?" } ?? "; call a policy's function on $entityPolicy, and register one of the program first.")"
         )
     }
 
@@ -226,7 +229,7 @@ extension MappingValidator {
                 add(
                     place.mapping, property: place.property,
                     message:
-                        "The entity mapping '\(name)' makes objects of '\(made.name)', and the relationship leads to '\(target.name)'."
+                        "The entity mapping '\(name)' makes objects of '\(made.name)', but the relationship's destination is '\(target.name)'."
                 )
             } else if call.arguments.count == 2, call.arguments[1] != .constant(.null) {
                 checkObjects(call.arguments[1], for: name, in: place)
@@ -241,7 +244,7 @@ extension MappingValidator {
             add(
                 place.mapping, property: place.property,
                 message:
-                    "The expression gives \(type.kind.rawValue) values, and the entity mapping '\(name)' makes objects of objects; ask for those that a relationship of the source leads to."
+                    "The expression gives \(type.kind.rawValue) values, but the entity mapping '\(name)' takes objects; give it the destinations of a relationship of the source."
             )
             return
         }

@@ -124,7 +124,8 @@ struct MappingValidator {
         if !hasSource, mapping.sourcePredicate != nil {
             add(
                 mapping, property: nil,
-                message: "The mapping has a predicate, but no source entity whose objects it could choose from.")
+                message: "The mapping has a predicate, but no source entity; name one, or leave the predicate out."
+            )
         }
     }
 
@@ -156,7 +157,7 @@ struct MappingValidator {
         add(
             mapping, property: nil,
             message:
-                "The mapping was made for another version of the \(side) entity '\(entity.name)' (version hash \(hash), not \(entity.versionHash)); look at what changed there, then leave the hash out or take the new one."
+                "The mapping was made for another version of the \(side) entity '\(entity.name)' (version hash \(hash), not \(entity.versionHash)); check what changed there, then omit the hash or use the new one."
         )
     }
 
@@ -222,7 +223,7 @@ struct MappingValidator {
         if let other {
             add(
                 mapping, property: property.name,
-                message: "'\(entity.name).\(property.name)' is of the \(other)s; map it among those.")
+                message: "'\(entity.name).\(property.name)' is one of the \(other)s; map it there.")
             return
         }
         let names = kind == "attribute" ? entity.attributes.map(\.name) : entity.relationships.map(\.name.name)

@@ -38,7 +38,7 @@ public struct PropertyMapping: Hashable, Sendable {
     }
 }
 
-/// The variables of value expressions in a mapping model (reference §6.3).
+/// The variables of value expressions in a mapping model.
 package enum MappingVariable: String, Sendable, CaseIterable {
     /// The source object.
     case source
@@ -57,8 +57,10 @@ package enum MappingVariable: String, Sendable, CaseIterable {
 
 /// The functions of value expressions other than those of a policy, by their names in Core Data.
 package enum MappingFunction: String, Sendable, CaseIterable {
-    /// Of the manager: the objects that the entity mapping with a name made of one source object,
-    /// of several, or of all if the argument is the constant null; none for an empty relationship.
+    /// Of the manager: the objects that the entity mapping with a name made of some source objects.
+    ///
+    /// The argument is one source object, several, or the constant null, which means all of them.
+    /// An empty relationship as the argument gives no objects.
     case destinationInstances = "destinationInstancesForEntityMappingNamed:sourceInstances:"
     /// Of the manager: the objects that any entity mapping made of the destinations of a source
     /// relationship, if they fit the property.
@@ -78,8 +80,9 @@ extension FetchRequest.Expression {
         .registered(function, [.variable(MappingVariable.entityPolicy.rawValue)] + arguments)
     }
 
-    /// Returns the objects that the entity mapping with a name made of the objects that an
-    /// expression gives; for the constant null, all objects it made.
+    /// Returns the objects that the entity mapping with a name made of an expression's objects.
+    ///
+    /// If the expression is the constant null, these are all objects that the mapping made.
     public static func destinationInstances(ofEntityMapping name: String, from source: Self) -> Self {
         .registered(
             MappingFunction.destinationInstances.rawValue,

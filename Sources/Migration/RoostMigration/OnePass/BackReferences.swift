@@ -45,8 +45,10 @@ extension MappingPlan {
 }
 
 extension MappingPlan {
-    /// Returns the errors of a migration in which two objects refer to an object that has room for
-    /// one of them, or no object refers to an object that must have one.
+    /// Returns the errors of objects to which too many objects refer, or none.
+    ///
+    /// Too many are two, if the inverse relationship has room for one. None is an error if the
+    /// inverse relationship is mandatory.
     func refusalsOfBackReferences(
         _ snapshot: any StoreSnapshot, options: ConversionOptions
     ) throws(StoreError) -> [StoreError] {
@@ -170,7 +172,7 @@ extension StoreError {
     ) -> StoreError {
         StoreError(
             .migrationFailed,
-            "'\(relationship)' of \(object) would lead to \(destination), but \(other) already, and '\(inverse)' has one object only; say in a policy which pair it keeps, or make the inverse to-many."
+            "'\(relationship)' of \(object) would refer to \(destination), but \(other) already, and '\(inverse)' is to-one; select the pair to keep in a policy, or make the inverse to-many."
         )
     }
 }

@@ -2,8 +2,7 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostText
 
-/// The largest document that a destination may become, so that a plan can say that one would be
-/// larger.
+/// The size limit of a document, so that a plan can forecast a document that exceeds it.
 struct DocumentLimit {
     /// The number of batches under way between the two threads.
     private static let channelCapacity = 4
@@ -11,8 +10,8 @@ struct DocumentLimit {
     private let byteCount: Int
     private let location: StoreLocation
 
-    /// The limit of a destination; nil for none, and where a source of so many bytes cannot reach
-    /// it.
+    /// Creates the limit of a destination; nil if the destination has none, or if a source of this
+    /// size cannot reach it.
     ///
     /// - Throws: What the type finds wrong with its options.
     init?(
@@ -71,7 +70,7 @@ struct DocumentLimit {
         _ = try reader.join().get()
     }
 
-    /// Counts what arrives, until everything did or the reader stopped.
+    /// Counts the content that arrives, until the end or until the reader stops.
     private func count(_ content: any ContentSource, channel: BatchChannel) throws(StoreError) {
         var byteCount = content.model.document().count
         byteCount += try MetadataDocument.encode(content.identity().userMetadata).count

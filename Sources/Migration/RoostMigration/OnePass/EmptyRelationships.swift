@@ -46,7 +46,7 @@ struct EmptyRelationships {
 
     /// Returns the warning about objects without a value.
     static func warning(_ relationship: String, of entity: String, count: Int) -> String {
-        "The mandatory relationship '\(entity).\(relationship)' is empty in \(count) objects, since their mapping says nothing of it; give it objects in a mapping or a policy, or make it optional."
+        "The mandatory relationship '\(entity).\(relationship)' is empty in \(count) objects, because their mapping does not set it; set it in a mapping or a policy, or make it optional."
     }
 }
 

@@ -327,15 +327,15 @@ private struct MappedReading {
     ) throws(StoreError) -> Bool {
         guard let found = pairs[relationship.number] else { return true }
         var batch = channel.spareLinks(link.relationship.number)
-        var goesOn = true
+        var shouldContinue = true
         try found.forEach { (pair) in
-            guard goesOn else { return }
+            guard shouldContinue else { return }
             mapper.append(pair, to: &batch)
             guard batch.links.count >= 4096 else { return }
-            goesOn = send(batch, into: channel)
+            shouldContinue = send(batch, into: channel)
             batch = channel.spareLinks(link.relationship.number)
         }
-        return goesOn && send(batch, into: channel)
+        return shouldContinue && send(batch, into: channel)
     }
 
     /// Returns the pairs that objects with some keys have by a to-one relationship, by key, without
@@ -417,7 +417,7 @@ private struct LinkMapper {
     func append(_ pair: Link, back: Link? = nil, to batch: inout LinkBatch) {
         let pair = oriented(pair)
         let back = back.map(oriented).flatMap { takes($0) ? $0 : nil }
-        // Of two, the one with the lower source stands for both.
+        // Of a pair and its reverse, the one with the lower source represents both.
         if back != nil, pair.source > pair.target { return }
         append(oriented: pair, back: back, to: &batch)
         if isDoubled, pair.source != pair.target { append(oriented: pair.flipped, back: nil, to: &batch) }

@@ -175,7 +175,7 @@ private struct AttributeResolution {
             let value = value.isNull && isMandatory ? attribute.defaultValue : value
             return try setComposite(value, to: to, in: outer, isMandatory: isMandatory)
         case .expression:
-            throw misfit(to.name, reason: "a composite is no value that an expression has; its elements have some")
+            throw misfit(to.name, reason: "an expression cannot give a whole composite, only its elements")
         }
         for element in attribute.elements where element.type != .undefined {
             let path = "\(to.name).\(element.name)"

@@ -186,7 +186,7 @@ extension MappingPlan {
     }
 
     private static func step(_ field: FieldPlan) -> String? {
-        let end = field.fallback == nil ? "." : ", its default in the place of null."
+        let end = field.fallback == nil ? "." : ", with its default instead of null."
         switch field.source {
         case .move(let from), .objectID(let from):
             guard from.name != field.to.name || field.fallback != nil else { return nil }
@@ -257,7 +257,7 @@ extension StoreError {
     static func abstract(_ entity: EntityName, object: ObjectID) -> StoreError {
         StoreError(
             .migrationFailed,
-            "Entity '\(entity)' is abstract in the new model, and \(object) would be of it; map the objects to a subentity, or keep the entity concrete."
+            "Entity '\(entity)' is abstract in the new model, but \(object) would belong to it; map the objects to a subentity, or keep the entity concrete."
         )
     }
 }

@@ -15,7 +15,7 @@ extension MappingPlan {
         }
         let expression = mapping.relationshipMappings.first { $0.name == name }?.valueExpression
         if let statement = RelationshipStatement(expression, source: maker.source) { return statement }
-        addObstacle("mapping '\(mapping.name)' sets '\(name)' by an expression that looks at more than a relationship")
+        addObstacle("mapping '\(mapping.name)' sets '\(name)' by an expression of more than a relationship")
         return nil
     }
 
@@ -87,15 +87,7 @@ extension MappingPlan {
     ) -> ReferencePlan? {
         let inverse = relationship.inverse.map { destination.relationships[$0] }
         let own = origin(maker, relationship: relationship)
-        if relationship.isReflexive, Set(origins(of: relationship).map { $0.origin?.number }).count > 1 {
-            // Both ends of a pair must have it, or neither.
-            addObstacle(sayDifferently(relationship))
-            return nil
-        }
-        if relationship.isReflexive, let own, !own.isReflexive {
-            addObstacle("'\(relationship.name)' becomes its own inverse, so an object can be in two pairs")
-            return nil
-        }
+        if relationship.isReflexive, hasReflexiveObstacle(relationship, from: own) { return nil }
         // The other side must give the same pairs.
         var others: [(maker: Maker, origin: ManagedObjectModel.Relationship?)] = []
         if let inverse, inverse.number != relationship.number { others = origins(of: inverse) }
@@ -153,6 +145,21 @@ extension MappingPlan {
             keepsBothEnds: inverse?.storage == .field && !others.isEmpty && saying.count == others.count && own != nil)
     }
 
+    /// Whether one pass cannot make the pairs of a relationship that is its own inverse; adds the
+    /// obstacle.
+    private mutating func hasReflexiveObstacle(
+        _ relationship: ManagedObjectModel.Relationship, from own: ManagedObjectModel.Relationship?
+    ) -> Bool {
+        // Both ends of a pair must have it, or neither.
+        guard Set(origins(of: relationship).map { $0.origin?.number }).count < 2 else {
+            addObstacle(sayDifferently(relationship))
+            return true
+        }
+        guard let own, !own.isReflexive else { return false }
+        addObstacle("'\(relationship.name)' becomes its own inverse, so an object can be in two pairs")
+        return true
+    }
+
     private func leads(_ relationship: ManagedObjectModel.Relationship?, to entity: ManagedObjectModel.Entity) -> Bool {
         relationship.map { source.entities[$0.destination].includes(entity.number) } ?? false
     }
@@ -204,7 +211,7 @@ extension MappingPlan {
                     && !fitting.contains { $0.source.number == entity && $0.filter == nil }
             }
         }
-        // An object that refers to another one counts for that one too.
+        // The reference of an object counts for the object that it refers to, too.
         let becomesReflexive = relationship.isReflexive && old.contains { !$0.isReflexive }
         if isNarrower || leavesOut || becomesReflexive || old.count < origins.count {
             countedRelationships.append(relationship.number)

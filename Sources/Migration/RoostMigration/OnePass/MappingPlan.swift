@@ -254,8 +254,9 @@ struct ReferencePlan: Sendable {
     /// object's key.
     let from: RecordLayout.Field
     let orderFrom: RecordLayout.Field?
-    /// By the number of the source entity: the number of the entity that its objects become; −1 if
-    /// they become none that fits.
+    /// For each source entity, by number, the number of the entity that its objects become.
+    ///
+    /// It is −1 if they become objects of no entity that fits.
     let targets: [Int32]
     /// By the number of the source entity: the set of the keys of the objects that become others;
     /// −1 if all do.
@@ -268,8 +269,9 @@ struct ReferencePlan: Sendable {
     /// Whether it also fails if an object refers to nothing, because the relationship was not
     /// mandatory before.
     let isNewlyRequired: Bool
-    /// The source relationship at one end of a one-to-one pair, if the other end is not kept: pairs
-    /// that only the other end has count too.
+    /// The source relationship at one end of a one-to-one pair, if the other end is not kept.
+    ///
+    /// Pairs that only the other end has count too.
     var oneToOne: Int?
 }
 

@@ -50,8 +50,15 @@ extension MigrationManager {
     ///
     /// Counts the objects of each entity mapping, and the objects that would end the migration
     /// because a mandatory attribute has no value.
-    /// - Throws: Whatever keeps the source from being opened, and `unknownStoreType`. Everything
-    ///   else becomes a refusal in the plan.
+    ///
+    /// - Parameters:
+    ///   - source: The store to migrate.
+    ///   - destination: The new store.
+    ///   - model: The new model.
+    ///   - options: The options.
+    /// - Returns: The plan, with refusals where the migration would fail.
+    /// - Throws: The error that prevents opening the source, and `unknownStoreType`. Every other
+    ///   error becomes a refusal in the plan.
     public func planMigration(
         from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
         options: MigrationOptions = MigrationOptions()

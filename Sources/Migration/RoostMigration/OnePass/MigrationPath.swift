@@ -6,18 +6,22 @@ package enum MigrationPath: String, Sendable, Hashable, Codable {
     case nothing
     /// The source is read once, in batches, and each object becomes one object with the same key.
     ///
-    /// What the mapping makes of the objects is validated: newly mandatory properties must have a
-    /// value, mandatory to-one relationships must keep their objects, and to-many relationships
-    /// must have as many objects as the new model requires if it requires more than the old one, or
-    /// if objects are left out. Data that already violates an unchanged requirement in the source
-    /// is taken over, as in a commit. A mandatory relationship that the mapping does not set stays
-    /// empty, because it has no default, and many models have such relationships, whose stores must
-    /// not be lost. A warning counts the objects.
-    case onePass
-    /// As ``onePass``, but within the store's own file and in one transaction: records and links
-    /// that stay as they are are not written.
+    /// The objects that the mapping makes are validated:
     ///
-    /// SQLite stores can migrate in place this way, if at least half of all objects and links stay.
+    /// - Newly mandatory properties must have a value.
+    /// - Mandatory to-one relationships must keep their objects.
+    /// - To-many relationships must have as many objects as the new model requires, if it requires
+    ///   more than the old model, or if objects are left out.
+    ///
+    /// Data that already violates an unchanged requirement in the source is copied, as in a commit.
+    /// A mandatory relationship that the mapping does not set stays empty, because it has no
+    /// default. Many models have such relationships, and their stores must not be lost. A warning
+    /// counts the objects.
+    case onePass
+    /// As ``onePass``, but within the store's own file and in one transaction.
+    ///
+    /// Unchanged records and links are not written. SQLite stores can migrate in place this way, if
+    /// at least half of all objects and links stay.
     case oneTransaction
     /// Objects are made first, then their relationships, then all are validated: for policies, or
     /// if keys change.

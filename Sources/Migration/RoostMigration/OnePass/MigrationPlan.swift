@@ -154,7 +154,7 @@ extension MigrationPlan: CustomStringConvertible {
             lines.append("    \(mapping)")
             for step in mapping.steps { lines.append("      \(step)") }
         }
-        lines.append("  objects   \(objects.map(String.init) ?? "not known beforehand")")
+        lines.append("  objects   \(objects.map(String.init) ?? "unknown until the migration runs")")
         lines.append("  links     \(links.map { "\($0) in the source" } ?? "not counted")")
         let available = bytesAvailable.map { ", \(ByteCountText.text($0)) are free" } ?? ""
         lines.append("  bytes     about \(ByteCountText.text(bytesNeeded))\(available)")

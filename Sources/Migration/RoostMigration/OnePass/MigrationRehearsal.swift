@@ -259,7 +259,7 @@ extension StoreError {
         let most = declaration.maxCount.map { " and at most \($0)" } ?? ""
         return StoreError(
             .migrationFailed,
-            "'\(relationship.name)' must lead to at least \(declaration.minCount)\(most) objects in the new model, and that of \(object) does not; set it in a policy, or change the model."
+            "'\(relationship.name)' must have at least \(declaration.minCount)\(most) destinations in the new model, and that of \(object) does not; set it in a policy, or change the model."
         )
     }
 }

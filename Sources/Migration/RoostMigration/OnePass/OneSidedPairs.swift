@@ -9,8 +9,10 @@ internal import RoostCore
 final class OneSidedPairs: Sendable {
     /// The end whose pairs are looked for, a relationship of the source.
     let relationship: ManagedObjectModel.Relationship
-    /// For each object at this end, the objects that refer to it: in mapping 0 if it refers to no
-    /// object, in mapping 1 if it refers to another one.
+    /// For each object at this end, the objects that refer to it.
+    ///
+    /// They are in mapping 0 if the object refers to no object, and in mapping 1 if it refers to
+    /// another object.
     private let table: Mutex<AssociationTable>
 
     /// The number of pairs that are lost if an object at this end can have only one partner.

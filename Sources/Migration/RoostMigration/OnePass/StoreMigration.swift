@@ -224,8 +224,10 @@ struct StoreMigration: Sendable {
         if !mapped.obstacles.isEmpty { refusals += try refusalsOfThreePasses(mapped, store: store, snapshot: snapshot) }
     }
 
-    /// Returns the reasons why a migration in three passes would fail, if they show beforehand;
-    /// does not make policies.
+    /// Returns the reasons why a migration in three passes would fail, if they can be found
+    /// before it runs.
+    ///
+    /// Does not make policies.
     private func refusalsOfThreePasses(
         _ mapped: MappingPlan, store: any PersistentStore, snapshot: any StoreSnapshot
     ) throws(StoreError) -> [StoreError] {
@@ -298,14 +300,14 @@ extension MigrationReport.Mapping {
 extension MigrationReport {
     /// Returns warnings about references to objects that were left out.
     static func warnings(of dangling: [RelationshipCount]) -> [String] {
-        dangling.map { "\($0.count) references by '\($0.relationship)' lead to objects that were left out." }
+        dangling.map { "\($0.count) references by '\($0.relationship)' are to damaged objects that were left out." }
     }
 
     /// Returns losses of IDs that became null in attributes of a source entity's objects, counted
     /// by attribute of the destination.
     static func losses(_ entity: EntityName, lostIDs: [String: Int]) -> [String] {
         lostIDs.sorted { $0.key < $1.key }.map { name, count in
-            "\(entity): IDs that became null in '\(name)': \(count); what they named became no object of the destination, or several."
+            "\(entity): IDs that became null in '\(name)': \(count); their objects became none in the destination, or several."
         }
     }
 

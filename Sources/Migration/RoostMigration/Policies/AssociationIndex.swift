@@ -3,11 +3,10 @@ internal import RoostCore
 /// The associations of one entity mapping, seen from one side, of one hierarchy.
 ///
 /// Most associations come in ascending order and are appended. The others go into a small sorted
-/// buffer, and full buffers become levels, which are merged when the last level is at least half as
-/// large as the level before. Spilling moves everything to a file, as a segment. Segments that were
-/// merged equally often are merged once there are four, so that *n* associations are written O(*n*
-/// log *n*) times in all and are found in O(log *n*) segments. The pages of merged segments are
-/// used again.
+/// buffer. A full buffer becomes a level. Levels are merged when the last level is at least half as
+/// large as the level before. Spilling moves everything to a file, as a segment. Four segments that
+/// were merged equally often are merged into one. So *n* associations are written O(*n* log *n*)
+/// times in all, and are found in O(log *n*) segments. The pages of merged segments are used again.
 struct AssociationIndex {
     /// The runs after which a buffer becomes a level.
     private static let bufferCount = 512

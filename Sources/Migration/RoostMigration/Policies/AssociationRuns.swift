@@ -162,8 +162,9 @@ enum RunSource {
 }
 
 extension Array {
-    /// Returns the position of the first element that meets a condition, or the count; the
-    /// condition must be false for all elements before it and true for all after it.
+    /// Returns the position of the first element that meets a condition, or the count.
+    ///
+    /// The condition must be false for all elements before it and true for all elements after it.
     func firstPosition(where condition: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

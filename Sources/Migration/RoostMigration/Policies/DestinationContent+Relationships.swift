@@ -58,14 +58,14 @@ extension DestinationContent {
         guard relationship.isToMany == isToMany else {
             throw StoreError(
                 .invalidRequest,
-                "Relationship '\(relationship.name)' is to-\(relationship.isToMany ? "many: setObjects sets it" : "one: setObject sets it")."
+                "Relationship '\(relationship.name)' is to-\(relationship.isToMany ? "many; set it with setObjects" : "one; set it with setObject")."
             )
         }
         let entity = model.entities[relationship.destination]
         for destination in destinations where !entity.includes(destination.entityNumber) {
             throw StoreError(
                 .invalidRequest,
-                "Relationship '\(relationship.name)' leads to objects of '\(entity.name)', and \(destination.id) is none."
+                "Relationship '\(relationship.name)' refers to objects of '\(entity.name)', but \(destination.id) is not one of them."
             )
         }
         try relationshipMaker?.willSet(relationship, of: object)
@@ -132,7 +132,7 @@ extension DestinationContent {
         if !isGiven, let other = try reference(field(relationship, of: object), of: object), other != destination {
             throw .noRoom(
                 relationship.name, inverse: inverse.name, from: object.id, to: destination.id,
-                other: "\(other.id) leads to \(object.id)")
+                other: "\(other.id) refers to \(object.id)")
         }
         try requireRoom(relationship, inverse: inverse, from: object, to: destination)
         return true

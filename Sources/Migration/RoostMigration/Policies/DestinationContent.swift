@@ -232,7 +232,7 @@ final class DestinationContent {
         places.forget()
         if let load = output.load { return try load.send(.links(batch)) }
         try output.requireUnfinished()
-        // A commit wants both ends to be there.
+        // A commit requires both ends to exist.
         try write()
         var changes = ChangeSet(model: model)
         changes.addedLinks = [batch]

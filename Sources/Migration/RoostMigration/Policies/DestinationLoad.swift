@@ -24,12 +24,12 @@ final class DestinationLoad {
     func spareRecords(_ model: ManagedObjectModel) -> RecordBatch { channel.spareRecords(model) }
     func spareLinks(_ relationship: Int) -> LinkBatch { channel.spareLinks(relationship) }
 
-    /// Hands a message over; throws the writer's error when it has stopped.
+    /// Sends a message to the writer; throws the writer's error if it has stopped.
     func send(_ message: BatchChannel.Message) throws(StoreError) {
         guard !isOver, channel.send(message) else {
             _ = try join()
             throw StoreError(
-                .internalInconsistency, "The destination stopped taking objects before everything was written.")
+                .internalInconsistency, "The destination stopped before everything was written.")
         }
     }
 

@@ -61,8 +61,8 @@ open class EntityMigrationPolicy {
     ///
     /// The standard behavior gives the relationship mappings' values
     /// (``MigrationSession/createStandardRelationships(for:)``). An override that does not call
-    /// `super` leaves these relationships empty, but for what it sets itself and what the other
-    /// ends give.
+    /// `super` leaves these relationships empty, except for what it sets itself and what the
+    /// inverse relationships give.
     ///
     /// - Parameters:
     ///   - destination: The object.

@@ -57,11 +57,11 @@ public final class MigrationSession {
         self.associations = associations
     }
 
-    /// Ends the migration as soon as the callback returns; `migrate` throws this error, or code
-    /// `cancelled` with this underlying error if it is not a `StoreError`.
+    /// Ends the migration as soon as the callback returns.
     ///
-    /// The source stays as it was, and nothing is left of the destination, except for what an open
-    /// store may keep.
+    /// `migrate` then throws this error. If the error is not a `StoreError`, `migrate` throws code
+    /// `cancelled` with it as the underlying error. The source is unchanged. Nothing of the
+    /// destination remains, except for what an open store may keep.
     public func cancel(with error: any Error) { if policyCancellation == nil { policyCancellation = error } }
 
     /// Throws the error with which the migration was cancelled, by a policy or from outside.
@@ -70,7 +70,7 @@ public final class MigrationSession {
         guard let policyCancellation else { return }
         if let error = policyCancellation as? StoreError { throw error }
         throw StoreError(
-            .cancelled, "A policy cancelled the migration; the source is as it was.", underlying: policyCancellation)
+            .cancelled, "A policy cancelled the migration; the source is unchanged.", underlying: policyCancellation)
     }
 
     // MARK: The source
@@ -104,7 +104,7 @@ public final class MigrationSession {
     /// A request without an order whose predicate uses only attributes also searches memory, so
     /// finding an object, or making it, costs a lookup; give the attribute an index. For other
     /// requests, what is in memory is written first. The first call of a migration costs more: it
-    /// ends the fast way of making objects.
+    /// ends the bulk load.
     ///
     /// - Throws: What ``StoreSnapshot/fetch(_:)`` and ``PersistentStore/commit(_:)`` throw.
     public func destinationObjects(_ request: FetchRequest) throws(StoreError) -> [DestinationObject] {
@@ -219,7 +219,7 @@ public final class MigrationSession {
     private static func outside(_ function: String) -> StoreError {
         StoreError(
             .invalidRequest,
-            "\(function) was called outside of the callback of a policy that it belongs to; call it there, with the object that the callback was given."
+            "\(function) was called outside its callback; call it in that callback of a policy, with the object that the callback got."
         )
     }
 }

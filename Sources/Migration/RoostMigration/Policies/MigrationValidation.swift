@@ -63,7 +63,7 @@ struct MigrationValidation {
             for (owner, entity, key) in given where entities[key] != entity {
                 throw StoreError(
                     .migrationFailed,
-                    "'\(relationship.name)' of \(owner) was set to \(ObjectID(model.entities[entity].name, key: key)), which is no object of the destination; give the ID of one that is made, with its own entity."
+                    "'\(relationship.name)' of \(owner) was set to \(ObjectID(model.entities[entity].name, key: key)), which does not exist in the destination; give the ID of an object that was made, with its own entity."
                 )
             }
         }
@@ -89,9 +89,11 @@ struct MigrationValidation {
         }
     }
 
-    /// Whether an object must have a value for a mandatory property: as in one pass, unless its
-    /// mapping leaves the relationship unset, or takes over what the source lacks under the same
-    /// requirement.
+    /// Whether an object must have a value for a mandatory property.
+    ///
+    /// The rule is the same as in one pass. No value is required where the mapping leaves the
+    /// relationship unset. Nor is it where the mapping copies a missing value of a relationship
+    /// that is mandatory in the source too.
     private func isDemanded(_ field: RecordLayout.Field, of record: RecordReader) throws(StoreError) -> Bool {
         let place = AssociationTable.Object(entity: record.entityNumber, key: record.key)
         if let number = field.relationship,
@@ -130,8 +132,10 @@ struct MigrationValidation {
         return try session.source.destinationIDs(of: relationship.name.name, from: source).count
     }
 
-    /// Whether a requirement applies to an object: always if a policy or no mapping made it, else
-    /// if `body` returns true for a mapping that made it and its source object.
+    /// Whether a requirement applies to an object.
+    ///
+    /// It always applies if a policy or no mapping made the object. Otherwise it applies if `body`
+    /// returns true for a mapping that made the object, and for its source object.
     private func isDemanded(
         of place: AssociationTable.Object,
         _ body: (PolicyMapping, AssociationTable.Object) throws(StoreError) -> Bool

@@ -111,7 +111,7 @@ indirect enum PolicyExpression {
             guard let policy = call.mapping.policy else {
                 throw StoreError(
                     .invalidMappingModel,
-                    "Mapping '\(call.mapping.declaration.name)', '\(call.property.name)': there is no policy that could be asked for '\(name)'; name one."
+                    "Mapping '\(call.mapping.declaration.name)', '\(call.property.name)': the mapping has no policy for the function '\(name)'; name one."
                 )
             }
             return [

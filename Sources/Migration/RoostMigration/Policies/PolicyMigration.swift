@@ -181,7 +181,7 @@ final class PolicyMigration {
         do { try body() } catch let error as StoreError { throw error } catch {
             throw StoreError(
                 .migrationFailed,
-                "The policy of entity mapping '\(mapping.declaration.name)' ended the migration with an error of its own; the source is as it was.",
+                "The policy of entity mapping '\(mapping.declaration.name)' threw an error, which ended the migration; the source is unchanged.",
                 underlying: error)
         }
         try failures.check()

@@ -10,8 +10,10 @@ final class PolicyPlan {
     /// The relationships that a rule sets in the first pass, with their inverses.
     private var madeAtOnce: Set<Int> = []
     private let numbers: [String: Int]
-    /// By the number of each source entity: the number of the entity that the first pass writes for
-    /// IDs of its objects, as if they kept their keys; nil if nothing is made of them.
+    /// For each source entity, by number, the entity in the IDs that the first pass writes.
+    ///
+    /// The first pass writes IDs of the entity's objects as if they kept their keys. Nil if nothing
+    /// is made of these objects.
     private(set) var assumedEntities: [Int?] = []
 
     /// Resolves a mapping model and makes its policies.
@@ -238,7 +240,8 @@ final class PolicyMapping {
         guard object.entityNumber == source.number else {
             throw StoreError(
                 .invalidRequest,
-                "The entity mapping '\(declaration.name)' takes objects of '\(source.name)', and \(object.id) is none.")
+                "The entity mapping '\(declaration.name)' takes objects of '\(source.name)', but \(object.id) is not one of them."
+            )
         }
         let key = try key(for: object, root: destination.root, session: session)
         let made = try attributes.make(object, key: key, mapping: self, session: session)

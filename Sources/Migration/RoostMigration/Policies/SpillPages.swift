@@ -3,7 +3,7 @@ internal import RoostSystem
 
 /// A temporary file of pages of one size, which reuses free pages before it grows; for one thread.
 final class SpillPages {
-    /// The bytes that a page has room for.
+    /// The size of a page.
     static let pageByteCount = 6144
 
     private let file: SpillFile
@@ -48,6 +48,6 @@ final class SpillPages {
         return bytes
     }
 
-    /// Lets pages be used again.
+    /// Frees pages for reuse.
     func release(_ pages: [Int]) { freePages += pages }
 }

@@ -111,7 +111,7 @@ extension MigrationPlan {
         }
         (objects, links) = (nil, nil)
         warnings.append(
-            "Only the first step was tried on the objects that are there; what the others demand of values shows when they run."
+            "Only the first step was tried on the existing objects; later steps may still fail when they run."
         )
         needsTwice(1)
         noteStages(of: chain)
@@ -120,6 +120,6 @@ extension MigrationPlan {
     /// Warns that code will run whose effects cannot be planned.
     fileprivate mutating func noteStages(of chain: MigrationChain) {
         guard chain.steps.contains(where: { $0.stage != nil }) else { return }
-        warnings.append("Code of the stages runs on the way; what it does is not planned.")
+        warnings.append("The code of stages runs during the migration; its effects are not planned.")
     }
 }

@@ -128,7 +128,7 @@ extension MigrationOptions {
         guard [mapping != nil, history != nil, stages != nil].filter({ $0 }).count <= 1 else {
             throw StoreError(
                 .invalidRequest,
-                "A migration has one way: a mapping model, a history of versions, or stages; leave out the others.")
+                "A migration uses a mapping model, a history of versions or stages; give only one of them.")
         }
         if let stages { return try stages.chain(from: source, to: model, storeAt: location, options: self) }
         if let history { return try history.chain(from: source, to: model, storeAt: location, options: self) }
@@ -149,7 +149,7 @@ extension StoreFile {
         guard !one.overflow, !isTooMany, !overflow, total <= available else {
             throw StoreError(
                 .noSpace,
-                "There is not enough space to migrate '\(path)': up to \(all) bytes are needed meanwhile and \(reserved) must stay free, \(available) are there. Make room, or migrate to another disk."
+                "There is not enough space to migrate '\(path)': up to \(all) bytes are needed meanwhile and \(reserved) must stay free, but only \(available) are available. Free some space, or migrate to another disk."
             )
         }
     }

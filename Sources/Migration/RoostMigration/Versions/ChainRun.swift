@@ -155,7 +155,7 @@ struct ChainRun: Sendable {
         } catch {
             throw StoreError(
                 .migrationFailed,
-                "The code of '\(step.label ?? "a stage")', from '\(step.sourceName)' to '\(step.destinationName)', failed: \(error); the source is as it was.",
+                "The code of '\(step.label ?? "a stage")', from '\(step.sourceName)' to '\(step.destinationName)', failed: \(error). The source is unchanged.",
                 underlying: error)
         }
         try options.conversion.cancellation?.check()

@@ -4,10 +4,10 @@ internal import RoostCore
 /// written only once.
 ///
 /// Two conditions ensure the same result. Each entity and each property of the last version must
-/// come, step by step, from where the mapping inferred over all steps takes it. What an
-/// intermediate version says about a property (its default, whether it may be null, its order, its
-/// destination) must be what the first or the last version says, so that only those two affect the
-/// value. Data that only an intermediate version would refuse, such as a duplicate value under a
+/// come, step by step, from where the mapping inferred over all steps takes it. An intermediate
+/// version must declare each property as the first or the last version does: its default, whether
+/// it may be null, its order and its destination. Then only these two versions affect the value.
+/// Data that only an intermediate version would refuse, such as a duplicate value under a
 /// uniqueness constraint, is not refused.
 struct FusedSteps {
     private typealias Entity = ManagedObjectModel.Entity

@@ -9,18 +9,18 @@ internal import RoostCore
 ///     .lmdb("covers.lmdb"), model: coverModel, ifIncompatible: .recreate)
 /// ```
 public enum IncompatibleStoreRule: Sendable {
-    /// It is not opened: code `modelMismatch`, with what differs.
+    /// The store is not opened; the error has code `modelMismatch` and names the differences.
     case refuse
-    /// It is migrated in place, then opened; see
+    /// The store is migrated in place, then opened; see
     /// ``MigrationManager/migrateInPlace(_:model:options:)``.
     ///
     /// ``MigrationOptions/infersMappingModel`` says whether that may happen without a mapping
     /// model, and ``MigrationOptions/keepsBackup`` whether the old store stays beside the new one.
     case migrate(MigrationOptions)
-    /// It is replaced by an empty store, and its content is lost.
+    /// The store is replaced by an empty store, and its content is lost.
     ///
-    /// For stores whose content can be had again, such as caches. A damaged store is replaced too.
-    /// A file that is not a store of the type, or that has another version of its format, stays and
-    /// is refused.
+    /// Use this for stores whose content can be made again, such as caches. A damaged store is
+    /// replaced too. A file that is not a store of the type, or that has another version of its
+    /// format, stays and is refused.
     case recreate
 }

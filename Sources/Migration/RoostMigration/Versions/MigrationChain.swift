@@ -116,7 +116,7 @@ extension ModelHistory {
             let reasons = search.failures.map { "\n  \($0)" }.joined()
             throw StoreError(
                 .mappingNotInferable,
-                "No way leads from version '\(versions[start].name)', which '\(location)' has, to '\(versions[end].name)'; give a mapping model for what cannot be inferred:\(reasons)"
+                "Cannot migrate '\(location)' from version '\(versions[start].name)' to '\(versions[end].name)'; give a mapping model for what cannot be inferred:\(reasons)"
             )
         }
         return chain
@@ -131,7 +131,7 @@ extension ModelHistory {
         if let newer = versions[end...].firstIndex(where: { $0.model.stores(sameAs: source) }) {
             throw StoreError(
                 .newerModelVersion,
-                "'\(location)' has version '\(versions[newer].name)', which comes behind '\(versions[end].name)'; use a program that knows it. Versions are not migrated backwards, but by one step that needs no history (--direct); the known ones are \(versionList). Where this order is wrong, state the right one (--versions)."
+                "'\(location)' has version '\(versions[newer].name)', which is newer than '\(versions[end].name)'; use a newer program. Only a step without a history can migrate backward (--direct). The versions in order are \(versionList); if that order is wrong, give the right one (--versions)."
             )
         }
         throw StoreError.unknownModelVersion(location, model: source, known: versions.map { ($0.name, $0.model) })
@@ -143,7 +143,7 @@ extension StoreError {
     static var noMappingModel: StoreError {
         StoreError(
             .modelMismatch,
-            "The store has another model, there is no mapping model, and none is to be inferred; give one, or let it be inferred."
+            "The store has another model, no mapping model was given, and inference is off; give a mapping model, or allow inference."
         )
     }
 

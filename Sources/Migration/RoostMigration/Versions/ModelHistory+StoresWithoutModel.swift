@@ -12,8 +12,8 @@ extension ModelHistory {
     ///   - registry: The types of store.
     /// - Returns: The version; nil when the store holds its model, and when it was made with none
     ///   of the versions.
-    /// - Throws: `invalidRequest` when it can have been made with several that do not store the
-    ///   same; what keeps the store from being opened.
+    /// - Throws: `invalidRequest` when the store fits several versions that do not store the same;
+    ///   the error that prevents opening the store.
     package func version(
         ofStoreWithoutModelAt location: StoreLocation, options: StoreOptions, registry: StoreRegistry
     ) throws(StoreError) -> Version? {

@@ -61,12 +61,13 @@ public struct ModelHistory: Sendable {
     /// - Throws: As ``init(_:)``.
     package init(_ versions: [Version], orderReasons: [String]) throws(StoreError) {
         guard !versions.isEmpty else {
-            throw StoreError(.invalidRequest, "A history of a model needs a version at least; give the current one.")
+            throw StoreError(
+                .invalidRequest, "A history of a model needs at least one version; give the current version.")
         }
         var names: Set<String> = []
         for version in versions where !names.insert(version.name).inserted {
             throw StoreError(
-                .invalidRequest, "The history has two versions that are called '\(version.name)'; rename one.")
+                .invalidRequest, "The history has two versions with the name '\(version.name)'; rename one.")
         }
         self.versions = versions
         self.orderReasons = orderReasons
@@ -88,7 +89,7 @@ public struct ModelHistory: Sendable {
         guard from < to else {
             throw StoreError(
                 .invalidRequest,
-                "A mapping model of a history has a later version as its destination, and this one goes from '\(source)' to '\(destination)'; exchange them, state the order of the versions (--versions), or migrate with the mapping model alone."
+                "The destination of a mapping model of a history must be a later version than its source, and this mapping model is from '\(source)' to '\(destination)'; exchange the two, state the order of the versions (--versions), or migrate with the mapping model alone."
             )
         }
         try mapping.requireValid(from: versions[from].model, to: versions[to].model)
@@ -115,7 +116,7 @@ public struct ModelHistory: Sendable {
                 }
             }
         }
-        // Versions that store the same are one for a mapping model; the newest stands for them.
+        // A mapping model treats versions that store the same as one version: the newest of them.
         let distinct = fitting.filter { from, to in
             !fitting.contains { ($0 > from || $1 > to) && isSame($0, from) && isSame($1, to) }
         }

@@ -39,15 +39,15 @@ public struct StagedMigrationManager: Sendable {
 
     /// Makes a manager.
     ///
-    /// - Parameter stages: The stages, oldest first. Each version is in exactly one of them, but
-    ///   for the one at which a custom stage ends and the next one, a custom stage too, begins.
+    /// - Parameter stages: The stages, oldest first. Each version is in exactly one stage. The
+    ///   exception is a version at which one custom stage ends and the next custom stage begins.
     /// - Throws: `invalidRequest` with everything that is wrong: no stages, a stage without
     ///   versions, a version that is in two stages or twice in one. Versions that store the same
     ///   count as one, since a store does not show which of them it has.
     public init(_ stages: [MigrationStage]) throws(StoreError) {
         var versions: [Version] = []
         var problems: [String] = []
-        if stages.isEmpty { problems.append("There are no stages; give one at least.") }
+        if stages.isEmpty { problems.append("A migration with no stages cannot run; give at least one.") }
         var follows = false
         for (position, stage) in stages.enumerated() {
             let label = stage.label ?? "stage \(position + 1)"
@@ -102,7 +102,7 @@ public struct StagedMigrationManager: Sendable {
         guard start <= end else {
             throw StoreError(
                 .newerModelVersion,
-                "'\(location)' has version '\(versions[start].name)', which comes behind '\(versions[end].name)'; use a program that knows it. Stages do not lead backwards; their versions are \(names)."
+                "'\(location)' has version '\(versions[start].name)', which is newer than '\(versions[end].name)'; use a newer program. Stages do not migrate backward; their versions are \(names)."
             )
         }
         var steps: [MigrationChain.Step] = []

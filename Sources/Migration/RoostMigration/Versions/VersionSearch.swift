@@ -2,10 +2,10 @@ internal import RoostCore
 
 /// Searches for the path from one version of a history to a later one.
 ///
-/// A mapping model lies on the way where both of its versions do. Up to the first one, between two
-/// of them and after the last one, a mapping model is inferred in one step, as Core Data infers
-/// from a store's model to the program's. Intermediate versions are used one by one only if one
-/// step cannot be inferred, or would drop something that they keep.
+/// A mapping model is on the way if both of its versions are. The parts of the way without a
+/// mapping model are inferred, each in one step, as Core Data infers from a store's model to the
+/// program's. Intermediate versions are used one by one only if one step cannot be inferred, or
+/// would drop data that they keep.
 struct VersionSearch {
     /// An inferred way between two versions.
     private struct Inferred {
@@ -82,7 +82,7 @@ struct VersionSearch {
 
     private mutating func infer(from: Int, to: Int) throws(StoreError) -> Inferred? {
         guard options.infersMappingModel else {
-            fail(from, to: to, reason: "there is no mapping model, and none is to be inferred.")
+            fail(from, to: to, reason: "no mapping model was given, and inference is off.")
             return nil
         }
         let direct: MigrationChain.Step?

@@ -79,7 +79,7 @@ struct BatchDestinations {
         return moves
     }
 
-    /// The first place to give.
+    /// Returns the first place to give.
     private static func first(after last: Int64?) -> Int64 { last.map { $0 == .max ? .max : max(0, $0 + 1) } ?? 0 }
 
     private func lastPlace(
@@ -98,7 +98,7 @@ struct BatchDestinations {
     private static func noPlaces(_ relationship: ManagedObjectModel.Relationship) -> StoreError {
         StoreError(
             .limitExceeded,
-            "The last place is taken at the end of '\(relationship.name)'; give its objects lower places first.")
+            "Cannot append to '\(relationship.name)': its last place is taken. Give its objects lower places first.")
     }
 
     /// Looks up the objects with these IDs that it does not know yet.
@@ -136,20 +136,19 @@ struct BatchDestinations {
         else {
             throw StoreError(
                 .objectNotFound,
-                "'\(relationship.name)' cannot lead to \(id), which does not exist; it was to be set for \(owner())."
+                "Cannot set '\(relationship.name)' of \(owner()) to \(id): the object does not exist."
             ).with { $0.missingObjects = [id] }
         }
         guard model.entities[relationship.destination].includes(destination.entity) else {
             throw StoreError(
                 .invalidValue,
-                "'\(relationship.name)' leads to objects of '\(model.entities[relationship.destination].name)', and \(id) is none; it was to be set for \(owner())."
+                "Cannot set '\(relationship.name)' of \(owner()) to \(id): the relationship refers to objects of '\(model.entities[relationship.destination].name)'."
             )
         }
         return ObjectID(model.entities[destination.entity].name, key: id.key)
     }
 
-    /// A place after all others in the ordered to-many relationship `relationship` of an object, a
-    /// new one with each call.
+    /// Returns a new place after all others in an ordered to-many relationship of an object.
     ///
     /// - Throws: `limitExceeded` after the highest place.
     /// - Complexity: O(*n*) in the destinations the object has, the first time.

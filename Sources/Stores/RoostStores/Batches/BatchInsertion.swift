@@ -1,7 +1,11 @@
 internal import RoostCore
 
-/// Turns rows into records and writes them: in one change set while they are few, through a bulk
-/// load when they are many.
+/// A batch insert that turns rows into records and writes them.
+///
+/// It uses one change set, or a bulk load if the records have more bytes than a change set should
+/// hold.
+///
+/// A bulk load is used if the rows have more bytes than a change set should hold.
 struct BatchInsertion {
     /// The rows that are looked at together, so that what they refer to is looked up together.
     private static let chunkCount = 256
@@ -31,13 +35,13 @@ struct BatchInsertion {
     private let needsChangeSet: Bool
     private let byteLimit: Int
     private var known: [String: BatchProperties.Property] = [:]
-    /// By field: what a row has that names nothing.
+    /// By field: the value of a row that does not name the property.
     private let defaults: [Value]
     private var snapshot: any StoreSnapshot
     private var destinations: BatchDestinations
     private var partners: PartnerChanges
     private var records: RecordBatch
-    /// By number of the row: the places in ordered relationships that it names itself.
+    /// By the number of a row: the places in ordered relationships that the row names.
     private var namedPlaces: [Int: Set<Int>] = [:]
     private var keys: [Range<Int64>] = []
     private var rowCount = 0
@@ -253,7 +257,8 @@ struct BatchInsertion {
         if loader == nil {
             new = try store.reserveKeys(count, for: layout.entity)
         } else {
-            // The load has the writer's place: no key is reserved meanwhile, not even by this request.
+            // The load blocks other writers. No key is reserved meanwhile, not even by this
+            // request.
             guard nextKey <= Int64.max - Int64(count) else {
                 throw StoreError(
                     .limitExceeded, "The hierarchy of entity '\(layout.entity)' has no \(count) keys left.")
@@ -324,7 +329,7 @@ struct BatchInsertion {
         ).with { $0.missingObjects = references.map(\.id).filter { !existing.contains($0) } }
     }
 
-    /// Gives records other places where another process has taken places since theirs were given.
+    /// Moves the places of records that another process has taken since they were given.
     private mutating func moveToFreePlaces() throws(StoreError) {
         let moves = try destinations.movePlaces()
         guard !moves.isEmpty else { return }
@@ -358,7 +363,8 @@ struct BatchInsertion {
             return try loader.finish().generation
         }
         var isFirst = true
-        // Of several that join one ordered relationship at once, or change one object, one finishes at each attempt.
+        // If several requests join one ordered relationship or change one object, one of them
+        // finishes at each attempt.
         let attempts = destinations.lastPlaces.isEmpty && !needsChangeSet ? 10 : 100
         return try store.retryingConflicts(attempts: attempts) { () throws(StoreError) in
             if !isFirst {

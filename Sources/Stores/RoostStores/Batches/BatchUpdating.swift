@@ -2,8 +2,9 @@ package import RoostCore
 internal import RoostQuery
 
 extension StoreSnapshot {
-    /// Works out what a batch update would do to the store as the snapshot shows it; see
-    /// ``BatchUpdateRequest``.
+    /// Computes what a batch update would do to the store as the snapshot shows it.
+    ///
+    /// See ``BatchUpdateRequest``.
     ///
     /// - Parameters:
     ///   - request: What is to be updated, and how.
@@ -17,14 +18,14 @@ extension StoreSnapshot {
         try prepare(request, rules: try ModelRules(try batchModel(model)))
     }
 
-    /// Works out what a batch update would do, by rules that are compiled already.
+    /// Computes what a batch update would do, by rules that are compiled already.
     func prepare(_ request: BatchUpdateRequest, rules: ModelRules) throws(StoreError) -> PreparedBatch {
         var updating = try BatchUpdating(request, on: self, rules: rules)
         return try updating.run()
     }
 }
 
-/// Reads the objects of a batch update and makes their new records.
+/// A batch update that reads objects and makes their new records.
 struct BatchUpdating {
     /// The source of a property's value.
     private enum Source {

@@ -46,7 +46,7 @@ struct EditedLinks {
         of owner: Int64, to members: [MemberChanges.Member], stored current: [Link]
     ) {
         let isReflexive = model.relationships[storage.number].isReflexive
-        /// Whether the relationship that stores the link has the owner as its target.
+        /// Returns whether the relationship that stores the link has the owner as its target.
         func isTurned(_ other: Int64) -> Bool { isReflexive ? other < owner : storage.isFlipped }
         func key(_ other: Int64) -> Key {
             let isTurned = isTurned(other)

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Sets to-many relationships of objects to lists of objects.
+/// The to-many relationships of objects that are set to lists of objects.
 ///
 /// Objects of the list are added, others are removed, and an ordered relationship gets the order of
 /// the list.
@@ -26,8 +26,9 @@ struct MemberChanges {
         let field: String
         let owner: ObjectID?
         let place: Int64?
-        /// The object whose list leaves the object out; the reference is cleared only if it still
-        /// leads there.
+        /// The object whose list leaves the object out.
+        ///
+        /// The reference is cleared only if it still refers to it.
         var former: ObjectPlace?
     }
 
@@ -89,7 +90,7 @@ struct MemberChanges {
         return changedOwners
     }
 
-    /// Whether the new list is another one than that of the store.
+    /// Returns whether the new list differs from the store's.
     private static func isDifferent(_ assignment: Assignment, current: [Link]) -> Bool {
         let members = assignment.members.map(\.id.key)
         guard assignment.relationship.isOrdered else { return Set(members) != Set(current.map(\.target)) }

@@ -29,10 +29,10 @@ extension PersistentStore {
     ///   ``StoreError/failures``; `objectNotFound` with all objects that rows refer to and that do
     ///   not exist; `constraintViolation`; `conflict` after ten attempts beside other writers, a
     ///   hundred where rows can change other objects; and what ``reserveKeys(_:for:)``,
-    ///   ``commit(_:)`` and the rows throw. Nothing was inserted then; keys may be left out.
+    ///   ``commit(_:)`` and the rows throw. Nothing was inserted then; keys may remain unused.
     /// - Complexity: O(*n*) in the rows. Memory: 16 MiB of records and the memory of a commit or a
-    ///   load of them; 16 bytes for each ID of the result if asked for, and 50 for each object
-    ///   whose ordered relationship is joined. All records where it stays one change set, and all
+    ///   load of them. Each ID of the result takes 16 bytes if requested, and each object whose
+    ///   ordered relationship is joined takes 50. All records where it stays one change set, and all
     ///   rows with a conflict rule.
     public func execute(
         _ request: BatchInsertRequest, model: ManagedObjectModel? = nil
@@ -122,7 +122,7 @@ extension PersistentStore {
         }
     }
 
-    /// Works out changes on a snapshot and commits them; anew where objects changed in between.
+    /// Computes changes on a snapshot and commits them, again if objects changed in between.
     private func executePrepared(
         _ resultType: BatchResultType, author: String?,
         _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
@@ -148,7 +148,7 @@ extension PersistentStore {
         return try prepare(snapshot)
     }
 
-    /// Throws what a store that cannot be written throws, before anything is read.
+    /// Throws the error of a read-only store, before anything is read.
     private func refuseEarly() throws(StoreError) {
         if isReadOnly { _ = try commit(ChangeSet(model: model)) }
     }
@@ -166,7 +166,7 @@ extension PersistentStore {
 }
 
 extension PersistentStore {
-    /// The model whose rules a batch request follows.
+    /// Returns the model whose rules a batch request follows.
     ///
     /// - Throws: `modelMismatch` for a model that is not compatible with the store's.
     func batchModel(_ model: ManagedObjectModel?) throws(StoreError) -> ManagedObjectModel {
@@ -179,7 +179,7 @@ extension PersistentStore {
 }
 
 extension StoreSnapshot {
-    /// The model whose rules a batch request follows.
+    /// Returns the model whose rules a batch request follows.
     ///
     /// - Throws: `modelMismatch` for a model that is not compatible with the snapshot's.
     func batchModel(_ model: ManagedObjectModel?) throws(StoreError) -> ManagedObjectModel {
@@ -195,7 +195,7 @@ extension StoreSnapshot {
 }
 
 extension StoreError {
-    /// Whether another writer changed something since a change set was worked out.
+    /// Returns whether another writer changed something since a change set was computed.
     ///
     /// A delete that is denied for new references is worked out anew: the second time the snapshot
     /// has them, with a better reason.

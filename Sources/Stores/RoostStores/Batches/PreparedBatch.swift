@@ -33,8 +33,7 @@ package struct PreparedBatch: Sendable {
 
     /// The objects that the request names, by entity, in the order of the entities' names.
     package var requested: [EntityCount] { counts(objects.prefix(requestedCount)) }
-    /// The objects that go because a delete rule says so, by entity, in the order of the entities'
-    /// names.
+    /// The objects that a delete rule deletes too, by entity, in the order of the entities' names.
     package var cascaded: [EntityCount] { counts(objects.dropFirst(requestedCount)) }
     /// The objects that change because a reference of theirs is set or cleared, by entity, in the
     /// order of the entities' names.
@@ -42,8 +41,8 @@ package struct PreparedBatch: Sendable {
         counts((updateCount..<changes.updates.count).map { changes.updates.id(at: $0).entity })
     }
 
-    /// Whether another preparation found the same objects to update or delete, each at the same
-    /// version.
+    /// Returns whether another preparation found the same objects to update or delete, each at the
+    /// same version.
     package func concernsSameObjects(as other: Self) -> Bool {
         func updated(_ batch: Self) -> [ChangeSet.Reference] {
             (0..<batch.changes.updates.count).map {

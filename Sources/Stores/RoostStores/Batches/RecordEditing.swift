@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Sets properties of records to values, and follows what that means for other objects.
+/// Edits of records, with the changes of other objects that follow from them.
 ///
 /// Batch updates and inserts that update existing objects use it.
 struct RecordEditing {
@@ -26,7 +26,7 @@ struct RecordEditing {
     private var replacements: [Value?] = []
     /// The references of one record to objects that do not exist, by the position of the field.
     private var unresolved: Set<Int> = []
-    /// The objects that have other objects in a to-many relationship now.
+    /// The objects whose to-many relationships got other objects.
     private(set) var ownersWithOtherMembers: Set<ObjectPlace> = []
 
     init(_ rules: ModelRules, on snapshot: any StoreSnapshot) {

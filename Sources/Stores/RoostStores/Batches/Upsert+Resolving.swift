@@ -21,7 +21,7 @@ extension Upsert {
         return named
     }
 
-    /// Whether a property sets fields of constraints.
+    /// Returns whether a property sets fields of constraints.
     func isPartOfKey(_ property: BatchProperties.Property) -> Bool {
         let field: RecordLayout.Field
         switch property {
@@ -61,7 +61,7 @@ extension Upsert {
 
     // MARK: Resolving rows
 
-    /// Finds the objects that rows mean, and puts together the rows of one object.
+    /// Finds the objects that rows identify, and merges the rows of one object.
     mutating func resolved(on snapshot: any StoreSnapshot) throws(StoreError) -> Resolution {
         var resolution = Resolution(records: RecordBatch(model: model))
         var start = 0
@@ -142,7 +142,7 @@ extension Upsert {
         try setKeys(index, resolution: &resolution)
     }
 
-    /// Brings the keys of an object up to date with its values.
+    /// Updates the keys of an object from its values.
     private func setKeys(_ index: Int, resolution: inout Resolution) throws(StoreError) {
         let target = resolution.targets[index]
         var keys = target.keys
@@ -163,7 +163,7 @@ extension Upsert {
             if resolution.claims[key] == index { resolution.claims[key] = nil }
             if target.position != nil { resolution.released.insert(key) }
         }
-        // Where two objects have one key, the commit says so.
+        // If two objects have one key, the commit reports it.
         for key in keys where resolution.claims[key] == nil { resolution.claims[key] = index }
         resolution.targets[index].keys = keys
     }
@@ -206,7 +206,8 @@ extension Upsert {
                 .init(left: path(field), operator: .isIn, right: .aggregate(values.map { .constant($0) })))
         }
         guard let last = fields.last, fields.count > 1 else { return isIn(fields[0], values: keys.map { $0[0] }) }
-        // Keys that differ in the last value only are one condition, which a store finds with one access.
+        // Keys that differ only in the last value become one condition, for which a store needs one
+        // access.
         var (groups, values): ([[Value]], [[Value]: [Value]]) = ([], [:])
         for key in keys {
             let group = Array(key.dropLast())
@@ -224,7 +225,7 @@ extension Upsert {
 }
 
 extension Upsert.Row {
-    /// Whether the row does not name a property.
+    /// Returns whether the row does not name a property.
     func isWithout(_ name: String, shapes: [Upsert.Shape]) -> Bool { !shapes[shape].names.contains(name) }
 }
 

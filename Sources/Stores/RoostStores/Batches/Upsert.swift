@@ -1,14 +1,14 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// Inserts rows, and updates or skips existing objects.
+/// An insert of rows that updates or skips existing objects.
 ///
 /// An object exists if it has the same values in a uniqueness constraint. The rows have the effect
 /// that one request for each would have, in their order: a later row finds the objects and the
 /// values of earlier ones. Only the rules are examined at the end.
 ///
-/// All rows are one change set. Their values stay in memory, because a commit that meets another
-/// writer is worked out anew.
+/// All rows are one change set. Their values stay in memory, because the change set is computed
+/// again if another writer changed its objects.
 struct Upsert {
     /// The rows that are looked up together.
     static let chunkCount = 200
@@ -30,7 +30,7 @@ struct Upsert {
         let members: [String: [ObjectID]]
     }
 
-    /// The names of a row and the properties that they mean.
+    /// The names of a row and their properties.
     struct Shape {
         let names: [String]
         /// The positions of the names that set fields of constraints.
@@ -56,12 +56,12 @@ struct Upsert {
         var isSkipped = false
     }
 
-    /// The objects that rows mean on one snapshot.
+    /// The objects that rows identify on one snapshot.
     struct Resolution {
         var targets: [Target] = []
         /// By row: the position of its target.
         var rows: [Int] = []
-        /// The stored records that rows mean.
+        /// The stored records that rows identify.
         var records: RecordBatch
         /// By stored record: its target, once a row means it.
         var targetsByPosition: [Int: Int] = [:]
@@ -71,7 +71,7 @@ struct Upsert {
         var stored: [Key: Int?] = [:]
         /// The targets that have keys.
         var claims: [Key: Int] = [:]
-        /// The keys that targets have in the store and no longer have.
+        /// The stored keys that targets no longer have.
         var released: Set<Key> = []
     }
 
@@ -220,7 +220,7 @@ struct Upsert {
             relatedObjectIDs: prepared.related)
     }
 
-    /// The changes that rows mean, and what the result says.
+    /// The changes that rows make, and the contents of the result.
     private struct Prepared {
         var changes: ChangeSet
         /// By row: its object.
@@ -231,7 +231,7 @@ struct Upsert {
         var related: [ObjectID]
     }
 
-    /// Works out the changes on a new snapshot.
+    /// Computes the changes on a new snapshot.
     private mutating func prepared() throws(StoreError) -> Prepared {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }

@@ -67,8 +67,9 @@ package func checkStore(
     return findings.all
 }
 
-/// Findings by kind, so that a million of one kind do not bury the single one of another, nor fill
-/// the memory.
+/// Findings by kind, with a limited list for each kind.
+///
+/// A million of one kind must not hide the single one of another, nor fill the memory.
 private struct FindingList {
     /// The findings that are counted together.
     private struct Group: Hashable {
@@ -79,8 +80,9 @@ private struct FindingList {
 
     let limit: Int
     private var listed: [StoreFinding] = []
-    /// The messages of what is listed: a finding of the store as a whole may be made twice, here
-    /// and by the backend.
+    /// The messages of the listed findings.
+    ///
+    /// The backend may report a finding of the whole store again.
     private var messages: Set<String> = []
     /// The number of cases in each group, and the groups in the order in which they were met.
     private var counts: [Group: Int] = [:]
@@ -192,7 +194,7 @@ private struct StoreCheck {
                 guard try cursor.next(into: &batch) else { return }
             } catch  where Self.isAboutContent(error) {
                 findings.add(.damage, message: error.message, kind: "record")
-                // A cursor that names the same object twice does not get on.
+                // A cursor that names the same object twice makes no progress.
                 guard let damaged = error.damagedObject, damaged != lastDamaged else { return }
                 lastDamaged = damaged
                 if let entity = model.entity(damaged.entity) { damagedCounts[entity.number] += 1 }
@@ -206,8 +208,8 @@ private struct StoreCheck {
         }
     }
 
-    /// Whether an error is a finding about the content: damage, or one object that is too large to
-    /// be read.
+    /// Returns whether an error is a finding about the content: damage, or one object that is too
+    /// large to be read.
     private static func isAboutContent(_ error: StoreError) -> Bool {
         error.code == .corrupted || error.code == .limitExceeded && error.damagedObject != nil
     }
@@ -222,12 +224,14 @@ private struct StoreCheck {
         }
         if record.key <= lastKey {
             findings.add(
-                .damage, message: "\(record.id) is not in key order, or there twice.", kind: "key", object: record.id)
+                .damage, message: "\(record.id) is not in key order, or occurs twice.", kind: "key", object: record.id)
         }
         lastKey = record.key
         if model.entities[entity].root != root.number || model.entities[entity].isAbstract {
             findings.add(
-                .damage, message: "\(record.id) is kept among the objects of '\(root.name)', where it cannot be.",
+                .damage,
+                message:
+                    "\(record.id) is stored among the objects of '\(root.name)', which cannot have an object of its entity.",
                 kind: "entity",
                 object: record.id)
             isSound = false
@@ -269,7 +273,7 @@ private struct StoreCheck {
         }
     }
 
-    /// The rest of a sentence about a property that breaks a rule.
+    /// Returns the rest of a sentence about a property that breaks a rule.
     private static func text(_ rule: StoreFinding.Rule) -> String {
         switch rule {
         case .mandatory: "is mandatory and has no value."
@@ -356,8 +360,23 @@ private struct StoreCheck {
     /// Looks up the collected references, and reports dangling ones.
     private mutating func lookUp() throws(StoreError) {
         guard !pending.isEmpty else { return }
-        var entityByTarget: [Target: Int] = [:]
-        var damagedTargets: Set<Int64> = []
+        let targets = try readTargets()
+        for reference in pending { compare(reference, with: targets) }
+        pending.removeAll(keepingCapacity: true)
+    }
+
+    /// The targets of the collected references that exist.
+    private struct FoundTargets {
+        /// The entity of each target.
+        var entities: [Target: Int] = [:]
+        /// The keys of the targets whose records are damaged.
+        var damagedKeys: Set<Int64> = []
+        /// The keys to which the other ends of one-to-one relationships refer.
+        var answers: [Answer: Int64] = [:]
+    }
+
+    private mutating func readTargets() throws(StoreError) -> FoundTargets {
+        var result = FoundTargets()
         // Different entities of one hierarchy share keys, so the root says what a key means.
         let targets = Set(
             pending.compactMap { reference in
@@ -365,22 +384,21 @@ private struct StoreCheck {
             })
         let ids = targets.sorted { ($0.root, $0.key) < ($1.root, $1.key) }
             .map { ObjectID(model.entities[$0.root].name, key: $0.key) }
-        // Of one-to-one relationships: where the other ends lead.
         let inverses = Set(pending.compactMap { oneToOneInverse(of: $0.relationship) })
-        var answers: [Answer: Int64] = [:]
         let cursor = try snapshot.records(with: ids)
         var lastDamaged: ObjectID?
         while true {
             do throws(StoreError) {
                 guard try cursor.next(into: &found) else { break }
             } catch  where Self.isAboutContent(error) {
-                // The pass over its own entity reports it; here it only counts as existing.
+                // The pass over its own entity reports the damage. Here the object only counts as
+                // existing.
                 guard let damaged = error.damagedObject, damaged != lastDamaged,
                     let entity = model.entity(damaged.entity)
                 else { throw error }
                 lastDamaged = damaged
-                entityByTarget[Target(root: entity.root, key: damaged.key)] = entity.number
-                damagedTargets.insert(damaged.key)
+                result.entities[Target(root: entity.root, key: damaged.key)] = entity.number
+                result.damagedKeys.insert(damaged.key)
                 continue
             }
             if !inverses.isEmpty {
@@ -389,46 +407,49 @@ private struct StoreCheck {
                         guard let relationship = field.relationship, inverses.contains(relationship),
                             let (_, key) = record.reference(field)
                         else { continue }
-                        answers[Answer(relationship: relationship, key: record.key)] = key
+                        result.answers[Answer(relationship: relationship, key: record.key)] = key
                     }
                 }
             }
             for index in 0..<found.count {
                 let entity = found.entityNumber(at: index)
-                entityByTarget[Target(root: model.entities[entity].root, key: found.key(at: index))] = entity
+                result.entities[Target(root: model.entities[entity].root, key: found.key(at: index))] = entity
             }
         }
-        for reference in pending {
-            guard let target = model.entity(reference.target.entity) else { continue }
-            let name = model.relationships[reference.relationship].name
-            guard let entity = entityByTarget[Target(root: target.root, key: reference.target.key)] else {
-                findings.add(
-                    .violation,
-                    message: "\(reference.owner) refers by '\(name)' to \(reference.target), which does not exist.",
-                    kind: StoreFinding.Rule.dangling.rawValue, object: reference.owner, property: "\(name)")
-                continue
-            }
-            if !model.entities[reference.destination].includes(entity) {
-                findings.add(
-                    .violation,
-                    message:
-                        "\(reference.owner) refers by '\(name)' to \(reference.target), which is of entity '\(model.entities[entity].name)'.",
-                    kind: StoreFinding.Rule.destination.rawValue, object: reference.owner, property: "\(name)")
-            } else if let inverse = oneToOneInverse(of: reference.relationship),
-                !damagedTargets.contains(reference.target.key),
-                answers[Answer(relationship: inverse, key: reference.target.key)] != reference.owner.key
-            {
-                findings.add(
-                    .warning,
-                    message:
-                        "\(reference.owner) refers by '\(name)' to \(reference.target), whose '\(model.relationships[inverse].name)' does not lead back.",
-                    kind: "inverse", object: reference.owner, property: "\(name)")
-            }
-        }
-        pending.removeAll(keepingCapacity: true)
+        return result
     }
 
-    /// The number of the to-one inverse of a to-one relationship; nil for every other one.
+    /// Reports a reference that is dangling, has a target of another entity, or has no reference
+    /// back.
+    private mutating func compare(_ reference: Reference, with targets: FoundTargets) {
+        guard let target = model.entity(reference.target.entity) else { return }
+        let name = model.relationships[reference.relationship].name
+        guard let entity = targets.entities[Target(root: target.root, key: reference.target.key)] else {
+            findings.add(
+                .violation,
+                message: "\(reference.owner) refers by '\(name)' to \(reference.target), which does not exist.",
+                kind: StoreFinding.Rule.dangling.rawValue, object: reference.owner, property: "\(name)")
+            return
+        }
+        if !model.entities[reference.destination].includes(entity) {
+            findings.add(
+                .violation,
+                message:
+                    "\(reference.owner) refers by '\(name)' to \(reference.target), which is of entity '\(model.entities[entity].name)'.",
+                kind: StoreFinding.Rule.destination.rawValue, object: reference.owner, property: "\(name)")
+        } else if let inverse = oneToOneInverse(of: reference.relationship),
+            !targets.damagedKeys.contains(reference.target.key),
+            targets.answers[Answer(relationship: inverse, key: reference.target.key)] != reference.owner.key
+        {
+            findings.add(
+                .warning,
+                message:
+                    "\(reference.owner) refers by '\(name)' to \(reference.target), whose '\(model.relationships[inverse].name)' does not refer back.",
+                kind: "inverse", object: reference.owner, property: "\(name)")
+        }
+    }
+
+    /// Returns the number of the to-one inverse of a to-one relationship, or nil for any other one.
     private func oneToOneInverse(of number: Int) -> Int? {
         let relationship = model.relationships[number]
         guard relationship.storage == .field, let inverse = relationship.inverse,
@@ -471,7 +492,7 @@ private struct StoreCheck {
 
     private static func difference(_ what: String, things: String, found: Tally, recorded: Tally) -> String {
         found.count == recorded.count
-            ? "\(what): the \(things) are not those that were written; another program changed them, or they were damaged."
+            ? "\(what): the \(things) differ from what was written; another program changed them, or they were damaged."
             : "\(what) has \(found.count) \(things), but \(recorded.count) were written; another program changed it, or it was damaged."
     }
 }

@@ -25,10 +25,10 @@ final class PropertyTable {
         positions = Dictionary(properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Says that a type begins to ask for its keys.
+    /// Prepares for a type that begins to ask for its keys.
     func begin() { last = -1 }
 
-    /// The property with this name; or nil.
+    /// Returns the property with this name, or nil.
     func property(_ name: String) -> CodedProperty? {
         let guess = last < 0 ? first : properties[last].successor
         // A table without properties has no guess either.
@@ -46,7 +46,7 @@ final class PropertyTable {
 }
 
 extension PropertyTable {
-    /// An error for a coding key that is not a property.
+    /// Returns an error for a coding key that is not a property.
     func unknown(_ key: some CodingKey, of type: any Any.Type) -> StoreError {
         let near = nearestName(to: key.stringValue, among: properties.map(\.name))
         let hint = near.map { "; did you mean '\($0)'?" } ?? "."
@@ -92,7 +92,7 @@ extension PropertyTable {
         self.init(label, properties: properties)
     }
 
-    /// The property of a field, with the elements if it is a composite.
+    /// Returns the property of a field, with the elements if it is a composite.
     private static func property(
         _ field: RecordLayout.Field, prefix: String, entity: String, elements: [AttributeDescription],
         layout: RecordLayout
@@ -170,7 +170,7 @@ final class CodedProperty {
         return Self.keys(field?.name ?? name)
     }
 
-    /// The names between the points.
+    /// Returns the names between the points.
     static func keys(_ path: String) -> [PropertyKey] {
         path.split(separator: ".").map { PropertyKey(stringValue: String($0)) }
     }

@@ -1,7 +1,7 @@
 internal import RoostCore
 
 extension RecordDecoder {
-    /// The value as one of the same type by another name; throws if the types differ.
+    /// Returns a value of type `Known` as one of type `T`, and throws if the types differ.
     @inline(__always)
     func identical<Known, T>(_ value: Known, property: CodedProperty) throws(StoreError) -> T {
         guard Known.self == T.self else { throw mismatch(T.self, property: property) }

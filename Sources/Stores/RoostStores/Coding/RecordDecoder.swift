@@ -1,7 +1,7 @@
 internal import Foundation
 package import RoostCore
 
-/// Decodes records into a program's `Decodable` types.
+/// A decoder of records into a program's `Decodable` types.
 ///
 /// A coding key is the name of a property, and `objectID` is the record's own ID:
 ///
@@ -98,7 +98,7 @@ extension RecordDecoder {
         return record
     }
 
-    /// Whether a property has no value.
+    /// Returns whether a property has no value.
     func isNull(_ property: CodedProperty, number: UInt) throws(StoreError) -> Bool {
         let record = try record(number)
         if property.kind == .ofOtherEntity { return true }
@@ -106,7 +106,7 @@ extension RecordDecoder {
         return record.isNull(field)
     }
 
-    /// The value of a property, or nil if it is null.
+    /// Returns the value of a property, or nil if it is null.
     func value<T: StoredValue>(
         _ type: T.Type, property: CodedProperty, number: UInt
     ) throws(StoreError) -> T? {
@@ -133,7 +133,7 @@ extension RecordDecoder {
         }
     }
 
-    /// The value of a property that is not null.
+    /// Returns the value of a property that is not null.
     @inline(__always)
     func required<T: StoredValue>(_ type: T.Type, property: CodedProperty, number: UInt) throws(StoreError) -> T {
         guard let value = try value(type, property: property, number: number) else {
@@ -185,7 +185,7 @@ extension RecordDecoder {
         return try nested(type, property: property, number: number)
     }
 
-    /// A value whose type is known to be another name for `T`.
+    /// Returns a value whose type is known to be `T` under another name.
     @inline(__always)
     private func required<Known: StoredValue, T>(
         _ known: Known.Type, as type: T.Type, property: CodedProperty, number: UInt
@@ -204,7 +204,7 @@ extension RecordDecoder {
         }
     }
 
-    /// The destinations of a to-many relationship.
+    /// Returns the destinations of a to-many relationship.
     func members(_ property: CodedProperty, number: UInt) throws(StoreError) -> [ObjectID] {
         let record = try record(number)
         guard let relationship = property.relationship else { throw mismatch([ObjectID].self, property: property) }
@@ -217,7 +217,7 @@ extension RecordDecoder {
         return try members(relationship, record.id)
     }
 
-    /// The elements of a composite, or the properties of the object.
+    /// Returns the elements of a composite, or the properties of the object.
     func table(of property: CodedProperty, number: UInt) throws(StoreError) -> PropertyTable {
         let record = try record(number)
         guard let table = property.table else {
@@ -239,17 +239,17 @@ extension RecordDecoder {
 // MARK: Errors
 
 extension RecordDecoder {
-    /// The Swift property, for messages.
+    /// Returns the name of the Swift property for messages.
     private func name(_ property: CodedProperty) -> String {
         ([String(describing: current.type)] + property.path.map(\.stringValue)).joined(separator: ".")
     }
 
-    /// An error for a key that is not a property.
+    /// Returns an error for a key that is not a property.
     func unknown(_ key: some CodingKey, in table: PropertyTable) -> StoreError {
         table.unknown(key, of: current.type)
     }
 
-    /// An error for a Swift type that the property never has.
+    /// Returns an error for a Swift type that the property never has.
     func mismatch(_ type: any Any.Type, property: CodedProperty) -> StoreError {
         guard property.kind != .object else {
             return StoreError(
@@ -270,7 +270,7 @@ extension RecordDecoder {
         )
     }
 
-    /// An error for a property that is not optional.
+    /// Returns an error for a property that is not optional.
     func null(_ type: any Any.Type, property: CodedProperty, number: UInt) -> StoreError {
         guard let record = current.record, number == current.number else { return mismatch(type, property: property) }
         return null(type, property: property, record: record)
@@ -288,7 +288,9 @@ extension RecordDecoder {
         )
     }
 
-    /// The type of the Swift property, which for an enumeration is not that of its raw values.
+    /// Returns the type of the Swift property for messages.
+    ///
+    /// For an enumeration it is not the type of the raw values.
     private func swiftType(_ type: any Any.Type) -> String {
         "\(current.fieldType ?? type)"
     }
@@ -308,7 +310,7 @@ extension RecordDecoder {
         )
     }
 
-    /// The error of a property's type, to be thrown on.
+    /// Returns the error of a property's type as an error to rethrow.
     private func failure(
         _ error: any Error, of type: any Any.Type, property: CodedProperty, number: UInt
     ) -> any Error {
@@ -325,7 +327,7 @@ extension RecordDecoder {
         return error
     }
 
-    /// An error of a type's own initializer as a `StoreError`.
+    /// Returns an error of a type's own initializer as a `StoreError`.
     private func storeError(_ error: any Error) -> StoreError {
         if let error = error as? StoreError { return error }
         var path = current.failedProperty?.path.map(\.stringValue) ?? []

@@ -83,7 +83,7 @@ struct RowContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         }
     }
 
-    /// An encoder whose values go nowhere, because the row has failed.
+    /// Returns an encoder that ignores its values, because the row has failed.
     private func failing(_ error: StoreError) -> ValueEncoder {
         row.fail(error)
         return ValueEncoder(

@@ -13,7 +13,7 @@ package struct EncodedRow: Sendable {
     package var objectID: ObjectID?
 }
 
-/// Encodes a program's `Encodable` types into rows of an entity.
+/// An encoder of a program's `Encodable` types into rows of an entity.
 ///
 /// Keys and types are those of ``RecordDecoder``:
 ///
@@ -74,7 +74,7 @@ final class RowScope {
         if !composites.isEmpty { composites[name] = nil }
     }
 
-    /// The values of a composite, to be added to.
+    /// Returns the values of a composite, to which elements are added.
     func composite(_ name: String) -> RowScope {
         if let scope = composites[name] { return scope }
         let scope = RowScope()
@@ -83,7 +83,7 @@ final class RowScope {
         return scope
     }
 
-    /// All values, those of composites too.
+    /// Returns all values, those of composites included.
     func values() -> [String: Value] {
         guard !composites.isEmpty else { return own }
         var values = own
@@ -107,7 +107,7 @@ final class RowEncoding {
 
     init(type: any Any.Type) { self.type = type }
 
-    /// Says that the type is encoded by its keys, which have types of their own.
+    /// Notes that the type is encoded by its keys, which have types of their own.
     func beginKeys() { fieldType = nil }
 
     /// Keeps an error of a function that cannot throw.
@@ -193,12 +193,12 @@ final class RowEncoding {
         "\(fieldType ?? type)"
     }
 
-    /// An error for a key that is not a property.
+    /// Returns an error for a key that is not a property.
     func unknown(_ key: some CodingKey, in table: PropertyTable) -> StoreError {
         table.unknown(key, of: type)
     }
 
-    /// An error for a Swift type that the property never has.
+    /// Returns an error for a Swift type that the property never has.
     func mismatch(_ type: any Any.Type, property: CodedProperty) -> StoreError {
         guard property.kind != .object else {
             return StoreError(
@@ -234,7 +234,7 @@ final class RowEncoding {
         )
     }
 
-    /// An error of a type's own function as a `StoreError`.
+    /// Returns an error of a type's own function as a `StoreError`.
     func storeError(_ error: any Error) -> StoreError {
         if let error = error as? StoreError { return error }
         var path = failedProperty?.path.map(\.stringValue) ?? []

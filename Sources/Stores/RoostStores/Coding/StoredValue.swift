@@ -3,12 +3,13 @@ internal import RoostCore
 
 /// A Swift type that is the value of an attribute or of a to-one relationship by itself.
 protocol StoredValue: Codable {
-    /// Whether properties of a kind can have values of the type.
+    /// Returns whether properties of a kind can have values of the type.
     static func accepts(_ kind: RecordLayout.Field.Kind) -> Bool
-    /// The value of a field of an accepted kind that is not null; nil if the type cannot represent
-    /// it.
+    /// Returns the value of a field of an accepted kind that is not null.
+    ///
+    /// The result is nil if the type cannot represent it.
     static func read(_ field: borrowing RecordLayout.Field, of record: RecordReader) -> Self?
-    /// The same value for a field of an accepted kind; nil if the field cannot hold it.
+    /// Returns the value for a field of an accepted kind, or nil if the field cannot hold it.
     func value(for kind: RecordLayout.Field.Kind) -> Value?
 }
 
@@ -21,7 +22,7 @@ extension RecordLayout.Field.Kind {
         }
     }
 
-    /// The value of a field of whole numbers, if it is wide enough for the number.
+    /// Returns the value of a field of whole numbers, if it is wide enough for the number.
     fileprivate func value(_ number: some BinaryInteger) -> Value? {
         switch self {
         case .integer32: Int32(exactly: number).map { .int(Int64($0)) }

@@ -47,7 +47,7 @@ struct ConfigurationDocument {
     }
 }
 
-/// Turns the tree of a file into settings, collecting problems on the way.
+/// A reader that turns the tree of a file into settings, and collects problems on the way.
 private struct ConfigurationReader {
     typealias Setting = RoostConfiguration.Setting
     typealias Store = RoostConfiguration.Store
@@ -62,13 +62,14 @@ private struct ConfigurationReader {
         let reader = JSONObjectReader(node, path: "", keys: ConfigurationDocument.keys, problems: problems)
         var document = ConfigurationDocument()
         document.model = model(reader)
-        // The names also count whose stores have problems, so that a default is not called unknown as well.
+        // Names of stores with problems count too, so that the default store is not also called
+        // unknown.
         var names: [String] = []
         for member in reader.members("stores") {
             let path = JSONObjectReader.join("stores", with: member.key)
             guard RoostConfiguration.isStoreName(member.key) else {
                 problems.add(
-                    "a store's name has only letters, digits, '-' and '_', and starts with no '-'.", path: path,
+                    "a store's name has only letters, digits, '-' and '_', and does not start with '-'.", path: path,
                     at: member.keyOffset)
                 continue
             }
@@ -79,7 +80,7 @@ private struct ConfigurationReader {
             if let store = document.stores.first(where: { $0.name == name }) {
                 document.defaultStore = (store, origin(node.byteOffset))
             } else if names.isEmpty {
-                problems.add("there are no stores to choose from.", path: "default", at: node.byteOffset)
+                problems.add("the file has no stores.", path: "default", at: node.byteOffset)
             } else if !names.contains(name) {
                 reader.addUnknown(among: names, instead: name, path: "default", at: node)
             }
@@ -99,7 +100,7 @@ private struct ConfigurationReader {
         return .file(path: path, line: low + 1)
     }
 
-    /// A path in the file, relative to its directory, as an absolute one.
+    /// Returns the absolute form of a path that is relative to the file's directory.
     private func absolute(_ text: String) -> String {
         RoostConfiguration.absolute(text, in: StoreFile.directory(of: path))
     }
@@ -108,7 +109,7 @@ private struct ConfigurationReader {
         guard let node = reader.node("model"), let text = reader.string("model") else { return nil }
         let path = absolute(text)
         guard !text.isEmpty, FileManager.default.fileExists(atPath: path) else {
-            problems.add("there is no file '\(path)'.", path: "model", at: node.byteOffset)
+            problems.add("the file '\(path)' does not exist.", path: "model", at: node.byteOffset)
             return nil
         }
         return Setting(key: "model", value: path, origin: origin(node.byteOffset))
@@ -189,7 +190,7 @@ private struct ConfigurationReader {
         return options
     }
 
-    /// The text of an option, which may be written as a number or a boolean.
+    /// Returns the text of an option, which may be written as a number or a boolean.
     private func text(_ node: JSONNode, path: String) -> String? {
         switch node.content {
         case .string(let text), .number(let text): return text

@@ -10,8 +10,9 @@ extension RoostConfiguration {
     /// The variable that names the default store.
     package static let storeVariable = "ROOST_STORE"
 
-    /// Whether a text can be the name of a store: letters, digits, `-` and `_`, the first one no
-    /// hyphen.
+    /// Returns whether a text can be the name of a store.
+    ///
+    /// A name has letters, digits, `-` and `_`, and does not begin with a hyphen.
     ///
     /// So no name looks like a URL, or like a path with a directory or an extension: `./main` is
     /// always a path.
@@ -41,7 +42,7 @@ extension RoostConfiguration {
         }
     }
 
-    /// A path made absolute by the directory it is relative to.
+    /// Returns the absolute form of a path that is relative to a directory.
     static func absolute(_ path: String, in directory: String) -> String {
         // A working directory that was removed has no path; the system resolves what is relative to it.
         guard !path.hasPrefix("/"), !directory.isEmpty else { return path }
@@ -49,7 +50,8 @@ extension RoostConfiguration {
         return directory.hasSuffix("/") ? directory + relative : "\(directory)/\(relative)"
     }
 
-    /// The store that the value of `ROOST_STORE` means: a URL, a name, or the path of a store.
+    /// Returns the store that the value of `ROOST_STORE` means: a URL, a name, or the path of a
+    /// store.
     static func store(
         _ text: String, stores: [Store], directory: String, registry: StoreRegistry
     ) throws(StoreError) -> Store {

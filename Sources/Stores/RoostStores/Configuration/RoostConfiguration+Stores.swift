@@ -2,7 +2,7 @@ public import RoostCore
 public import RoostMigration
 
 extension RoostConfiguration {
-    /// The model that the configuration names, read from its file; nil when it names none.
+    /// Reads the model that the configuration names; returns nil if it names none.
     ///
     /// - Throws: As reading the model's file: `ModelFile.read`.
     public func model() throws(StoreError) -> ManagedObjectModel? {
@@ -51,7 +51,7 @@ extension RoostConfiguration {
     /// - Parameters:
     ///   - name: The store's name; nil for the default store.
     ///   - model: The program's model; nil for the configuration's.
-    ///   - rule: What becomes of a store that was made with another model.
+    ///   - rule: The rule for a store that was made with another model.
     /// - Returns: The open store.
     /// - Throws: As ``openStore(_:model:isReadOnly:)``, but for a store that does not exist: then
     ///   as ``PersistentStoreType/create(_:model:options:)``, and `invalidModel` when there is no
@@ -72,7 +72,7 @@ extension RoostConfiguration {
         }
         throw StoreError(
             .invalidModel,
-            "The store '\(description.location)' does not exist yet, and there is no model to create it with; name one in the configuration (model: \"…\") or give one in code."
+            "Cannot create the store '\(description.location)': it needs a model. Name one in the configuration (model: \"…\"), or pass one."
         )
     }
 
@@ -85,13 +85,13 @@ extension RoostConfiguration {
         guard let file else {
             throw StoreError(
                 .notFound,
-                "There is no configuration, so there is no \(name.map { "store '\($0)'" } ?? "default store"); write one to \(Self.fileName) or set \(Self.storeVariable) in the environment."
+                "Cannot find \(name.map { "store '\($0)'" } ?? "a default store"): no configuration was found. Write one to \(Self.fileName), or set \(Self.storeVariable) in the environment."
             )
         }
         guard let name else {
             throw StoreError(
                 .notFound,
-                "The configuration '\(file)' has no default store; set 'default' there or \(Self.storeVariable) in the environment."
+                "The configuration '\(file)' has no default store. Set 'default' in it, or \(Self.storeVariable) in the environment."
             )
         }
         let hint =

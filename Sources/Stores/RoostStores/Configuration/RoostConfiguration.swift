@@ -51,7 +51,7 @@ public struct RoostConfiguration: Sendable {
         }
     }
 
-    /// A value that is in force, and where it comes from.
+    /// A value in force, and its origin.
     package struct Setting: Sendable, Hashable {
         /// The setting's key: `model`, `default`, `stores.main`, `stores.main.options.synchronous`.
         package let key: String
@@ -89,8 +89,8 @@ public struct RoostConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - file: The path of the file; nil to look for it.
-    ///   - workingDirectory: Where to begin to look, and what `file` and paths in variables are
-    ///     relative to; nil for the process's.
+    ///   - workingDirectory: The directory in which the search begins, and to which `file` and
+    ///     paths in variables are relative; nil for the process's.
     ///   - environment: The environment; nil for the process's.
     ///   - registry: The types of store that the configuration may name.
     ///   - readModel: Reads a model's file.
@@ -131,7 +131,7 @@ public struct RoostConfiguration: Sendable {
     /// a name.
     package var defaultStoreName: String? { defaultStore?.store.name }
 
-    /// Everything that is in force, options that were not given included, with where it comes from.
+    /// All values in force with their origins, including options that were not given.
     package var settings: [Setting] {
         var settings = [fileSetting, modelSetting].compactMap { $0 }
         if let (store, origin) = defaultStore {
@@ -151,9 +151,8 @@ public struct RoostConfiguration: Sendable {
 }
 
 extension StoreError.Code {
-    /// The configuration has errors, or names something that is not there; the message lists
-    /// everything.
+    /// The configuration has errors, or names something that does not exist.
     ///
-    /// Nothing was opened.
+    /// The message lists all problems. Nothing was opened.
     public static let invalidConfiguration = Self("invalidConfiguration")
 }

@@ -1,8 +1,9 @@
 package import RoostCore
 
 extension StoreSnapshot {
-    /// Works out what a batch delete would do to the store as the snapshot shows it; see
-    /// ``BatchDeleteRequest``.
+    /// Computes what a batch delete would do to the store as the snapshot shows it.
+    ///
+    /// See ``BatchDeleteRequest``.
     ///
     /// - Parameters:
     ///   - request: The objects to delete.
@@ -15,14 +16,14 @@ extension StoreSnapshot {
         try prepare(request, rules: try ModelRules(try batchModel(model)))
     }
 
-    /// Works out what a batch delete would do, by rules that are compiled already.
+    /// Computes what a batch delete would do, by rules that are compiled already.
     func prepare(_ request: BatchDeleteRequest, rules: ModelRules) throws(StoreError) -> PreparedBatch {
         var propagation = DeletePropagation(self, rules: rules)
         return try propagation.run(request.selection)
     }
 }
 
-/// Follows delete rules from the objects that are to go.
+/// The deletion of objects and of everything that delete rules require.
 struct DeletePropagation {
     /// A relationship whose rule asks for work.
     private struct Rule {
@@ -109,7 +110,7 @@ struct DeletePropagation {
         model.relationships.contains { $0.declaration.deleteRule == .noAction && $0.inverse != nil }
     }
 
-    // MARK: What goes
+    // MARK: Deleted objects
 
     private mutating func cascade() throws(StoreError) {
         while let entity = waiting.firstIndex(where: { !$0.isEmpty }) {
@@ -159,7 +160,7 @@ struct DeletePropagation {
 
     // MARK: Denials
 
-    /// Finds the bans whose destination exists and is not deleted.
+    /// Finds the deny rules whose destination exists and is not deleted.
     private mutating func collectDenials() throws(StoreError) {
         var byDestination: [Int: [Ban]] = [:]
         for ban in bans {
@@ -186,9 +187,9 @@ struct DeletePropagation {
         }
     }
 
-    // MARK: What forgets it
+    // MARK: Cleared references
 
-    /// The records that refer to something that goes, without these references.
+    /// Returns the records that refer to deleted objects, without these references.
     private mutating func clearedRecords() throws(StoreError) -> RecordBatch {
         var cleared = RecordBatch(model: model)
         try collectReferringOfThemselves()
@@ -209,7 +210,7 @@ struct DeletePropagation {
         return cleared
     }
 
-    /// Appends a record without its references to what goes.
+    /// Appends a record without its references to deleted objects.
     private mutating func clear(_ record: RecordReader, into cleared: inout RecordBatch) throws(StoreError) {
         var fields: [(field: RecordLayout.Field, value: Value)] = []
         for field in clearable[record.entityNumber] {
@@ -231,13 +232,14 @@ struct DeletePropagation {
         if !fields.isEmpty { try cleared.append(record, replacing: fields) }
     }
 
-    /// Finds objects that refer to deleted objects without being recorded there: their to-one
-    /// relationships have no inverse, or a to-one inverse, which may be empty in a store that was
-    /// edited on one side.
+    /// Finds objects that refer to deleted objects although these do not refer back.
+    ///
+    /// Their to-one relationships have no inverse, or a to-one inverse. The latter may be empty in
+    /// a store that was edited on one side.
     private mutating func collectReferringOfThemselves() throws(StoreError) {
         for relationship in model.relationships where relationship.storage == .field {
             if let inverse = relationship.inverse.map({ model.relationships[$0] }) {
-                // What is to be left alone stays.
+                // The rule `noAction` keeps the reference.
                 guard inverse.storage == .field, inverse.declaration.deleteRule != .noAction else { continue }
             }
             let root = model.entities[relationship.destination].root
@@ -282,8 +284,7 @@ struct DeletePropagation {
 }
 
 extension DeleteRule {
-    /// Whether the rule of a relationship makes anything necessary that deleting the object itself
-    /// does not do.
+    /// Returns whether the rule of a relationship requires work besides deleting the object itself.
     fileprivate func asksForWork(
         _ relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel
     ) -> Bool {
@@ -305,7 +306,8 @@ extension ManagedObjectModel.Relationship {
         switch inverse.declaration.deleteRule {
         case .nullify: return true
         case .noAction: return false
-        // What such a rule finds goes too, or keeps everything from going: what is left is what it does not find.
+        // Objects that such a rule finds are deleted too, or prevent the delete. So only objects
+        // that it does not find remain.
         case .cascade, .deny: return inverse.storage == .field
         }
     }

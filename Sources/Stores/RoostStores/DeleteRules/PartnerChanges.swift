@@ -28,7 +28,7 @@ struct PartnerChanges {
 
     var isEmpty: Bool { claims.isEmpty && releases.isEmpty }
 
-    /// The inverse of a to-one relationship, if that is to-one too.
+    /// Returns the inverse of a to-one relationship, if that is to-one too.
     private func inverse(_ relationship: ManagedObjectModel.Relationship) -> ManagedObjectModel.Relationship? {
         guard let inverse = relationship.inverse.map({ model.relationships[$0] }), !inverse.isToMany else { return nil }
         return inverse
@@ -59,7 +59,7 @@ struct PartnerChanges {
     ) -> StoreError {
         StoreError(
             .invalidRequest,
-            "\(one) and \(other) cannot both lead to \(target) by '\(relationship.name)', whose inverse is to-one.")
+            "Cannot set '\(relationship.name)' of both \(one) and \(other) to \(target): its inverse is to-one.")
     }
 
     /// Changes the other objects: those among the updates, and all else that the snapshot shows.
@@ -105,8 +105,9 @@ struct PartnerChanges {
         changes.updates = updates
     }
 
-    /// Appends a record with edits of its relationships; one that is not of the request only if
-    /// that changes it.
+    /// Appends a record with edits of its relationships.
+    ///
+    /// A record that the request does not name is appended only if the edits change it.
     private func append(
         _ record: RecordReader, edits: [Int: Edit], isOwn: Bool, to updates: inout RecordBatch,
         failures: inout FailureList
@@ -123,7 +124,7 @@ struct PartnerChanges {
                 if let wish = wishes[side], wish != object {
                     throw StoreError(
                         .invalidRequest,
-                        "'\(relationship.name)' of \(record.id) cannot lead to \(wish.map { "\($0)" } ?? "nothing") while \(object) is to lead to it."
+                        "Cannot set '\(relationship.name)' of \(record.id) to \(wish.map { "\($0)" } ?? "null"): the same request makes \(object) refer to \(record.id)."
                     )
                 }
                 guard current != object else { continue }

@@ -30,7 +30,7 @@ extension StoreMaintenance {
         guard destination.type == type.name else {
             throw StoreError(
                 .invalidRequest,
-                "A backup of '\(source.location)' is of type '\(type.name)' too, not '\(destination.type)'; convert it for another type."
+                "Cannot back up '\(source.location)' to a store of type '\(destination.type)': a backup has the type of its store, '\(type.name)'. Convert the store instead."
             )
         }
         var options = options

@@ -9,7 +9,7 @@ struct StoreCompaction: Sendable {
     let options: ConversionOptions
     let registry: StoreRegistry
 
-    /// See ``StoreMaintenance/compact(_:options:)``.
+    /// Compacts the store; see ``StoreMaintenance/compact(_:options:)``.
     func run() throws(StoreError) -> CompactionReport {
         do throws(StoreError) {
             return try compact()
@@ -23,9 +23,9 @@ struct StoreCompaction: Sendable {
         let start = clock.now
         let path = StoreFile.resolvingLink(location.path)
         try requireStore(path)
-        // One time for all that is waited for.
+        // One timeout for all waits.
         let patience = options.patience
-        // Until this ends, no other process replaces the store, or sweeps away what is built here.
+        // Until this ends, no other process replaces the store or removes the new file.
         let claim = try options.claim(location)
         defer { claim.release() }
         StoreFile.sweepTemporarySiblings(of: path, companions: registry.companionSuffixes, holding: claim)
@@ -34,7 +34,8 @@ struct StoreCompaction: Sendable {
             do throws(StoreError) {
                 try compactInPlace(&report, patience: patience)
             } catch {
-                // A type that cannot do it while others have the store open, or one whose writers do not end.
+                // The type cannot compact a store that is open elsewhere, or the writers do not
+                // finish.
                 guard error.code == .busy, patience.secondsLeft > 0 else { throw error }
                 lock = try wait(path, report: &report, patience: patience, refusal: error)
             }
@@ -92,7 +93,8 @@ struct StoreCompaction: Sendable {
         try StoreFile.requireRegularFile(at: path, forWriting: true)
         try StoreFile.requirePlainCompanions(type.companionSuffixes, ofStoreAt: path)
         guard !type.recognizes(fileAt: path) else { return }
-        // The type says best what is wrong: an empty file, a newer format, another program's file.
+        // The type reports the problem precisely: an empty file, a newer format, another program's
+        // file.
         _ = try type.metadata(at: location, options: StoreOptions(isReadOnly: true))
     }
 
@@ -130,13 +132,13 @@ struct StoreCompaction: Sendable {
         guard !overflow, total <= available else {
             throw StoreError(
                 .noSpace,
-                "There is not enough space to compact '\(path)': up to \(needed) bytes are needed meanwhile and \(options.reservedBytes) must stay free, \(available) are there. Make room, or convert the store to another disk."
+                "Cannot compact '\(path)': it needs up to \(needed) bytes and \(options.reservedBytes) must stay free, but \(available) are free. Make room, or convert the store to another disk."
             )
         }
     }
 
     private func byteCount(_ path: String) -> Int {
-        // What is not there has no bytes.
+        // A missing file has no bytes.
         ([""] + type.companionSuffixes).reduce(0) { sum, suffix in
             sum + ((try? StoreFile.byteCount(at: path + suffix)) ?? 0)
         }
@@ -187,7 +189,7 @@ struct StoreCompaction: Sendable {
         report.inPlace = true
         guard !isSmall else { return }
         report.warnings.append(
-            "Others still read the state before; the file becomes small when they have ended and the store is written or closed."
+            "Others still read the old state. The file shrinks after they finish and the store is written or closed."
         )
     }
 }

@@ -2,7 +2,7 @@ public import RoostCore
 internal import RoostFiles
 public import RoostMigration
 
-/// Backs stores up and compacts them, whatever their type.
+/// Backups and compaction of stores of any type.
 ///
 /// It uses the contract of ``PersistentStoreType`` only. A type may have a better way while others
 /// have a store open (``CompactingStoreType``).
@@ -86,7 +86,7 @@ public struct StoreMaintenance: Sendable {
         return accepted
     }
 
-    /// The store as one that other programs can change.
+    /// Returns the store as one that other programs can change.
     ///
     /// - Throws: `unsupported` for a store whose content only Roost can write.
     package static func changeAccepting(

@@ -2,7 +2,7 @@ package import Foundation
 package import RoostCore
 internal import RoostQuery
 
-/// Applies the rules that need more than one record to a change set, before it is committed.
+/// The rules that need more than one record, applied to a change set before its commit.
 ///
 /// It computes derived attributes, those of objects that depend on changed ones included, and
 /// compares counts with their limits. Records alone are examined by ``FailureList``.
@@ -15,8 +15,10 @@ package struct ChangeRules {
     /// The stored records of updated and deleted objects.
     private var old: [ObjectPlace: Int] = [:]
     private var oldRecords: RecordBatch
-    /// The objects that get a new version although they may keep their values, because a writer
-    /// that has not seen this change could otherwise leave a derived attribute with an old value.
+    /// The objects that get a new version although they may keep their values.
+    ///
+    /// A writer that has not seen this change could otherwise leave a derived attribute with an old
+    /// value.
     private var touched: Set<ObjectPlace> = []
 
     /// The most objects that one request names.
@@ -180,7 +182,8 @@ package struct ChangeRules {
     private mutating func derive(_ changes: inout ChangeSet, programUpdateCount: Int) throws(StoreError) {
         guard !rules.derived.isEmpty else { return }
         let dependentStart = changes.updates.count
-        // A round without further objects brings each value one attribute or one object nearer to its end.
+        // Each round without further objects brings every value one attribute or one object closer
+        // to its final value.
         var roundCount = 0
         while true {
             let count = changes.updates.count
@@ -465,7 +468,7 @@ package struct ChangeRules {
         }
     }
 
-    /// Removes updates that only derived attributes asked for, and that change nothing.
+    /// Removes updates that were only made for derived attributes and change nothing.
     private func removeUnchanged(_ changes: inout ChangeSet, from start: Int) throws(StoreError) {
         let updates = changes.updates
         guard start < updates.count else { return }

@@ -68,15 +68,15 @@ package final class ChangedGraph: ObjectGraph {
         }
     }
 
-    /// Whether an object is in the change set.
+    /// Returns whether an object is in the change set.
     func isChanged(_ place: ObjectPlace) -> Bool { rows[place] != nil }
 
-    /// Whether the change set deletes an object.
+    /// Returns whether the change set deletes an object.
     func isDeleted(_ place: ObjectPlace) -> Bool {
         if case .deleted = rows[place] { true } else { false }
     }
 
-    /// Whether the change set inserts an object.
+    /// Returns whether the change set inserts an object.
     func isInserted(_ place: ObjectPlace) -> Bool {
         if case .inserted = rows[place] { true } else { false }
     }

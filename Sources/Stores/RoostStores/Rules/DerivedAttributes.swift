@@ -77,7 +77,7 @@ struct DerivedAttributes: Sendable {
         isEmpty = count == 0
     }
 
-    /// Whether derived attributes of other objects depend on objects of an entity.
+    /// Returns whether derived attributes of other objects depend on objects of an entity.
     func dependsOnObjects(of entity: Int) -> Bool { sources[entity] }
 
     private static func sourceIsDerived(

@@ -9,7 +9,9 @@ internal import RoostQuery
 package final class ModelRules: Sendable {
     /// The model that has the rules.
     package let model: ManagedObjectModel
-    /// The rules that one record alone can break, with the time that patterns may take unspent.
+    /// The rules that one record alone can break.
+    ///
+    /// No time for patterns is spent yet.
     package var records: RecordRules { compiledRecords.hasPatterns ? RecordRules(model) : compiledRecords }
     private let compiledRecords: RecordRules
     /// By entity number: the to-many relationships whose number of objects is limited.
@@ -49,7 +51,7 @@ package final class ModelRules: Sendable {
         self.isConcerned = isConcerned
     }
 
-    /// Whether a change set can change a derived attribute or a limited count.
+    /// Returns whether a change set can change a derived attribute or a limited count.
     ///
     /// Changes of other entities cost no more than this question.
     package func concern(_ changes: ChangeSet) throws(StoreError) -> Bool {
@@ -66,7 +68,7 @@ package final class ModelRules: Sendable {
         return false
     }
 
-    /// Whether objects of an entity must be inserted with a change set, not with a load.
+    /// Returns whether objects of an entity must be inserted with a change set, not with a load.
     ///
     /// By being inserted they can change other objects: derived attributes depend on them or they
     /// get values from others, or the count of a relationship is limited. A count of their own is

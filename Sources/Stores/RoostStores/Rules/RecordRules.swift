@@ -89,11 +89,12 @@ package struct RecordRules: Sendable {
     /// Whether a rule compares values with a regular expression.
     var hasPatterns: Bool { !isSlow.isEmpty }
 
-    /// Whether the records of an entity can break a rule.
+    /// Returns whether the records of an entity can break a rule.
     package func isEmpty(forEntity number: Int) -> Bool { entities[number].isEmpty }
 
-    /// The bytes of a record's bitmap that can show a broken rule, and which bits do; nil if an
-    /// entity has rules that the bitmap does not decide.
+    /// Returns the bytes of a record's bitmap that can show a broken rule, and the bits that do.
+    ///
+    /// The result is nil if an entity has rules that the bitmap does not decide.
     package func decidingBits(forEntity number: Int) -> [(offset: Int, bits: UInt8)]? {
         entities[number].rules.isEmpty ? entities[number].mandatoryBits : nil
     }
@@ -153,7 +154,7 @@ package struct RecordRules: Sendable {
         }
     }
 
-    /// Makes rules of declarations.
+    /// A compiler of declarations into rules.
     private struct Compiler {
         let model: ManagedObjectModel
         var problems: [(property: String, message: String)] = []

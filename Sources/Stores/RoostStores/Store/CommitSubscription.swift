@@ -1,7 +1,7 @@
 package import RoostCore
 internal import RoostSystem
 
-/// Calls a listener after each commit to a store, until it is released.
+/// A subscription that calls a listener after each commit to a store, until it is released.
 package final class CommitSubscription: Sendable {
     private let feed: CommitFeed
     private let number: Int
@@ -9,7 +9,7 @@ package final class CommitSubscription: Sendable {
 
     /// Begins to listen.
     ///
-    /// A store that reports nothing by itself is looked at each second.
+    /// A store that reports nothing by itself is checked each second.
     ///
     /// - Parameters:
     ///   - store: The store.
@@ -52,12 +52,14 @@ package final class CommitSubscription: Sendable {
     }
 }
 
-/// Looks at the stores that have listeners: when their signals are raised, and each second.
+/// The watcher of stores that have listeners.
+///
+/// It checks a store when its signal is raised and each second.
 ///
 /// It has one thread and one watch of the system for all stores of the process. The thread runs
 /// while there are stores.
 final class CommitWatcher: Sendable {
-    /// A store that is looked at.
+    /// A store that is checked.
     final class Entry: Sendable {
         private let store: any PersistentStore
         private let feed: CommitFeed
@@ -65,7 +67,7 @@ final class CommitWatcher: Sendable {
         private let end: @Sendable () -> Void
         /// The end of the history that listeners know.
         private let lastToken = Mutex<HistoryToken?>(nil)
-        /// Whether nothing more will come; held while the store is read.
+        /// Whether nothing more will come; locked while the store is read.
         private let isEnded = Mutex(false)
         /// The observation of a signal that is not a file.
         private let observation = Mutex<(any AnyObject & Sendable)?>(nil)
@@ -93,7 +95,7 @@ final class CommitWatcher: Sendable {
         /// Reports the generation of the store to the feed.
         func look() throws(StoreError) {
             guard let ticket = feed.ticket() else {
-                // A commit that is under way will tell it.
+                // A running commit will report it.
                 _ = try store.metadata()
                 return
             }
@@ -113,7 +115,7 @@ final class CommitWatcher: Sendable {
             if feed.look(look) { lastToken.withLock { $0 = token } }
         }
 
-        /// Looks again; returns false if nothing more will come.
+        /// Checks the store again; returns false if nothing more will come.
         fileprivate func lookAgain() -> Bool {
             let isOver = isEnded.withLock { (isEnded) -> Bool in
                 guard !isEnded else { return false }
@@ -149,13 +151,13 @@ final class CommitWatcher: Sendable {
         var isRunning = false
     }
 
-    /// The longest time between two looks at a store.
+    /// The maximum time between two checks of a store.
     private static let milliseconds = 1000
-    /// The pause after a look, so that a busy writer does not keep the thread busy.
+    /// The pause after a check, so that a busy writer does not keep the thread busy.
     private static let pauseMicroseconds: UInt32 = 10_000
 
     private let state = Mutex(State())
-    /// Nil where the system has none.
+    /// Nil if the system has none.
     private let watch = FileWatch()
 
     func add(_ entry: Entry) {
@@ -170,7 +172,8 @@ final class CommitWatcher: Sendable {
         do throws(SystemFailure) {
             try SystemThread.start("roost watcher", stackByteCount: 1 << 20) { self.run() }
         } catch {
-            // Without a thread the commits of this process are told; the next listener tries again.
+            // Without a thread, only commits of this process are reported. The next listener tries
+            // again.
             state.withLock { $0.isRunning = false }
         }
     }
@@ -187,7 +190,7 @@ final class CommitWatcher: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// Whether the system reports changes of the signal of an entry.
+    /// Returns whether the system reports changes of the signal of an entry.
     fileprivate func watches(_ entry: Entry) -> Bool {
         entry.isObserved || state.withLock { $0.entries[ObjectIdentifier(entry)]?.number != nil }
     }
@@ -216,7 +219,7 @@ final class CommitWatcher: Sendable {
         }
     }
 
-    /// Looks at the stores whose signals have these numbers; at all stores if nil.
+    /// Checks the stores whose signals have these numbers, or all stores if nil.
     ///
     /// - Returns: False without stores; the thread then ends.
     private func look(at numbers: Set<CInt>?) -> Bool {

@@ -3,8 +3,8 @@ internal import RoostSystem
 
 /// The commits to stores, as they come: an asynchronous sequence of notices.
 ///
-/// It begins when the program asks for it, not when the loop begins. What a program reads after
-/// that and the first notice have nothing between them.
+/// It begins when the program asks for it, not when the loop begins. So no commit is missed between
+/// a later read and the first notice.
 ///
 /// ```swift
 /// let changes = try store.changes
@@ -30,7 +30,7 @@ public struct SaveNotices: AsyncSequence, Sendable {
     /// Makes an iterator.
     public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
 
-    /// Takes notices out of a sequence.
+    /// An iterator that removes notices from a sequence.
     public struct Iterator: AsyncIteratorProtocol {
         let source: NoticeSource
 

@@ -196,7 +196,7 @@ extension Store {
 }
 
 extension StoreError {
-    /// The same error, from a function whose errors have no type.
+    /// Creates the `StoreError` of a function whose errors have no type.
     init(wrapping error: any Error) {
         self = error as? StoreError ?? StoreError(.internalInconsistency, "\(error)", underlying: error)
     }

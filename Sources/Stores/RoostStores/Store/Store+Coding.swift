@@ -240,7 +240,7 @@ extension Store {
 }
 
 extension EntityName {
-    /// The entity with the name of a type, or the entity that the type says it is.
+    /// Creates the name of a type's entity, which the type states or which is the type's own name.
     fileprivate init(of type: any Any.Type) {
         self = (type as? any EntityRepresentable.Type)?.entityName ?? EntityName(String(describing: type))
     }
@@ -277,7 +277,7 @@ private final class EncodedRows {
         return first
     }
 
-    /// Takes the next row.
+    /// Returns the next row and removes it.
     func next() throws(StoreError) -> BatchInsertRequest.MemberRow? {
         if isPeeked {
             isPeeked = false

@@ -30,7 +30,7 @@ public final class Store: Sendable {
     /// The types that other locations can have, for copies and conversions.
     let registry: StoreRegistry
 
-    /// Opens the door to a store that is open already.
+    /// Creates a `Store` for a store that is open already.
     ///
     /// - Parameters:
     ///   - store: The open store. Closing this store closes it.

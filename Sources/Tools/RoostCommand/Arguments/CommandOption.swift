@@ -1,14 +1,14 @@
-/// One option of a subcommand; help, parser and suggestions all come from this.
+/// One option of a subcommand, from which help, parser and completion are made.
 struct CommandOption: Sendable {
-    /// The name behind two hyphens.
+    /// The name after two hyphens.
     let name: String
-    /// The letter behind one hyphen.
+    /// The letter after one hyphen.
     let letter: Character?
-    /// What the option's value is called in the help; nil for an option without one.
+    /// The name of the value in the help, or nil for an option without a value.
     let valueName: String?
-    /// The option without which this one makes no sense.
+    /// The option that this one requires.
     let needs: String?
-    /// What it does, one line.
+    /// The effect, in one line.
     let help: String
 
     init(_ name: String, letter: Character? = nil, value valueName: String? = nil, needs: String? = nil, help: String) {
@@ -22,8 +22,10 @@ struct CommandOption: Sendable {
     /// Whether the value is a whole number.
     var isNumber: Bool { valueName == "N" || valueName == "S" || valueName == "SECONDS" }
 
-    /// The words that the value can be, where the help says so: by its first words, as in
-    /// `table, json or csv; table by default.`, or by the value's name, as in `table|json|csv`.
+    /// The words that the value can be; empty if the help does not list them.
+    ///
+    /// The help lists them at its beginning, as in `table, json or csv; the default is table.`, or
+    /// as the name of the value, as in `table|json|csv`.
     var choices: [String] {
         guard let valueName else { return [] }
         if valueName.contains("|") { return valueName.split(separator: "|").map(String.init) }
@@ -38,43 +40,44 @@ struct CommandOption: Sendable {
 
     static let help = CommandOption("help", letter: "h", help: "Show this help.")
     static let config = CommandOption(
-        "config", value: "FILE", help: "The configuration; ROOST_CONFIG or the next roost.json upwards unless given.")
+        "config", value: "FILE",
+        help: "The configuration (default: ROOST_CONFIG, or the nearest roost.json here or above).")
     static let json = CommandOption("json", help: "Print the result as JSON.")
     static let quiet = CommandOption("quiet", letter: "q", help: "Print no progress and no report, only errors.")
     static let verbose = CommandOption(
-        "verbose", letter: "v", help: "Print more: library versions, errors of the backend.")
+        "verbose", letter: "v", help: "Print more: versions of libraries, errors of the backend.")
 }
 
-/// One thing that `roost` can do.
+/// One command of `roost`.
 struct Subcommand: Sendable {
     /// The verb.
     let name: String
-    /// What it does, one line.
+    /// The effect, in one line.
     let summary: String
-    /// How its arguments are written, as in `SOURCE DEST`.
+    /// The names of its arguments, as in `SOURCE DEST`.
     let usage: String
-    /// How many arguments it takes.
+    /// The number of arguments.
     let argumentCount: ClosedRange<Int>
-    /// What it does, in paragraphs, with the results and exit codes that need words.
+    /// The details, in paragraphs, with results and exit codes that need an explanation.
     let discussion: String
-    /// Its options, without those that many commands have.
+    /// The options, without the common ones in ``allOptions``.
     let options: [CommandOption]
-    /// All its options: the configuration's too where its arguments are stores, and `--help`.
+    /// All options, including `--help`, and `--config` if an argument is a store.
     var allOptions: [CommandOption] {
         let words = usage.split { $0 == " " || $0 == "," || $0 == "[" || $0 == "]" }
         let takesStores = words.contains { ["STORE", "SOURCE", "DEST", "A", "B"].contains($0) }
         let names = options.map(\.name)
         return options + (takesStores && !names.contains("config") ? [.config] : []) + [.help]
     }
-    /// Commands one can copy.
+    /// Command lines to copy.
     let examples: [String]
-    /// Does it.
+    /// Runs the command.
     let run: @Sendable (ParsedArguments, Console) throws -> ExitCode
 }
 
-/// How a command ended.
+/// The result of a command.
 enum ExitCode: Int32, Sendable {
-    /// Everything is fine.
+    /// The command succeeded.
     case success = 0
     /// A check, a comparison or a suite found something.
     case finding = 1

@@ -3,7 +3,7 @@ internal import RoostStores
 
 /// The texts of `--help`, made from the same table that the parser uses.
 enum Help {
-    /// What the program is, in a few words.
+    /// The purpose of the program, in a few words.
     static let summary = "converts, checks, compares and reads object stores"
 
     /// The options of the program itself.
@@ -12,19 +12,19 @@ enum Help {
         CommandOption("version", help: "Print the version."),
     ]
 
-    /// How stores are written on the command line.
+    /// The ways to name a store on the command line.
     static let stores = """
         A store is written type:path (sqlite:music.sqlite, lmdb:music.lmdb, json:music.json, coredata:Old.sqlite, memory:), as its
         name in the configuration (see 'roost config --help'), or as a bare path whose type is recognized by the file's content.
-        They are tried in this order; ./NAME is always a path. A STORE that is left out is the configuration's default.
+        The forms are tried in this order; ./NAME is always a path. Without STORE, a command uses the default of the configuration.
         """
 
-    /// Where outputs go.
+    /// The destinations of results and messages.
     static let outputs = "Results go to standard output, errors and progress to standard error."
 
-    /// The exit codes, each with a word or two and with a sentence for those who need more.
+    /// The exit codes, each with a short and a full explanation.
     static let exitCodes: [(code: ExitCode, short: String, text: String)] = [
-        (.success, "fine", "Fine, also when nobody reads the output any more (`| head`)."),
+        (.success, "success", "Success, also when the reader of the output has ended (`| head`)."),
         (
             .finding, "a finding (check, diff, fetch --id, model, conformance)",
             "A finding: `check` found damage, `diff` or `model diff` a difference, `model validate` a problem, `model history` a step that cannot be inferred, `conformance` a failure, `fetch --id` no such object."
@@ -35,27 +35,27 @@ enum Help {
         ),
         (
             .failure, "an error of a store, a model or the system",
-            "An error of a store, a model or the system. Nothing was changed, unless all that failed was printing the result."
+            "An error of a store, a model or the system. Nothing was changed, unless only printing the result failed."
         ),
         (
             .interrupted, "interrupted",
-            "Interrupted by Ctrl-C, SIGTERM or SIGHUP; nothing was changed. What comes behind a commit changes nothing any more; a second signal ends the program at once."
+            "Interrupted by Ctrl-C, SIGTERM or SIGHUP; nothing was changed. A signal after a commit has no effect. A second signal ends the program at once."
         ),
     ]
 
-    /// The environment variables, each with what it does.
+    /// The environment variables, each with its effect.
     static let environment = [
-        (RoostConfiguration.fileVariable, "The configuration's file, instead of the next roost.json upwards."),
-        (RoostConfiguration.storeVariable, "The default store, instead of the configuration's: written as any store."),
+        (RoostConfiguration.fileVariable, "The configuration, instead of the nearest roost.json here or above."),
+        (RoostConfiguration.storeVariable, "The default store, instead of the configuration's, written as any store."),
     ]
 
-    /// Commands one can copy.
+    /// Command lines to copy.
     static let examples = [
         "roost convert sqlite:music.sqlite lmdb:music.lmdb", "roost info music.lmdb --json",
         "roost diff music.sqlite music.lmdb",
     ]
 
-    /// The help of the whole program.
+    /// Returns the help of the whole program.
     static func overview(_ commands: [Subcommand]) -> String {
         """
         roost \(roostVersion): \(summary).
@@ -83,7 +83,7 @@ enum Help {
         """
     }
 
-    /// The help of one command.
+    /// Returns the help of one command.
     static func text(_ command: Subcommand) -> String {
         """
         \(command.summary)
@@ -100,19 +100,19 @@ enum Help {
         """
     }
 
-    /// How a command is written: `roost info [OPTIONS] STORE`.
+    /// Returns the form of a command: `roost info [OPTIONS] STORE`.
     static func usage(_ command: Subcommand) -> String {
         "roost \(command.name) [OPTIONS]" + (command.usage.isEmpty ? "" : " \(command.usage)")
     }
 
-    /// The documentation page `docs/command-line.md`: all help texts, one after the other.
+    /// Returns the documentation page `docs/command-line.md`: all help texts, one after the other.
     static func page(_ commands: [Subcommand]) -> String {
         let sections = commands.map { "## roost \($0.name)\n\n```\n\(text($0))\n```\n" }.joined(separator: "\n")
         return """
             # The command line
 
-            The texts that `roost --help` and `roost COMMAND --help` print. Fields of JSON outputs stay as they are; later
-            versions may add some.
+            The texts that `roost --help` and `roost COMMAND --help` print. Later versions may add fields to JSON outputs, and
+            keep the existing ones.
 
             | Exit code | Meaning |
             | --- | --- |
@@ -128,13 +128,13 @@ enum Help {
             """
     }
 
-    /// How an option is written, letter first: `-q, --quiet`.
+    /// Returns the form of an option, letter first: `-q, --quiet`.
     private static func writing(_ option: CommandOption) -> String {
         (option.letter.map { "-\($0), " } ?? "    ") + "--\(option.name)"
             + (option.valueName.map { "=\($0)" } ?? "")
     }
 
-    /// Rows of a name and what it means, aligned.
+    /// Returns rows of a name and its meaning, aligned.
     private static func list(_ rows: [(String, String)]) -> String {
         let width = rows.map(\.0.count).max() ?? 0
         return rows.map { name, text in

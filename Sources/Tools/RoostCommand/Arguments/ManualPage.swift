@@ -12,7 +12,7 @@ struct ManualPage {
     init(_ commands: [Subcommand], date: Date) {
         let day = date.formatted(.iso8601.year().month().day())
         lines = [".TH ROOST 1 \(day) \"Roost \(roostVersion)\" \"User Commands\""]
-        // Names of options and fields must not be torn apart.
+        // No hyphenation: it would divide the names of options and fields.
         lines += [".nh", ".ad l"]
         section("NAME")
         lines.append("roost \\- \(Self.escaped(Help.summary))")
@@ -56,16 +56,18 @@ struct ManualPage {
         }
     }
 
-    /// A term, which is roff already, and what it means.
+    /// Adds a term, which is roff already, and its meaning.
     private mutating func item(_ term: String, text: String) { lines += [".TP", term, Self.line(text)] }
 
-    /// Lines that stay as they are.
+    /// Adds lines that are not filled.
     private mutating func literal(_ texts: some Sequence<String>) {
         lines += [".RS 4", ".nf"] + texts.map(Self.line) + [".fi", ".RE"]
     }
 
-    /// A text of blocks with empty lines between them: lists of words and what they mean, lines
-    /// that begin with blanks and stay as they are, and paragraphs.
+    /// Adds a text of blocks with empty lines between them.
+    ///
+    /// A block is a list of words and their meanings, lines that begin with blanks and are not
+    /// filled, or a paragraph.
     private mutating func blocks(_ text: String) {
         for (index, block) in text.components(separatedBy: "\n\n").enumerated() {
             let rows = block.components(separatedBy: "\n")
@@ -81,8 +83,8 @@ struct ManualPage {
         }
     }
 
-    /// The items of a list whose lines are `word  text`, or blanks and more text; nil for anything
-    /// else.
+    /// Returns the items of a list whose lines are `word  text`, or blanks and more text; nil for
+    /// any other block.
     private static func items(_ rows: [String]) -> [(term: String, text: String)]? {
         var items: [(term: String, text: String)] = []
         for row in rows {
@@ -99,13 +101,13 @@ struct ManualPage {
         return items
     }
 
-    /// A line of text, at whose beginning no character is a request.
+    /// Returns a line of text that does not begin with a request.
     private static func line(_ text: String) -> String {
         let escaped = escaped(text)
         return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
     }
 
-    /// A text in which every character stands for itself.
+    /// Returns a text in which every character is literal.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -2,21 +2,21 @@ internal import RoostCore
 
 /// The arguments of a subcommand, sorted into options and positions.
 struct ParsedArguments: Sendable {
-    /// What is no option, in order.
+    /// The arguments that are not options, in order.
     private(set) var positions: [String] = []
     private var flags: Set<String> = []
     private var values: [String: [String]] = [:]
 
-    /// Whether an option without value was given.
+    /// Returns whether an option without value was given.
     func has(_ option: String) -> Bool { flags.contains(option) }
 
-    /// The value of an option; the last one when it was given more than once.
+    /// Returns the value of an option; the last one if the option is repeated.
     func value(_ option: String) -> String? { values[option]?.last }
 
-    /// All values of an option that may be given more than once, in order.
+    /// Returns all values of an option that can be repeated, in order.
     func allValues(_ option: String) -> [String] { values[option] ?? [] }
 
-    /// The value of an option as a whole number of at least `minimum`.
+    /// Returns the value of an option as a whole number of at least `minimum`.
     func integer(_ option: String, minimum: Int) throws -> Int? {
         guard let text = value(option) else { return nil }
         guard let number = Int(text), number >= minimum else {
@@ -25,8 +25,10 @@ struct ParsedArguments: Sendable {
         return number
     }
 
-    /// Sorts arguments: `--name`, `--name=value`, `--name value`, `-n`, `-nm`, `-n value`; all
-    /// after `--` are positions.
+    /// Separates options from positions.
+    ///
+    /// Options are `--name`, `--name=value`, `--name value`, `-n`, `-nm` and `-n value`. All
+    /// arguments after `--` are positions.
     init(_ arguments: [String], for command: Subcommand) throws {
         let options = command.allOptions
         var rest = arguments[...]
@@ -43,7 +45,8 @@ struct ParsedArguments: Sendable {
             }
         }
         guard !has("help") else { return }
-        // Before the positions are counted: '--timeout a.sqlite' has taken one of them as its value.
+        // Before the positions are counted: '--timeout a.sqlite' has taken one of them as its
+        // value.
         for option in options where option.isNumber {
             guard let text = allValues(option.name).first(where: { Int($0) == nil }) else { continue }
             throw UsageError("option '--\(option.name)' needs a whole number, not '\(text)'")
@@ -52,7 +55,7 @@ struct ParsedArguments: Sendable {
             guard let needed = option.needs, values[needed] == nil, !has(needed) else { continue }
             throw UsageError("option '--\(option.name)' needs '--\(needed)' too")
         }
-        // What may be replaced must be named.
+        // A store that may be replaced must be named.
         if positions.count + 1 == command.argumentCount.lowerBound, command.usage.hasPrefix("STORE"),
             !options.contains(where: { $0.name == "overwrite" }), let store = try StoreArguments.defaultStore(self)
         {

@@ -3,39 +3,38 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostStores
 
-/// What the subcommands have in common: stores and models that are named on the command line.
+/// Finds the stores and models that a command line names.
 enum StoreArguments {
     /// The options of every command that opens a store.
     static let openingOptions = [
         CommandOption(
-            "timeout", value: "SECONDS", help: "How long to wait for a store that is in use; 10 unless given."),
+            "timeout", value: "SECONDS", help: "How long to wait for a store that is in use (default: 10)."),
         CommandOption(
-            "model", letter: "m", value: "FILE", help: "The store's model, where the store does not hold it."),
+            "model", letter: "m", value: "FILE", help: "The store's model, if the store does not contain it."),
         CommandOption(
             "model-version", value: "NAME", needs: "model",
             help: "The version in a bundle of models (default: the version that STORE was made with)."),
         CommandOption("accept-links", help: "Read a store file that has other names (hard links)."),
         CommandOption(
-            "accept-changes", help: "Take objects that another program changed as they are, instead of as damage."),
+            "accept-changes", help: "Accept objects that another program changed, instead of reporting damage."),
     ]
 
-    /// The configuration that `--config` names, or the one that is found.
+    /// Reads the configuration that `--config` names, or else the default one.
     static func configuration(_ arguments: ParsedArguments) throws -> RoostConfiguration {
         try RoostConfiguration(file: arguments.value("config"))
     }
 
-    /// What names the default store where a command's STORE was left out; nil when there is none.
+    /// Returns the text that names the default store, or nil without a default.
     static func defaultStore(_ arguments: ParsedArguments) throws -> String? {
         let configuration = try configuration(arguments)
         return configuration.settings.first { $0.key == "default" }?.value
     }
 
-    /// The store that `text` means, to be opened read-only unless it is to be written, with the
-    /// options of the configuration and of the user.
+    /// Returns the store that `text` names, with the options of the configuration and of the user.
     ///
-    /// `text` is `type:path`, else the name of a store in the configuration, else a bare path whose
-    /// type is recognized by the file's content. A missing path, and one that
-    /// is not a file, has an error of its own.
+    /// `text` is `type:path`, the name of a store in the configuration, or a bare path whose type
+    /// is recognized by the file's content. The store is opened read-only unless `forWriting` is
+    /// true. A path that is missing or is not a file has an error of its own.
     static func store(
         _ text: String, arguments: ParsedArguments, forWriting: Bool = false
     ) throws -> PersistentStoreDescription {
@@ -44,7 +43,7 @@ enum StoreArguments {
             ?? PersistentStoreDescription(try location(text, arguments: arguments))
         if !forWriting {
             store.options.isReadOnly = true
-            // What a configuration wants of writers is not done by a command that reads.
+            // These options are for writers.
             (store.options.tracksHistory, store.options.historyRetention) = (nil, nil)
         }
         store.options.acceptsLinks = arguments.has("accept-links")
@@ -55,7 +54,7 @@ enum StoreArguments {
         guard let path = arguments.value("model") else { return store }
         let type = try StoreRegistry.standard.type(named: store.location.type)
         if type.optionDescriptions.contains(where: { $0.name == "model" }) {
-            // Apple's stores are read with exactly the version of the model that wrote them, which is looked for in a bundle.
+            // The store type finds the version that wrote a store of Apple's in a bundle.
             store.options.typeOptions["model"] = path
             store.options.typeOptions["modelVersion"] = arguments.value("model-version")
         } else {
@@ -68,7 +67,7 @@ enum StoreArguments {
         return store
     }
 
-    /// The store that `text` means and that may not exist yet, so that nothing can recognize it.
+    /// Returns the new store that `text` names, whose type no content shows.
     static func newStore(_ text: String, arguments: ParsedArguments) throws -> PersistentStoreDescription {
         if let store = try typedStore(text, arguments: arguments) {
             guard try StoreRegistry.standard.type(named: store.location.type).capabilities.contains(.persistence) else {
@@ -78,9 +77,9 @@ enum StoreArguments {
             }
             return store
         }
-        // What exists without being a store is not going to be replaced by one.
+        // A store does not replace a file that is not a store.
         try StoreFile.requireAbsent(at: text)
-        // `music.lmdb`, as the type is called.
+        // `music.lmdb` ends with the name of a type.
         if let type = fileTypes.first(where: { text.hasSuffix(".\($0)") }) {
             return PersistentStoreDescription(StoreLocation(type: type, path: text))
         }
@@ -89,13 +88,13 @@ enum StoreArguments {
         )
     }
 
-    /// The names of the types whose stores are files and can be made.
+    /// The names of the types whose stores are files and can be written.
     private static var fileTypes: [String] {
         StoreRegistry.standard.all.filter { $0.capabilities.contains(.file) && $0.capabilities.contains(.writing) }
             .map(\.name)
     }
 
-    /// Returns the store to be made that `text` means; nil for a bare path without a store.
+    /// Returns the destination that `text` names; nil for a bare path without a store.
     ///
     /// - Throws: `UsageError` for a type that is not known or cannot be written, and for a path
     ///   that is missing.
@@ -134,19 +133,18 @@ enum StoreArguments {
         throw UsageError("'\(location)' names no file; write \(location.type):path")
     }
 
-    /// Opens a store for the time of `body`, read-only unless it is to be written, and closes it
-    /// however `body` ends.
+    /// Opens a store while `body` runs, and closes it afterwards, also after an error.
     ///
     /// - Parameters:
     ///   - text: The store.
     ///   - arguments: The command's arguments.
-    ///   - forWriting: Whether it is to be written.
-    ///   - closingFailed: Gets the error of closing the store; returns whether the command succeeds
-    ///     all the same.
-    ///   - body: What is done with the store.
-    /// - Returns: What `body` returns.
-    /// - Throws: What opening the store, `body` or closing it throws, whichever comes first;
-    ///   `cancelled` after a signal.
+    ///   - forWriting: Whether the store is opened for writing.
+    ///   - closingFailed: Receives the error of closing the store. Returns whether the command
+    ///     succeeds nevertheless.
+    ///   - body: Uses the store.
+    /// - Returns: The result of `body`.
+    /// - Throws: The first error of opening the store, of `body`, or of closing it; `cancelled`
+    ///   after a signal.
     static func withStore<Result>(
         _ text: String, arguments: ParsedArguments, forWriting: Bool = false,
         closingFailed: (StoreError) -> Bool = { _ in false }, _ body: (any PersistentStore) throws -> Result
@@ -158,7 +156,7 @@ enum StoreArguments {
                 try Interruption.shared.check()
                 result = try body(store)
             } catch {
-                // The first error is the one that counts.
+                // The first error is reported.
                 do throws(StoreError) { try store.close() } catch let closing { _ = closingFailed(closing) }
                 throw error
             }
@@ -167,7 +165,7 @@ enum StoreArguments {
         }
     }
 
-    /// The model that `text` names: a store of the configuration, else what ``ModelFile`` reads.
+    /// Returns the model of a configured store, or the model that ``ModelFile`` reads.
     static func model(
         _ text: String, version: String?, arguments: ParsedArguments
     ) throws -> (model: ManagedObjectModel, warnings: [String]) {
@@ -180,7 +178,7 @@ enum StoreArguments {
         return (try type.metadata(at: store.location, options: store.options).model, [])
     }
 
-    /// The names of the entities of a store; empty for a store that cannot be read.
+    /// Returns the names of a store's entities; empty if the store cannot be read.
     static func entityNames(_ text: String, arguments: ParsedArguments) -> [String] {
         guard let store = try? store(text, arguments: arguments),
             let type = try? StoreRegistry.standard.type(named: store.location.type),
@@ -189,10 +187,9 @@ enum StoreArguments {
         return model.entities.map(\.name.text)
     }
 
-    /// The store of that name in the configuration.
+    /// Returns the store with that name in the configuration, or nil.
     ///
-    /// The configuration is not even read for a text that can be no name, unless `--config` asks
-    /// for it.
+    /// If the text cannot be a name, the configuration is read only with `--config`.
     private static func named(
         _ text: String, arguments: ParsedArguments
     ) throws -> PersistentStoreDescription? {
@@ -223,7 +220,7 @@ enum StoreArguments {
         return location
     }
 
-    /// Throws the error of the store type whose files begin as this one does, which says more.
+    /// Throws the more precise error of SQLite's store type for an SQLite database.
     private static func refuseForeignFile(at path: String) throws(StoreError) {
         guard StoreFile.read(prefix: 16, of: path) == Array("SQLite format 3\0".utf8),
             let type = StoreRegistry.standard.all.first(where: { $0.name == "sqlite" })
@@ -232,8 +229,7 @@ enum StoreArguments {
             at: StoreLocation(type: type.name, path: path), options: StoreOptions(isReadOnly: true))
     }
 
-    /// The store of the configuration that a mistyped name most likely meant, as the end of a
-    /// message.
+    /// Returns the end of a message that suggests the configured store with the nearest name.
     private static func hint(_ text: String, arguments: ParsedArguments) throws -> String? {
         guard RoostConfiguration.isStoreName(text) else { return nil }
         let names = try configuration(arguments).storeNames

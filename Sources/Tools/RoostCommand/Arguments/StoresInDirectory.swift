@@ -4,10 +4,10 @@ internal import RoostCore
 
 /// The stores in a directory, for the message about a directory that was given as a store.
 struct StoresInDirectory {
-    /// The most files that are looked at.
+    /// The maximum number of files that are examined.
     private static let fileCount = 1000
 
-    /// The end of the message; nil for what is not a directory, or has no stores.
+    /// The end of the message; nil if the path is not a directory or has no stores.
     let sentence: String?
 
     init(_ path: String) {

@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostMigration
 
-/// A command line that cannot be understood, or asks for what there is not.
+/// A command line that cannot be understood, or that names something missing.
 ///
 /// The command ends with exit code 2. An error of a store, a model or the system ends with 3, so a
 /// script can distinguish a misspelled name from a broken disk.
@@ -15,21 +15,20 @@ struct UsageError: Error {
 }
 
 extension UsageError {
-    /// Codes that only the arguments can cause where nothing else is read.
+    /// The codes that arguments cause if nothing else is read.
     static let readingCodes: Set<StoreError.Code> = [
         .unknownEntity, .unknownProperty, .unknownStoreType, .unknownModelVersion, .invalidRequest, .invalidValue,
         .limitExceeded, .unsupported,
     ]
-    /// Codes by which a store refuses a request before it reads anything.
+    /// The codes of a request that a store refuses before it reads.
     private static let requestCodes: Set<StoreError.Code> = [.unknownEntity, .unknownProperty, .invalidRequest]
 
-    /// Runs code that reads arguments and nothing else: predicates, names of entities and
-    /// properties, URLs.
+    /// Runs code that reads only arguments: predicates, names of entities and properties, URLs.
     static func reading<Result>(_ body: () throws -> Result) throws -> Result {
         try converting(readingCodes, body)
     }
 
-    /// Runs code that gives a store a request, which the arguments alone describe.
+    /// Runs code that sends a store a request that comes from the arguments.
     static func requesting<Result>(_ body: () throws -> Result) throws -> Result {
         try converting(requestCodes, body)
     }

@@ -3,7 +3,7 @@ internal import Roost
 
 /// The arguments about versions in a bundle.
 enum VersionList {
-    /// The mapping models that `--mapping` names, as FILE or FILE@FROM..TO.
+    /// Returns the mapping models that `--mapping` names, as FILE or FILE@FROM..TO.
     static func mappings(_ arguments: ParsedArguments) throws -> [String] {
         let texts = arguments.allValues("mapping")
         for text in texts {
@@ -15,13 +15,13 @@ enum VersionList {
         return texts
     }
 
-    /// The versions that `--versions` names, in their order.
+    /// Returns the versions that `--versions` names, in their order.
     ///
     /// Names are separated by commas; a comma in a name is doubled. If the option is repeated, the
     /// lists are joined.
     static func order(_ arguments: ParsedArguments) throws -> [String] {
         let names = arguments.allValues("versions").flatMap { text in
-            // No name has this character, which stands for a doubled comma meanwhile.
+            // No name has a NUL, so it replaces a doubled comma for now.
             text.replacingOccurrences(of: ",,", with: "\u{0}").split(separator: ",", omittingEmptySubsequences: false)
                 .map { $0.replacingOccurrences(of: "\u{0}", with: ",") }
         }
@@ -29,7 +29,7 @@ enum VersionList {
             throw UsageError("--versions has an empty name; write the names of versions, separated by commas")
         }
         guard names.isEmpty || names.count > 1 else {
-            throw UsageError("--versions names one version; an order takes two at least, the older one first")
+            throw UsageError("--versions names one version; an order needs at least two, the older one first")
         }
         return names
     }
@@ -39,5 +39,5 @@ extension CommandOption {
     /// The order of versions in a bundle.
     static let versions = CommandOption(
         "versions", value: "A,B,C",
-        help: "The versions in the order in which they were made, where names mislead; some are enough.")
+        help: "The order in which versions were made, if their names mislead. Not all are required.")
 }

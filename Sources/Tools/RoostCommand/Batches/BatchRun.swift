@@ -4,9 +4,9 @@ internal import RoostFiles
 internal import RoostMigration
 internal import RoostStores
 
-/// One run of `roost update` or `roost delete`: says what would change, asks, and changes it.
+/// One run of `roost update` or `roost delete`, which lists the changes, asks, and makes them.
 final class BatchRun {
-    /// What a command does, in words.
+    /// The words for a command in messages.
     struct Words {
         /// `update`, `delete`.
         let verb: String
@@ -18,14 +18,14 @@ final class BatchRun {
         CommandOption("yes", letter: "y", help: "Ask nothing."),
         CommandOption("dry-run", letter: "n", help: "Print what would change, and change nothing."),
         CommandOption(
-            "keep-backup", help: "Back the store up before it changes, as <name>.backup-<UUID> beside it, verified."),
+            "keep-backup", help: "Make a verified backup before the change, <name>.backup-<UUID> beside the store."),
         .json, .quiet, .verbose,
     ]
 
     let words: Words
     let arguments: ParsedArguments
     let console: Console
-    /// Whether the change is made, whatever comes now.
+    /// Whether the change is committed.
     private var isCommitted = false
     /// The path of the backup; nil without one.
     private var backup: String?
@@ -39,17 +39,17 @@ final class BatchRun {
         }
         guard isDryRun || arguments.has("yes") || StandardInput.isTerminal else {
             throw UsageError(
-                "standard input is no terminal, so nobody can be asked whether to \(words.verb); give --yes to do it, or --dry-run to look"
+                "cannot ask whether to \(words.verb): standard input is not a terminal. Use --yes to \(words.verb) without asking, or --dry-run to look"
             )
         }
     }
 
     var isDryRun: Bool { arguments.has("dry-run") }
 
-    /// Opens the store, read-only where nothing is to be changed.
+    /// Opens the store, read-only for a dry run, and closes it after `body`.
     ///
-    /// When a store that was changed cannot be closed as it should be, that is a warning: a change
-    /// that is made must not look as if it were not, or it is made twice.
+    /// If the changed store cannot be closed, the command warns and succeeds. An error would look
+    /// as if nothing had changed, and the user would repeat the command.
     func withStore(_ body: (any PersistentStore) throws -> ExitCode) throws -> ExitCode {
         func closingFailed(_ error: StoreError) -> Bool {
             guard isCommitted else { return false }
@@ -64,15 +64,15 @@ final class BatchRun {
                     "option '--keep-backup' needs a store that is a file; back '\(store.location)' up with its own tools"
                 )
             }
-            // What cannot be written says so before it is read.
+            // A store that cannot be written is refused before it is read.
             if !isDryRun, store.isReadOnly { _ = try store.commit(ChangeSet(model: store.model)) }
             return try body(store)
         }
     }
 
-    /// Works out changes, asks whether to make them, makes them, and prints what they are.
+    /// Prepares changes, asks whether to make them, makes them, and prints them.
     ///
-    /// - Returns: `finding` when the answer was no.
+    /// - Returns: `finding` if the answer is no.
     func run(
         _ store: any PersistentStore, _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
     ) throws -> ExitCode {
@@ -85,10 +85,10 @@ final class BatchRun {
         }
     }
 
-    /// The most reasons of one error that are listed.
+    /// The maximum number of reasons that are listed for an error.
     private static let listedCount = 10
 
-    /// The reasons of an error that its message does not name.
+    /// Returns the reasons of an error that its message does not name.
     static func reasons(_ error: StoreError) -> [String] {
         let denials = error.denials.map { denial in
             switch denial.reason {
@@ -139,14 +139,14 @@ final class BatchRun {
             return .finding
         }
         try backUp(store)
-        // Others may have made references to the objects meanwhile, which no version shows.
+        // Other programs can add references to the objects meanwhile, which no version shows.
         let current = try prepared()
         guard current.concernsSameObjects(as: batch) else { throw Self.conflict(nil) }
         try report(current, generation: try commit(current, store: store), showsTable: false)
         return .success
     }
 
-    /// Backs the store up if that was asked for.
+    /// Backs the store up if `--keep-backup` is set.
     private func backUp(_ store: any PersistentStore) throws {
         guard arguments.has("keep-backup") else { return }
         let destination = StoreLocation(
@@ -159,7 +159,7 @@ final class BatchRun {
         backup = destination.path
     }
 
-    /// Commits what was asked about; nothing else, should an object have changed meanwhile.
+    /// Commits the changes that the user confirmed; fails if an object changed meanwhile.
     private func commit(_ batch: PreparedBatch, store: any PersistentStore) throws(StoreError) -> Generation {
         do throws(StoreError) {
             try Interruption.shared.beginCommit()
@@ -174,11 +174,11 @@ final class BatchRun {
 
     private static func conflict(_ underlying: StoreError?) -> StoreError {
         StoreError(
-            .conflict, "Somebody changed an object while you were asked, so nothing was changed; run it again.",
+            .conflict, "An object changed while waiting for your answer; nothing was changed. Run the command again.",
             underlying: underlying)
     }
 
-    // MARK: What is printed
+    // MARK: Output
 
     private func question(_ batch: PreparedBatch) -> String {
         let verb = words.verb.prefix(1).uppercased() + words.verb.dropFirst()
@@ -200,12 +200,12 @@ final class BatchRun {
             arguments: arguments)
     }
 
-    /// The objects by entity and by why they change.
+    /// Returns the numbers of objects by entity and by the reason for their change.
     private func table(_ batch: PreparedBatch) -> String {
         var table = TextTable([("entity", .leading), ("objects", .trailing), ("why", .leading)])
         let parts = [
-            (batch.requested, "asked for"), (batch.cascaded, "goes along: delete rule cascade"),
-            (batch.related, "changes: a reference to or from it"),
+            (batch.requested, "asked for"), (batch.cascaded, "delete rule cascade"),
+            (batch.related, "a reference to or from it changes"),
         ]
         for (counts, reason) in parts {
             for count in counts { table.append([count.entity.text, "\(count.count)", reason]) }
@@ -213,7 +213,7 @@ final class BatchRun {
         return table.description
     }
 
-    /// What `--json` prints.
+    /// The object that `--json` prints.
     private struct Report: Encodable {
         struct Count: Encodable {
             let entity: String

@@ -6,29 +6,29 @@ extension Subcommand {
         name: "delete", summary: "Delete the objects of an entity that meet a condition.", usage: "STORE ENTITY",
         argumentCount: 2...2,
         discussion: """
-            Deletes objects of ENTITY, those of its subentities included, and what the delete rules of their relationships take along,
-            all in one transaction: all of them go, or none. Says first how many objects of each entity would go or lose a
-            reference, and asks.
+            Deletes objects of ENTITY and of its subentities, and the objects that delete rules of their relationships add, all in one
+            transaction. First prints how many objects of each entity will be deleted or lose a reference, and asks.
 
-            --where, --sort, --limit, --offset and --id choose the objects as in 'roost fetch', which shows them. Without any of them all
-            objects of ENTITY go.
+            --where, --sort, --limit, --offset and --id choose the objects as in 'roost fetch', which shows them. Without these
+            options, all objects of ENTITY are deleted.
 
-            A delete is refused while an object that stays stands in the way: by delete rule deny, or because it would lose a
-            mandatory reference. The message names it.
+            A deletion is refused if a remaining object forbids it with delete rule deny, or would lose a mandatory reference. The
+            message names that object.
 
             With --json prints one object: entity, requested, cascaded (by delete rule), related (lose a reference) [{entity, count}],
             count, dryRun, generation, backup.
 
-            Exits 1 when the question is answered with no or an object that --id asks for does not exist, and 2 when nobody can be
-            asked and there is no --yes. Ctrl-C stops it as long as nothing is changed. When the objects are gone and only closing
-            the store fails, as on a full disk, that is a warning, and the exit code 0.
+            Exits 1 after a negative answer, or if an object of --id does not exist. Exits 2 if standard input is not a terminal and
+            --yes is missing. Ctrl-C stops the command before the change. If only closing the store fails after the deletion, as on a full
+            disk, the command warns and exits 0.
             """,
         options: [
             CommandOption("where", letter: "w", value: "PREDICATE", help: "The condition that objects must meet."),
-            CommandOption("sort", value: "LIST", help: "The order, most significant first; -name for descending."),
-            CommandOption("limit", letter: "l", value: "N", help: "The most objects to delete."),
-            CommandOption("offset", value: "N", help: "How many objects to leave out at the beginning."),
-            CommandOption("id", value: "KEY", help: "Delete the object with this key; can be given several times."),
+            CommandOption(
+                "sort", value: "LIST", help: "The order, most significant property first; -name for descending."),
+            CommandOption("limit", letter: "l", value: "N", help: "Delete at most N objects."),
+            CommandOption("offset", value: "N", help: "Skip the first N objects (default: 0)."),
+            CommandOption("id", value: "KEY", help: "Delete the object with this key; can be repeated."),
         ] + BatchRun.options + StoreArguments.openingOptions,
         examples: [
             "roost delete music.sqlite Artist --where='isActive = NO' --dry-run",

@@ -11,12 +11,12 @@ extension Subcommand {
         name: "insert", summary: "Insert an object of an entity.", usage: "STORE ENTITY [NAME=VALUE ...]",
         argumentCount: 2...10_000,
         discussion: """
-            Inserts one object of ENTITY and prints its ID. A property that is not named gets the default of the model.
+            Inserts one object of ENTITY and prints its ID. A property without a value gets the model's default.
 
-            VALUE is the value itself, without quotes of its own: text and URIs as they are, numbers as 12, -0.5 or 1e6, booleans as
-            true or false, dates as 2024-05-01 or 2024-05-01T12:30:00Z (UTC unless a zone is given), data as base64. NAME of a to-one
-            relationship takes the key of an object, or Album/5 where the entity has subentities; label.city is an element of a
-            composite. Nothing after = is an empty text, and no other value.
+            VALUE has no quotes of its own: text and URIs as they are, numbers as 12, -0.5 or 1e6, booleans as true or false, dates as
+            2024-05-01 or 2024-05-01T12:30:00Z (default zone: UTC), data as base64. A to-one relationship takes the key of an
+            object, or Album/5 if the entity has subentities; label.city is an element of a composite. An empty VALUE is an empty
+            text, and is refused for other types.
 
             The object of a relationship must exist, mandatory properties need values, and unique values must be free.
             With --json prints one object: id, entity, key, generation.
@@ -68,7 +68,7 @@ extension Subcommand {
         }
     }
 
-    /// The values that arguments give to properties.
+    /// Returns the values that arguments assign to properties.
     private static func values(
         _ assignments: [String], of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel
     ) throws -> [String: Value] {

@@ -6,32 +6,29 @@ extension Subcommand {
         name: "update", summary: "Set properties of the objects of an entity that meet a condition.",
         usage: "STORE ENTITY", argumentCount: 2...2,
         discussion: """
-            Sets properties of the objects of ENTITY, those of its subentities included, all in one transaction: all of them change,
-            or none. Says first how many objects would change, and asks.
+            Sets properties of the objects of ENTITY and of its subentities, all in one transaction. First prints how many objects
+            will change, and asks.
 
-            --set takes a property, = and a value or an expression, and can be given several times: 'plays = plays + 1',
+            --set takes a property, = and a value or an expression, and can be repeated: 'plays = plays + 1',
             'title = "x"', 'released = "2024-05-01"', 'rating = NULL', 'album = 5' or 'artist = "Band/5"' (the key of an object),
             'label.city = "Rome"' (an element of a composite). Expressions and --where are written as in 'roost fetch --where'. They see
-            each object as it was before: 'a = b' with 'b = a' exchanges two values. --dry-run does not tell of values that
-            another object must not have as well.
+            each object as it was before: 'a = b' with 'b = a' exchanges two values. --dry-run does not find values that violate
+            a uniqueness constraint.
 
-            A value must fit its property exactly, a mandatory property cannot become NULL, and an object that a relationship is to
-            lead to must exist. An object that joins an ordered relationship comes last in it.
+            A value must fit its property exactly, a mandatory property cannot become NULL, and the destination of a relationship
+            must exist. An object that is added to an ordered relationship becomes its last.
 
             With --json prints one object: entity, requested, cascaded, related [{entity, count}], count, dryRun, generation, backup.
             related are objects on the other side of a to-one relationship that change too.
 
-            Exits 1 when the question is answered with no, and 2 when nobody can be asked and there is no --yes. Ctrl-C stops it
-            as long as nothing is changed. When the objects are changed and only closing the store fails, as on a full disk, that is
-            a warning, and the exit code 0.
+            Exits 1 if the answer is no, and 2 if standard input is not a terminal and --yes is missing. Ctrl-C stops the command
+            before the change. If only closing the store fails after the change, as on a full disk, the command warns and exits 0.
             """,
         options: [
             CommandOption(
-                "set", letter: "s", value: "ASSIGNMENT",
-                help: "A property, = and its new value; can be given several times."),
+                "set", letter: "s", value: "ASSIGNMENT", help: "A property, = and its new value; can be repeated."),
             CommandOption(
-                "where", letter: "w", value: "PREDICATE",
-                help: "The condition that objects must meet; all unless given."),
+                "where", letter: "w", value: "PREDICATE", help: "The condition that objects must meet (default: all)."),
         ] + BatchRun.options + StoreArguments.openingOptions,
         examples: [
             "roost update music.sqlite Track --set='isExplicit = YES' --where=\"title BEGINSWITH 'Explicit'\"",
@@ -43,7 +40,7 @@ extension Subcommand {
         let assignments = arguments.allValues("set")
         guard !assignments.isEmpty else {
             throw UsageError(
-                "option '--set' is missing: it says what becomes of a property, as in --set='plays = plays + 1'")
+                "option '--set' is missing; it assigns a value to a property, as in --set='plays = plays + 1'")
         }
         let run = try BatchRun(.init(verb: "update", past: "Updated"), arguments: arguments, console: console)
         return try run.withStore { store in

@@ -25,7 +25,7 @@ extension Subcommand {
         options: [
             CommandOption("port", letter: "p", value: "N", help: "The port (default: a free one)."),
             CommandOption("write", help: "Let the page change objects."),
-            CommandOption("no-open", help: "Print the address, and open no browser."),
+            CommandOption("no-open", help: "Print the address without opening a browser."),
         ] + StoreArguments.openingOptions,
         examples: ["roost browse music.sqlite", "roost browse music.sqlite copy.lmdb --port=8080 --no-open"],
         run: runBrowse)
@@ -59,7 +59,7 @@ extension Subcommand {
         }
     }
 
-    /// Opens the stores one inside of the other, so that each is closed whatever happens.
+    /// Opens the stores one inside the other, so that each is closed also after an error.
     private static func withStores(
         _ names: ArraySlice<String>, arguments: ParsedArguments, stores: [any PersistentStore],
         _ body: ([any PersistentStore]) throws -> ExitCode
@@ -70,7 +70,7 @@ extension Subcommand {
         }
     }
 
-    /// The name of a store for people: that of its file.
+    /// Returns the title of a store: the name of its file.
     private static func title(of store: any PersistentStore) -> String {
         guard store.type.capabilities.contains(.file) else { return store.location.description }
         return store.location.path.split(separator: "/").last.map(String.init) ?? store.location.path

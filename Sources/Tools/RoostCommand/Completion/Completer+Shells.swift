@@ -1,5 +1,5 @@
 extension Completer {
-    /// The answer to a script: one candidate a line.
+    /// Returns the answer to a script, one candidate a line.
     ///
     /// - Parameter arguments: `words` and the words after `roost`, for candidates with a tab and
     ///   their meaning; or `bash`, the line up to the cursor, and the characters that separate
@@ -16,8 +16,9 @@ extension Completer {
         }
     }
 
-    /// The candidates as Bash wants them: quoted, and without the part of the word before its last
-    /// separator.
+    /// Returns the candidates in the form that Bash requires.
+    ///
+    /// They are quoted, and lack the part of the word before its last separator.
     private func bash(_ line: ShellLine, breaks: String) -> [String] {
         let candidates = candidates(Array(line.words.dropFirst())).map(\.text)
         // Between quotes nothing is separated, and Bash quotes itself.
@@ -49,7 +50,7 @@ struct ShellLine {
         isQuoted = quote != nil
     }
 
-    /// A word with a backslash before everything that means something to a shell.
+    /// Returns a word with a backslash before each character that is special in a shell.
     static func quoted(_ word: String, keepsHome: Bool) -> String {
         var result = ""
         for (index, character) in word.enumerated() {

@@ -4,17 +4,16 @@ internal import RoostStores
 
 /// The completions at the cursor, from the table of commands that the help and the parser use.
 ///
-/// The scripts of `roost completions` ask for it by running `roost __complete`, so that they are
-/// never older than the program.
+/// The scripts of `roost completions` run `roost __complete`, so they do not become outdated.
 struct Completer {
     /// The hidden command that the scripts run.
     static let commandName = "__complete"
 
-    /// Something that can stand there.
+    /// A word that can be at the cursor.
     struct Candidate: Hashable {
         /// The whole word.
         var text: String
-        /// What it means, for shells that show it.
+        /// The meaning, for shells that show it.
         var help = ""
     }
 
@@ -22,7 +21,7 @@ struct Completer {
 
     init(_ commands: [Subcommand]) { self.commands = commands }
 
-    /// The candidates for the last of the words after `roost`, which may be empty.
+    /// Returns the candidates for the last of the words after `roost`, which may be empty.
     func candidates(_ words: [String]) -> [Candidate] {
         let current = words.last ?? ""
         guard words.count > 1, let name = words.first else {
@@ -64,7 +63,7 @@ struct Completer {
         return found
     }
 
-    /// What a word of a usage stands for.
+    /// Returns the candidates for a word of a usage, such as `STORE`.
     private func places(_ word: String, current: String, line: CompletionLine) -> [Candidate] {
         if word.contains("|") || word.allSatisfy({ $0.isLowercase || $0 == "-" }) {
             return matching(current, candidates: word.split(separator: "|").map { Candidate(text: String($0)) })
@@ -107,7 +106,7 @@ struct Completer {
         if let type = types.first(where: { current.hasPrefix("\($0.name):") }) {
             let prefix = "\(type.name):"
             guard type.capabilities.contains(.file) else { return [] }
-            // No shell knows that `~` behind a colon is a home.
+            // No shell expands `~` after a colon.
             return FileCandidates.files(String(current.dropFirst(prefix.count)), expandsHome: false)
                 .map { Candidate(text: prefix + $0.text) }
         }
@@ -117,22 +116,23 @@ struct Completer {
             + matching(current, candidates: types.map { Candidate(text: "\($0.name):", help: "a store of this type") })
     }
 
-    /// The configuration; empty for a wrong one, about which the command itself will tell.
+    /// Returns the settings; empty if the configuration is wrong, which the command reports itself.
     private func settings(_ line: CompletionLine) -> [RoostConfiguration.Setting] {
         (try? RoostConfiguration(file: line.values["config"]))?.settings ?? []
     }
 
-    /// The entities of the store that the line names first, or of the default store.
+    /// Returns the entities of the store that the line names first, or of the default store.
     private func entities(_ line: CompletionLine) -> [String] {
-        // A store that cannot be read has no candidates; the command itself will tell why.
+        // A store that cannot be read has no candidates; the command reports the reason itself.
         guard let arguments = try? ParsedArguments(line.storeArguments, for: .info),
             let text = arguments.positions.first
         else { return [] }
         return StoreArguments.entityNames(text, arguments: arguments)
     }
 
-    /// Those of the candidates that begin like the word; options only for a word that begins like
-    /// one.
+    /// Returns the candidates that begin with the word.
+    ///
+    /// With `hidesOptions`, an empty word has no options among its candidates.
     private func matching(
         _ current: String, candidates: [Candidate], hidesOptions: Bool = false
     ) -> [Candidate] {

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// The words of a command line before the cursor, sorted as the parser would, but forgiving.
+/// The words of a command line before the cursor, parsed without errors.
 struct CompletionLine {
     /// The options of the command.
     let options: [CommandOption]
-    /// What is no option, in order.
+    /// The arguments that are not options, in order.
     private(set) var positions: [String] = []
     /// The values of options that were given.
     private(set) var values: [String: String] = [:]
@@ -50,8 +50,9 @@ struct CompletionLine {
         return options + ["--timeout=0"] + (positions.first.map { ["--", $0] } ?? [])
     }
 
-    /// The words of a usage that can follow these arguments: `OLD` after `diff` in
-    /// `print|validate FILE, diff OLD NEW`.
+    /// Returns the words of a usage that can follow these arguments.
+    ///
+    /// In `print|validate FILE, diff OLD NEW`, `OLD` follows `diff`.
     static func words(of usage: String, after positions: [String]) -> [String] {
         usage.components(separatedBy: ", ").compactMap { form in
             let words = form.split(separator: " ").map { $0.trimmingPrefix("[").filter { $0 != "]" } }

@@ -7,7 +7,7 @@ extension Subcommand {
         usage: "bash|zsh|fish", argumentCount: 1...1,
         discussion: """
             Completes commands, options and their values, types and paths of stores, the names of stores in the configuration,
-            and entities. The script asks the program that is being typed, so it need not be made anew for a new version.
+            and entities. The script runs the program on the command line, so a new version does not require a new script.
 
             bash  Add to ~/.bashrc:  eval "$(roost completions bash)"
             zsh   Add to ~/.zshrc, below compinit:  source <(roost completions zsh)
@@ -46,7 +46,7 @@ enum CompletionShell: String, CaseIterable {
                 while IFS= read -r candidate; do
                     [[ -z $candidate ]] || COMPREPLY+=("$candidate")
                 done < <("${1/#\\~\\//$HOME/}" \(Completer.commandName) bash "${COMP_LINE:0:COMP_POINT}" "$COMP_WORDBREAKS" 2>/dev/null)
-                # What goes on gets no blank.
+                # No blank after a word that can continue.
                 if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *[/:=] ]]; then
                     compopt -o nospace 2>/dev/null
                 fi

@@ -3,16 +3,18 @@ internal import Roost
 internal import RoostCore
 internal import RoostFiles
 
-/// Files whose paths begin like a word.
+/// Finds the files whose paths begin with a word.
 enum FileCandidates {
     /// Bundles of models are directories that count as files.
     private static let bundles = [".xcdatamodeld", ".xcdatamodel", ".momd"]
 
-    /// The files and directories; directories end with a slash, hidden ones show only when the word
-    /// asks for them.
+    /// Returns the files and directories that can complete a word.
+    ///
+    /// Directories end with a slash. Hidden files are included only if the word begins with a
+    /// period.
     ///
     /// - Parameters:
-    ///   - word: The path as far as it was typed.
+    ///   - word: The typed part of a path.
     ///   - onlyDirectories: Whether files are left out.
     ///   - expandsHome: Whether `~/` is the user's home.
     /// - Returns: Paths that begin as `word` does, sorted.
@@ -23,7 +25,7 @@ enum FileCandidates {
         let directory = slash.map { String(word[...$0]) } ?? ""
         let name = slash.map { word[word.index(after: $0)...] } ?? word[...]
         var place = directory.isEmpty ? "." : directory
-        // As shells do, which go by the variable alone.
+        // Shells use the variable alone, too.
         if expandsHome, place.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"] {
             place = home + place.dropFirst()
         }
@@ -32,7 +34,7 @@ enum FileCandidates {
         let names = Set(entries)
         let companions = StoreRegistry.standard.companionSuffixes + [StoreLock.suffix]
         return entries.sorted().compactMap { entry in
-            // What stands beside a store is not meant.
+            // Companion files of a store are left out.
             guard
                 !companions.contains(where: { entry.hasSuffix($0) && names.contains(String(entry.dropLast($0.count))) })
             else { return nil }

@@ -2,21 +2,21 @@ internal import Roost
 internal import RoostConformance
 internal import RoostCore
 
-/// What `roost conformance` was asked to run and how to report it.
+/// The checks that `roost conformance` runs, and the form of its report.
 struct ConformanceRun {
     private let checks: [ConformanceCheck]
     private let fixtures: [StoreFixture]
-    /// Nil for JSON.
+    /// The format of the report, or nil for JSON.
     private let format: ConformanceReport.Format?
     private let detail: ConformanceReport.Detail
     private let isCancelled: () -> Bool
 
     /// Reads the command line.
     ///
-    /// `isCancelled` is asked after each check; true ends the run.
+    /// The run ends if `isCancelled` returns true after a check.
     ///
-    /// - Throws: `UsageError` for a type that is not known, no check left, a mistaken exclusion, or
-    ///   options that exclude each other.
+    /// - Throws: `UsageError` for an unknown type, a filter that finds no check, a wrong exclusion,
+    ///   or options that exclude each other.
     init(
         _ arguments: ParsedArguments, registry: StoreRegistry, isCancelled: @escaping () -> Bool = { false }
     ) throws {
@@ -36,12 +36,12 @@ struct ConformanceRun {
         try Self.requireUse(of: exclusions, in: checks, on: fixtures)
     }
 
-    /// Runs the checks; `write` gets the report piece by piece.
+    /// Runs the checks, and passes the report to `write` piece by piece.
     ///
-    /// When the run is cancelled, the report has what was run and says that it is not all.
+    /// The report of a cancelled run has the results so far and says that it is incomplete.
     ///
-    /// - Throws: code `cancelled`; what `write` throws; `missingDirectory` or `permissionDenied`
-    ///   where temporary files belong.
+    /// - Throws: `cancelled`; errors of `write`; `missingDirectory` or `permissionDenied` without a
+    ///   directory for temporary files.
     func run(write: (String) throws -> Void) throws -> ExitCode {
         try Workbench.requireTemporaryDirectory()
         let checkCount = checks.count * fixtures.count
@@ -69,7 +69,7 @@ struct ConformanceRun {
     /// Ends the runner early.
     private struct Interrupted: Error {}
 
-    /// What a run ends with that did not come to its end.
+    /// The error of a run that ends early.
     static var cancelled: StoreError { StoreError(.cancelled, "The run was cancelled; not all checks were made.") }
 
     // MARK: Reading the command line
@@ -87,7 +87,7 @@ struct ConformanceRun {
         }
     }
 
-    /// An exclusion, and the name of the only type that it is for; nil for all of them.
+    /// An exclusion, and the name of its type, or nil for all types.
     private typealias Exclusion = (type: String?, exclusion: ConformanceExclusion)
 
     /// Reads `ID=REASON` or `TYPE:ID=REASON`.
@@ -121,9 +121,9 @@ struct ConformanceRun {
         }
     }
 
-    /// The types with these names.
+    /// Returns the types with these names.
     ///
-    /// - Throws: `UsageError` for one that is not known or given twice.
+    /// - Throws: `UsageError` for an unknown or repeated name.
     static func types(_ names: [String], registry: StoreRegistry) throws -> [any PersistentStoreType] {
         var types: [any PersistentStoreType] = []
         for name in names {
@@ -154,7 +154,7 @@ struct ConformanceRun {
     }
 }
 
-/// What `roost conformance --json` prints.
+/// The object that `roost conformance --json` prints.
 private struct ConformanceJSON: Encodable {
     struct Check: Encodable {
         var type: String

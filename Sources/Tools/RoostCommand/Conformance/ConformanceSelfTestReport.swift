@@ -2,7 +2,7 @@ internal import Roost
 internal import RoostConformance
 internal import RoostCore
 
-/// `roost conformance --self-test`: shows that the suite notices every fault it ships with.
+/// The report of `roost conformance --self-test`, which shows that the suite notices each fault.
 struct ConformanceSelfTestReport: Encodable {
     struct Fault: Encodable {
         var type: String
@@ -19,15 +19,14 @@ struct ConformanceSelfTestReport: Encodable {
     private var skipped = 0
     private var interrupted = false
 
-    /// Tries every fault around stores of each type and prints a line for each, or one JSON object
-    /// at the end.
+    /// Tries every fault on stores of each type.
     ///
-    /// `isCancelled` is asked after each fault; true ends the run, after a report on what was
-    /// tried.
+    /// Prints a line for each fault, or one JSON object at the end. If `isCancelled` returns true
+    /// before a fault, the run ends with a report on the faults so far.
     ///
-    /// - Returns: `finding` when a fault is not caught.
-    /// - Throws: `UsageError` for options that do not go together, a type that is not known, given
-    ///   twice or cannot be written, and a filter that finds nothing; code `cancelled`.
+    /// - Returns: `finding` if a fault is not caught.
+    /// - Throws: `UsageError` for options that exclude each other, for a type that is unknown,
+    ///   repeated or cannot be written, and for a filter that finds nothing; `cancelled`.
     static func run(
         _ types: [String], arguments: ParsedArguments, isCancelled: () -> Bool, print: (String) throws -> Void
     ) throws -> ExitCode {

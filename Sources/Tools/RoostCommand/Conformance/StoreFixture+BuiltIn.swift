@@ -5,9 +5,9 @@ internal import RoostCoreData
 internal import RoostMemory
 
 extension StoreFixture {
-    /// Returns the fixture with which the suite runs on a registered type.
+    /// Returns the fixture of a registered type.
     ///
-    /// A third party's type runs as its capabilities say.
+    /// Types of other packages run according to their capabilities.
     static func builtIn(
         _ type: any PersistentStoreType, exclusions: [ConformanceExclusion] = [], peer: PeerProgram? = .thisProgram
     ) -> StoreFixture {
@@ -21,25 +21,25 @@ extension StoreFixture {
         }
     }
 
-    /// The variable that names the server for types whose stores are on one.
+    /// The variable that has the connection parameters for types whose stores are on a server.
     static let serverVariable = "ROOST_POSTGRES"
-    /// The parameters of the connections to the server; nil without one.
+    /// The connection parameters of the server, or nil without a server.
     static var server: String? {
         ProcessInfo.processInfo.environment[serverVariable].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Returns the location of the store with a name in a run with a directory.
+    /// Returns the location of a named store on the server.
     private static func location(
         of type: any PersistentStoreType, on server: String, in directory: String, name: String
     ) -> StoreLocation {
-        // A schema cannot have every name that a file can have.
+        // Schema names are more limited than file names, so the name is a hash.
         let number = "\(directory)/\(name)".utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
             ($0 ^ UInt64($1)) &* 0x100_0000_01b3
         }
         return StoreLocation(type: type.name, path: "\(server) schema=conformance_\(String(number, radix: 16))")
     }
 
-    /// Returns a function that makes a store of a type that cannot write one itself.
+    /// Returns a function that makes a sample of a type that cannot write, or nil.
     private static func sample(of type: any PersistentStoreType) -> (
         @Sendable (_ directory: String) throws -> StoreSample
     )? {
@@ -50,7 +50,7 @@ extension StoreFixture {
     }
 
     #if SQLite
-        /// Writes the standard sample as a file of Core Data's.
+        /// Writes the standard sample as a Core Data store.
         private static func coreDataSample(
             in directory: String, of type: any PersistentStoreType
         ) throws -> StoreSample {
@@ -72,9 +72,9 @@ extension PeerProgram {
     /// The hidden command that makes `roost` the second process of checks about processes.
     static let commandName = "__conformance-peer"
 
-    /// The `roost` program at `path`.
+    /// Returns the `roost` program at `path`.
     static func roost(at path: String) -> PeerProgram { PeerProgram(path: path, arguments: [commandName]) }
 
-    /// The program that runs, once more; nil if its path is unknown.
+    /// This program, or nil if its path is unknown.
     static var thisProgram: PeerProgram? { Bundle.main.executablePath.map { .roost(at: $0) } }
 }

@@ -1,10 +1,9 @@
 internal import Foundation
 
 extension Console {
-    /// Prints what a command did: as JSON with `--json`, nothing with `--quiet`, else `text`, in
-    /// which the warnings are.
+    /// Prints a report: as JSON with `--json`, not at all with `--quiet`, else as `text`.
     ///
-    /// Where they would not be seen in a text they go to standard error.
+    /// `text` contains the warnings. With `--json` or `--quiet` they go to standard error.
     func printReport(
         _ report: some Encodable, text: String, warnings: [String], arguments: ParsedArguments
     ) throws {

@@ -12,8 +12,8 @@ struct Console: Sendable {
 
     /// Writes a result and a line feed to standard output.
     ///
-    /// Fails when the reader of standard output has closed it. The command then closes its stores
-    /// and ends without a message, as a program that SIGPIPE ends.
+    /// Fails if the reader has closed standard output. The command then closes its stores and ends
+    /// without a message, like a program that SIGPIPE ends.
     func print(_ text: String) throws {
         try write(Array((text + "\n").utf8))
     }
@@ -35,14 +35,14 @@ struct Console: Sendable {
         try print(String(decoding: JSONText.bytes(try JSONNode(encoding: value), style: .compact), as: UTF8.self))
     }
 
-    /// A value as JSON, without a line feed at its end.
+    /// Returns a value as JSON, without a line feed at its end.
     static func json(_ value: some Encodable) throws -> String {
         String(decoding: JSONText.bytes(try JSONNode(encoding: value), style: .lines), as: UTF8.self)
     }
 
     /// Writes one line to standard error.
     ///
-    /// Nothing can be done when that fails.
+    /// A failure is ignored.
     func printError(_ message: String) {
         // A line feed or an escape sequence in a path must not look like a second message.
         let line = String(
@@ -51,10 +51,10 @@ struct Console: Sendable {
         _ = Self.write(Array("roost: \(line)\n".utf8), to: STDERR_FILENO)
     }
 
-    /// A message with the full stops of the program's own rule, wherever its text comes from.
+    /// Returns a message with the program's punctuation.
     ///
-    /// One sentence ends without a full stop, as the messages of other programs do; each of several
-    /// sentences ends with one.
+    /// A single sentence ends without a full stop, as in other programs. Each of several sentences
+    /// ends with one.
     static func punctuated(_ message: String) -> String {
         let isOneSentence = message.firstRange(of: ". ") == nil
         if isOneSentence, message.hasSuffix("."), !message.hasSuffix("..") { return String(message.dropLast()) }
@@ -62,9 +62,9 @@ struct Console: Sendable {
         return message + "."
     }
 
-    /// Writes a text as it is to standard error.
+    /// Writes a text unchanged to standard error.
     ///
-    /// Nothing can be done when that fails.
+    /// A failure is ignored.
     func show(_ text: String) { _ = Self.write(Array(text.utf8), to: STDERR_FILENO) }
 
     /// Replaces the progress line on standard error; an empty text removes it.
@@ -73,10 +73,9 @@ struct Console: Sendable {
         _ = Self.write(Array("\r\u{1B}[K\(text)".utf8), to: STDERR_FILENO)
     }
 
-    /// Writes a question to standard error and reads whether the answer is yes; the end of standard
-    /// input is a no.
+    /// Writes a question to standard error, and returns whether the answer is yes.
     ///
-    /// Throws code `cancelled` after a signal, which does not end the system call that reads.
+    /// The end of standard input counts as no. Throws `cancelled` after a signal.
     func ask(_ question: String) throws(StoreError) -> Bool {
         _ = Self.write(Array(question.utf8), to: STDERR_FILENO)
         // A terminal gives whole lines.
@@ -88,7 +87,7 @@ struct Console: Sendable {
         return ["y", "yes"].contains(answer.lowercased())
     }
 
-    /// How tables look here.
+    /// The style of tables on standard output.
     var tableStyle: TableStyle {
         let isTerminal = isatty(STDOUT_FILENO) == 1
         return TableStyle(
@@ -96,15 +95,14 @@ struct Console: Sendable {
             terminalWidth: isTerminal ? Int(croost_terminal_width(STDOUT_FILENO)) : nil)
     }
 
-    /// Gives the descriptors of standard input, output and error that are closed something
-    /// harmless.
+    /// Opens `/dev/null` for each closed descriptor of standard input, output and error.
     ///
     /// Otherwise a store's file would get the number, and a report or an error would be written
-    /// into it. What stands for a closed one cannot be used in its direction, so that using it is
-    /// an error as before.
+    /// into it. The replacement is opened for the other direction, so that using it is still an
+    /// error.
     static func fillStandardDescriptors() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
-            // The system gives the lowest number that is free: this one, since those below are taken.
+            // The system returns the lowest free number. The numbers below are open already.
             guard open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) == descriptor else {
                 leave(.failure)
             }
@@ -114,7 +112,7 @@ struct Console: Sendable {
     /// Ends the process at once.
     static func leave(_ code: ExitCode) -> Never { _exit(code.rawValue) }
 
-    /// Writes everything; the errno value when it cannot.
+    /// Writes all bytes; returns the value of `errno` after a failure, or nil.
     private static func write(_ bytes: borrowing [UInt8], to descriptor: Int32) -> Int32? {
         bytes.withUnsafeBytes { bytes in
             var offset = 0
@@ -132,10 +130,10 @@ struct Console: Sendable {
     }
 }
 
-/// Standard output was not written.
+/// A failure to write to standard output.
 struct OutputError: Error, CustomStringConvertible {
     enum Reason {
-        /// Nobody reads it any more, which is no error of the command's.
+        /// The reader has ended, which is not an error of the command.
         case readerGone
         /// A signal came.
         case interrupted
@@ -147,7 +145,7 @@ struct OutputError: Error, CustomStringConvertible {
 
     var description: String {
         switch reason {
-        case .readerGone: "nobody reads standard output"
+        case .readerGone: "the reader of standard output has ended"
         case .interrupted: "interrupted"
         case .system(let code): "standard output cannot be written: \(String(cString: strerror(code)))"
         }

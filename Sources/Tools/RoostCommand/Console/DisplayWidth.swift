@@ -1,27 +1,28 @@
-/// How many columns of a terminal text takes.
+/// The number of terminal columns that a text fills.
 ///
-/// East Asian wide characters and emoji take two, combining marks none; see Unicode's annexes 11
-/// and 51.
+/// East Asian wide characters and emoji fill two columns, combining marks none; see Unicode's
+/// annexes 11 and 51.
 enum DisplayWidth {
-    /// The columns of a text without control characters.
+    /// Returns the columns of a text without control characters.
     static func of(_ text: some StringProtocol) -> Int {
         // Most text is ASCII.
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
         return text.reduce(0) { $0 + of($1) }
     }
 
-    /// The columns of one character as people see it, however many code points it has.
+    /// Returns the columns of one character, which can have several code points.
     static func of(_ character: Character) -> Int {
         var width = 0
         for scalar in character.unicodeScalars {
-            // An emoji selector makes a narrow symbol wide; what else follows a wide character is drawn over it.
+            // An emoji selector makes a narrow symbol wide. Other marks are drawn over a wide
+            // character.
             if scalar == "\u{FE0F}" || isWide(scalar) { return 2 }
             width += of(scalar)
         }
         return width
     }
 
-    /// The columns of a code point that is not wide.
+    /// Returns the columns of a code point that is not wide.
     private static func of(_ scalar: Unicode.Scalar) -> Int {
         if scalar.value < 0x300 { return scalar.value == 0xAD ? 0 : 1 }
         switch scalar.properties.generalCategory {
@@ -33,7 +34,7 @@ enum DisplayWidth {
         return 1
     }
 
-    /// The first characters of a text that together take at most so many columns.
+    /// Returns the longest prefix of a text that fits into a number of columns.
     static func prefix(_ text: String, columns: Int) -> Substring {
         var (end, used) = (text.startIndex, 0)
         while end < text.endIndex {
@@ -44,7 +45,7 @@ enum DisplayWidth {
         return text[..<end]
     }
 
-    /// The text if it has room, else its beginning and `…`.
+    /// Returns the text if it fits, else its beginning and `…`.
     static func fitted(_ text: String, columns: Int) -> String {
         of(text) <= columns ? text : prefix(text, columns: columns - 1) + "…"
     }
@@ -60,7 +61,7 @@ enum DisplayWidth {
         return low < wideRanges.count && wideRanges[low].contains(scalar.value)
     }
 
-    /// East Asian Width W and F, without the emoji that Unicode's properties tell.
+    /// East Asian Width W and F, without the emoji that Unicode's properties name.
     private static let wideRanges: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0xA4CF,
         0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60,
@@ -69,8 +70,10 @@ enum DisplayWidth {
     ]
 }
 
-/// Text made safe to look at: what would move the cursor, start a command or turn the direction of
-/// writing is shown instead.
+/// Text that is safe to show on a terminal.
+///
+/// Characters that move the cursor, begin a command or change the direction of writing are
+/// replaced by visible ones.
 enum VisibleText {
     static func of(_ text: String) -> String {
         guard !text.unicodeScalars.allSatisfy({ !isInvisible($0) }) else { return text }

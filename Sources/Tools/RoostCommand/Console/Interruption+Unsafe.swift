@@ -3,25 +3,24 @@ internal import RoostCore
 internal import RoostMigration
 internal import RoostSystem
 
-/// Ctrl-C, SIGTERM and a terminal that goes away: they cancel what can be cancelled, and end
-/// everything else at once.
+/// Handles SIGINT, SIGTERM and SIGHUP: cancels what can be cancelled, and otherwise ends the
+/// process.
 final class Interruption: Sendable {
-    /// The one of the process, since signals are the process's.
+    /// The instance of the process, since signals belong to the process.
     static let shared = Interruption()
 
-    /// How long the reading of open stores may take to notice that it was cancelled.
+    /// The time that open stores have to end after they were cancelled.
     private static let patienceSeconds: UInt32 = 3
     /// The stacks of threads that only wait.
     private static let stackByteCount = 1 << 20
 
     private struct State {
-        /// What runs the command, so that its fetches can be cancelled, and its comparisons.
+        /// The task that runs the command, so that its fetches can be cancelled.
         var command: Task<Void, Never>?
         var cancellation: ConversionCancellation?
         let readingCancellation = ConversionCancellation()
         var openStoreCount = 0
-        /// Whether what could be cancelled has succeeded, or is at the point from which on it
-        /// cannot be.
+        /// Whether the operation has succeeded, or can no longer be cancelled.
         var isDone = false
         var wasInterrupted = false
         /// Whether a signal has cancelled the reading of open stores.
@@ -32,13 +31,13 @@ final class Interruption: Sendable {
 
     /// A shell in which a user types.
     private struct Session {
-        /// Runs the present statement.
+        /// The task of the current statement.
         var statement: Task<Void, Never>?
-        /// Whether Ctrl-C came since the last look.
+        /// Whether Ctrl-C came since the last query.
         var wasInterrupted = false
     }
 
-    /// What a signal does.
+    /// The effect of a signal.
     private enum Action {
         case nothing, leave, cancel(ConversionCancellation), cancelStatement(Task<Void, Never>)
         case unwind(Task<Void, Never>?, ConversionCancellation)
@@ -46,23 +45,24 @@ final class Interruption: Sendable {
 
     private let state = Mutex(State())
 
-    /// Takes over the signals of the process; called once, before there is a second thread.
+    /// Installs the handling of signals; called once, before a second thread starts.
     ///
-    /// Writing to a closed pipe and beyond a size limit become ordinary errors. The others are
-    /// blocked in every thread, since threads inherit that, and one waits for them: signal sources
-    /// of Dispatch lose a signal now and then on Linux, when a thread that does not block it gets
-    /// it first.
+    /// Writing to a closed pipe and beyond a size limit become ordinary errors. The other signals
+    /// are blocked in every thread, because threads inherit the mask, and one thread waits for
+    /// them. Dispatch's signal sources can lose a signal on Linux, if a thread that does not block
+    /// it receives it first.
     func install() {
         for ignored in [SIGPIPE, SIGXFSZ] { signal(ignored, SIG_IGN) }
         var awaited = sigset_t()
         sigemptyset(&awaited)
         for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&awaited, number) }
-        // Where they cannot be blocked they end the process, as they do by themselves.
+        // If they cannot be blocked, they end the process, as they do by default.
         guard pthread_sigmask(SIG_BLOCK, &awaited, nil) == 0 else { return }
-        // Whoever started the process may have it ignore these two, as shells do for what runs in the background.
+        // Shells start background processes with these two ignored.
         for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
-        // With this one that is what somebody asked for: nohup.
-        // SAFETY: both are function pointers or the numbers in their place that C defines, and are only compared.
+        // An ignored SIGHUP stays ignored, as with nohup.
+        // SAFETY: both are function pointers or the numbers that C defines instead, and are only
+        // compared.
         if unsafeBitCast(signal(SIGHUP, SIG_DFL), to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
             signal(SIGHUP, SIG_IGN)
             sigdelset(&awaited, SIGHUP)
@@ -70,7 +70,7 @@ final class Interruption: Sendable {
         let signals = awaited
         do throws(SystemFailure) {
             try SystemThread.start("roost-signals", stackByteCount: Self.stackByteCount) { [self] in
-                // What a line editor handles reaches the thread that edits.
+                // The signals of a line editor must reach the thread that edits.
                 var edited = sigset_t()
                 sigemptyset(&edited)
                 for number in [SIGTSTP, SIGCONT, SIGWINCH] { sigaddset(&edited, number) }
@@ -101,8 +101,8 @@ final class Interruption: Sendable {
 
     /// Runs `body` so that a signal cancels it by `cancellation` instead of ending the process.
     ///
-    /// The first signal after `body` has succeeded changes nothing: the process reports what was
-    /// done and ends with its code. The second signal ends it, in case its output blocks.
+    /// The first signal after `body` has succeeded has no effect: the process prints its report and
+    /// ends with its own code. The second signal ends the process, in case its output blocks.
     func cancelling<Result>(_ cancellation: ConversionCancellation, _ body: () throws -> Result) rethrows -> Result {
         state.withLock { state in
             (state.cancellation, state.isDone) = (cancellation, false)
@@ -118,32 +118,31 @@ final class Interruption: Sendable {
         }
     }
 
-    /// Runs `body`, which opens a store and closes it, so that the first signal cancels what it
-    /// reads instead of ending the process.
+    /// Runs `body`, which opens and closes a store, so that the first signal cancels its reading.
     ///
-    /// The files that a store has only while it is open go when it is closed. What does not notice
-    /// for some seconds that it was cancelled, and what gets a second signal, ends at once.
+    /// Closing the store removes the files that it has only while it is open. A second signal, or
+    /// some seconds without an end, end the process at once.
     func withOpenStore<Result>(_ body: () throws -> Result) rethrows -> Result {
         state.withLock { $0.openStoreCount += 1 }
         defer { state.withLock { $0.openStoreCount -= 1 } }
         return try body()
     }
 
-    /// What is asked to stop with the reading of open stores, for what is no fetch.
+    /// The cancellation of readers that are not fetches.
     var readingCancellation: ConversionCancellation { state.withLock { $0.readingCancellation } }
 
     /// Whether the reading of open stores was cancelled.
     var isReadingCancelled: Bool { state.withLock { $0.isReadingCancelled } }
 
-    /// Throws code `cancelled` when the reading of open stores was cancelled.
+    /// Throws `cancelled` if the reading of open stores was cancelled.
     func check() throws(StoreError) {
         if isReadingCancelled { throw Self.error }
     }
 
-    /// Decides between a signal and a commit: the one that comes first.
+    /// Marks the beginning of a commit, unless a signal came first.
     ///
-    /// From here on the first signal changes nothing: the command says what it did, closes the
-    /// store and ends with its code.
+    /// From here on, the first signal has no effect: the command prints its report, closes the
+    /// store and ends with its own code.
     ///
     /// - Throws: `cancelled` after a signal.
     func beginCommit() throws(StoreError) {
@@ -156,9 +155,9 @@ final class Interruption: Sendable {
 
     // MARK: Shells
 
-    /// Makes a commit that a signal does not interrupt, and after which the command continues.
+    /// Runs a commit that a signal does not interrupt; the command continues after it.
     ///
-    /// - Throws: `cancelled` if a signal came before; what `body` throws.
+    /// - Throws: `cancelled` if a signal came before; errors of `body`.
     func committing<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         try beginCommit()
         defer { state.withLock { $0.isDone = false } }
@@ -212,7 +211,7 @@ final class Interruption: Sendable {
         }
         state.withLock { state in
             state.session?.statement = nil
-            // What ends the command stays.
+            // A signal that ends the command keeps its effect.
             if state.session != nil, !state.wasInterrupted { state.isReadingCancelled = false }
         }
     }
@@ -250,7 +249,7 @@ final class Interruption: Sendable {
                     Console.leave(.interrupted)
                 }
             } catch {
-                // What does not notice that it was cancelled would run on.
+                // Without the thread, a reader that ignores the cancellation would not end.
                 Console.leave(.interrupted)
             }
         }

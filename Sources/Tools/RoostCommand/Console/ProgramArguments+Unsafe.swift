@@ -1,12 +1,12 @@
-/// The command line as the system gives it.
+/// The command line of the process.
 enum ProgramArguments {
     /// Returns the arguments of the program, without its name.
     ///
-    /// Swift's own list replaces bytes that are not UTF-8, and the replacement would be looked for,
-    /// or stored.
+    /// Swift's own list replaces bytes that are not UTF-8. The command would look for the
+    /// replacement, or store it.
     static func read() throws(UsageError) -> [String] {
         var arguments: [String] = []
-        // SAFETY: the system gives `argc` pointers, which stay as long as the process.
+        // SAFETY: the system provides `argc` pointers, which live as long as the process.
         for (number, bytes) in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
             .enumerated()
         where number > 0 {

@@ -2,8 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostMigration
 
-/// The progress of a conversion as one line that is written over and over, at most ten times a
-/// second.
+/// The progress of a conversion in one line, updated at most ten times a second.
 final class ProgressLine: Sendable {
     private struct State {
         var lastShown: ContinuousClock.Instant?
@@ -16,7 +15,7 @@ final class ProgressLine: Sendable {
 
     init(_ console: Console) { self.console = console }
 
-    /// Shows how far the conversion is.
+    /// Shows the progress.
     func show(_ progress: ConversionProgress) {
         let now = clock.now
         let isDue = state.withLock { state in

@@ -5,17 +5,17 @@ internal import RoostSystem
 
 /// Standard input as a source of bytes.
 enum StandardInput {
-    /// What it is called in messages.
+    /// The name of standard input in messages.
     static let name = "standard input"
-    /// How often a wait for bytes looks whether it was cancelled, in milliseconds.
+    /// The interval between checks for cancellation, in milliseconds.
     private static let cancellationInterval: Int32 = 100
 
-    /// Whether it is a terminal, from which no dump can be expected.
+    /// Whether standard input is a terminal.
     static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
     /// Reads up to as many bytes as the buffer holds; 0 at the end.
     ///
-    /// Waits for bytes until somebody cancels: a signal does not end the system call.
+    /// Waits for bytes or for the cancellation, since a signal does not end the system call.
     static func read(
         into buffer: UnsafeMutableRawBufferPointer, cancellation: ConversionCancellation
     ) throws(StoreError) -> Int {
@@ -31,14 +31,12 @@ enum StandardInput {
         }
     }
 
-    /// Waits until there are bytes, or no more will come, and asks `checkCancellation` again and
-    /// again meanwhile.
+    /// Waits for bytes or the end of the input, and calls `checkCancellation` meanwhile.
     ///
     /// - Parameters:
-    ///   - onSignal: Called after this thread handled a signal, as when the terminal changed its
-    ///     size.
+    ///   - onSignal: Called after this thread handled a signal, for example a new terminal size.
     ///   - checkCancellation: Throws to end the wait.
-    /// - Throws: What `checkCancellation` throws; `ioFailure`.
+    /// - Throws: Errors of `checkCancellation`; `ioFailure`.
     static func wait(
         onSignal: () -> Void = {}, _ checkCancellation: () throws(StoreError) -> Void
     ) throws(StoreError) {

@@ -1,6 +1,6 @@
 /// Rows of cells, printed with aligned columns.
 struct TextTable {
-    /// How a column is aligned.
+    /// The alignment of a column.
     enum Alignment { case leading, trailing }
 
     private let columns: [(title: String, alignment: Alignment)]
@@ -11,7 +11,7 @@ struct TextTable {
     /// Adds a row; it has a cell for each column.
     mutating func append(_ cells: [String]) { rows.append(cells) }
 
-    /// The table, a line for the titles and one for each row, without blanks at their ends.
+    /// The table: a line for the titles and one for each row, without blanks at their ends.
     var description: String {
         let lines = [columns.map(\.title)] + rows
         let widths = columns.indices.map { column in lines.map { DisplayWidth.of($0[column]) }.max() ?? 0 }

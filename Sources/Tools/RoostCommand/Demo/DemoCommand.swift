@@ -14,9 +14,10 @@ extension Subcommand {
             files of an earlier demonstration in the same directory are replaced.
             """,
         options: [
-            CommandOption("objects", value: "N", help: "How many objects; 100000 unless given."),
-            CommandOption("seed", value: "S", help: "What the content follows from; 1 unless given."),
-            CommandOption("directory", value: "D", help: "Where the files go; the working directory unless given."),
+            CommandOption("objects", value: "N", help: "The number of objects (default: 100000)."),
+            CommandOption("seed", value: "S", help: "The seed of the content (default: 1)."),
+            CommandOption(
+                "directory", value: "D", help: "The directory of the files (default: the working directory)."),
             .verbose,
         ],
         examples: ["roost demo --objects=1000000 --directory=/tmp/demo"], run: runDemo)
@@ -29,7 +30,8 @@ extension Subcommand {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         } catch {
             throw StoreError(
-                .missingDirectory, "The directory '\(directory)' cannot be created; choose another.", underlying: error)
+                .missingDirectory, "The directory '\(directory)' cannot be created. Choose another one.",
+                underlying: error)
         }
         let cancellation = ConversionCancellation()
         return try Interruption.shared.cancelling(cancellation) {
@@ -118,7 +120,7 @@ private struct Demonstration {
             try store.close()
             try type.replace(location, with: temporary, overwriting: true)
         } catch {
-            // The first error is the one that counts.
+            // The first error is reported.
             try? store.close()
             try? type.destroy(temporary)
             throw error

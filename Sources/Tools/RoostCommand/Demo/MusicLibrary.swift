@@ -2,7 +2,7 @@ internal import Foundation
 internal import Roost
 internal import RoostCore
 
-/// A made-up music library that follows from a number of objects and a seed alone.
+/// A generated music library, which depends only on a number of objects and a seed.
 struct MusicLibrary {
     /// The model.
     let model: ManagedObjectModel
@@ -24,10 +24,9 @@ struct MusicLibrary {
         self.seed = seed
     }
 
-    /// Writes the library into an empty store of ``model``, through its bulk loader, and gives the
-    /// store's tally.
+    /// Writes the library into an empty store of ``model``, and returns the store's tally.
     ///
-    /// Throws code `cancelled`, and leaves the store empty, soon after `isCancelled` says so.
+    /// Throws `cancelled`, and leaves the store empty, soon after `isCancelled` returns true.
     func write(
         into store: any PersistentStore, isCancelled: @escaping () -> Bool
     ) throws(StoreError) -> StoreTally {
@@ -183,17 +182,16 @@ struct MusicLibrary {
 
         mutating func flush() throws(StoreError) {
             guard !records.isEmpty else { return }
-            try requireGoingOn()
+            try checkCancellation()
             try loader.append(records)
             records.removeAll()
         }
 
-        private func requireGoingOn() throws(StoreError) {
-            if isCancelled() { throw StoreError(.cancelled, "The demonstration was cancelled; its store is gone.") }
+        private func checkCancellation() throws(StoreError) {
+            if isCancelled() { throw StoreError(.cancelled, "The demonstration was cancelled; its store was removed.") }
         }
 
-        /// Writes links from the keys 1 … `count` to the positions that `targets` gives for each,
-        /// in that order.
+        /// Writes links from the keys 1 … `count` to the positions that `targets` returns.
         func write(
             to name: RelationshipName, from count: Int, _ targets: (Int) -> [Int]
         ) throws(StoreError) {
@@ -206,7 +204,7 @@ struct MusicLibrary {
                     batch.links.append(relationship.normalized(isFlipped ? link.flipped : link))
                 }
                 if batch.isFull {
-                    try requireGoingOn()
+                    try checkCancellation()
                     try loader.append(batch)
                     batch.removeAll()
                 }

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// Random numbers, words and bytes that follow from a seed alone (SplitMix64).
+/// Random numbers, words and bytes from a seed (SplitMix64).
 struct MusicRandom {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var word = state
@@ -15,21 +15,21 @@ struct MusicRandom {
         return word ^ (word >> 31)
     }
 
-    /// A number in 0 ..< `limit`; `limit` is above zero.
+    /// Returns a number in 0 ..< `limit`, which is above zero.
     mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 
-    /// True once in `n` times.
+    /// Returns true once in `n` times on average.
     mutating func oneIn(_ n: Int) -> Bool { below(n) == 0 }
 
-    /// A number in 0 ..< 1.
+    /// Returns a number in 0 ..< 1.
     mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-    /// A point in time after 1970, whole milliseconds.
+    /// Returns a date after 1970, in whole milliseconds.
     mutating func date() -> Date {
         Date(timeIntervalSinceReferenceDate: Double(below(1_700_000_000_000)) / 1000 - 978_307_200)
     }
 
-    /// A UUID of version 4.
+    /// Returns a UUID of version 4.
     mutating func uuid() -> UUID {
         let (a, b) = (next(), next())
         func byte(_ word: UInt64, index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (index * 8)) }
@@ -44,7 +44,7 @@ struct MusicRandom {
             ))
     }
 
-    /// Bytes that do not compress.
+    /// Returns bytes that do not compress.
     mutating func data(count: Int) -> Data {
         var bytes = [UInt8](repeating: 0, count: count)
         var index = 0
@@ -59,7 +59,7 @@ struct MusicRandom {
         return Data(bytes)
     }
 
-    /// A title of some words, now and then outside ASCII.
+    /// Returns a title of some words, which can have characters outside ASCII.
     mutating func title(words: ClosedRange<Int>) -> String {
         var text = ""
         for index in 0..<(words.lowerBound + below(words.count)) {

@@ -5,10 +5,10 @@ internal import RoostCore
 struct RecordWriter {
     private let entity: ManagedObjectModel.Entity
     private let fields: [RecordLayout.Field]
-    /// The positions of the values in the order in which a batch wants their fields.
+    /// The positions of the values in the order of their fields.
     private let order: [Int]
 
-    /// A writer of these properties of an entity; elements of composites go by their dotted paths.
+    /// Creates a writer of properties of an entity; dotted paths name elements of composites.
     init(_ entity: EntityName, properties: [String], model: ManagedObjectModel) throws(StoreError) {
         self.entity = try model.requireEntity(entity)
         var fields: [RecordLayout.Field] = []

@@ -1,18 +1,17 @@
 internal import Roost
 
-/// The parts of an option's list, separated by commas that stand in no brackets and no quotes.
+/// The parts of an option's list, separated by commas outside of brackets and quotes.
 struct ListOption {
     /// One part, without blanks around it.
     struct Part {
-        /// Its text without a name.
+        /// The text without a name.
         let text: String
-        /// The name behind `AS`, if there is one.
+        /// The name after `AS`, if any.
         let name: String?
-        /// How many code points of the option's value stand before it.
+        /// The number of code points before it in the option's value.
         let column: Int
 
-        /// The text with as many blanks before it as there are code points, so that errors name the
-        /// columns of the whole value.
+        /// The text after ``column`` blanks, so that errors name the columns of the whole value.
         var inPlace: String { String(repeating: " ", count: column) + text }
     }
 
@@ -26,7 +25,8 @@ struct ListOption {
     ///   - takesNames: Whether a part may end with `AS` and a name.
     /// - Throws: `UsageError` for a part that is empty.
     init(_ value: String, option: String, takesNames: Bool = false) throws {
-        // Not by characters: an accent behind a quote is one with it, and the language reads code points.
+        // By code points, as the language reads them: an accent after a quote is one character with
+        // it.
         let characters = Array(value.unicodeScalars)
         var parts: [Part] = []
         var start = 0
@@ -48,7 +48,7 @@ struct ListOption {
                 text = text[..<word]
                 while text.last?.properties.isWhitespace ?? false { text.removeLast() }
                 guard !text.isEmpty, name?.isEmpty == false else {
-                    throw UsageError("option '--\(option)' needs an expression before AS and a name behind it")
+                    throw UsageError("option '--\(option)' needs an expression before AS and a name after it")
                 }
             }
             parts.append(Part(text: Self.string(text), name: name, column: first))
@@ -63,7 +63,7 @@ struct ListOption {
         return String(text)
     }
 
-    /// Whether each character stands in no brackets and no quotes.
+    /// Returns whether each character is outside of brackets and quotes.
     private static func isOutside(_ text: ArraySlice<Unicode.Scalar>) -> [Bool] {
         var nesting = BracketNesting()
         return text.map { nesting.take($0) }
@@ -73,7 +73,7 @@ struct ListOption {
         zip(text.indices, isOutside(text[...])).filter { text[$0] == "," && $1 }.map(\.0)
     }
 
-    /// Where the last ` AS ` is, in any case.
+    /// Returns the index of the last ` AS `, in any case.
     private static func lastName(_ text: ArraySlice<Unicode.Scalar>) -> Int? {
         let outside = isOutside(text)
         return text.indices.dropLast(4).last { index in

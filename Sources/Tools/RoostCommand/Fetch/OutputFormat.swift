@@ -2,7 +2,7 @@ internal import Roost
 internal import RoostCore
 internal import RoostText
 
-/// The form of what `roost fetch` prints, as `--format`, `--json` and `--dates` name it.
+/// The output format of `roost fetch`, from `--format`, `--json` and `--dates`.
 struct OutputFormat {
     let records: RecordFormat
     let dates: DateForm
@@ -38,7 +38,7 @@ struct OutputFormat {
         self.dates = dates ?? (records == .csv ? .iso : .seconds)
     }
 
-    /// The value of an option that takes one of several words.
+    /// Returns the value of an option that takes one of several words.
     private static func word<Word: CaseIterable & RawRepresentable<String>>(
         _ option: String, arguments: ParsedArguments, type: Word.Type
     ) throws -> Word? {

@@ -6,7 +6,7 @@ internal import RoostText
 protocol RecordOutput {
     /// Writes the records of a batch.
     mutating func write(_ batch: RecordBatch) throws
-    /// Writes what belongs behind the last record.
+    /// Writes the end of the output, after the last record.
     mutating func end() throws
 }
 

@@ -5,17 +5,15 @@ internal import RoostQuery
 /// The rows that `--select`, `--group-by`, `--having`, `--distinct` and `--sort` ask for.
 ///
 /// In their expressions, `id` means the object itself unless a property has that name, and
-/// `album.id` means another object. A condition on groups and the list of what to group by may name
-/// columns.
+/// `album.id` means another object. `--having` and `--group-by` can name columns.
 struct RowOptions {
     private(set) var request: RowRequest
     private let entity: ManagedObjectModel.Entity
     private let model: ManagedObjectModel
-    /// The columns as they are written, before literals have the types of what they meet.
+    /// The columns as they are written, before literals get their types.
     private var written: [String: FetchRequest.Expression] = [:]
 
-    /// Whether a list of columns asks for more than properties, the key, the version and the entity
-    /// of objects.
+    /// Returns whether a list has columns besides properties, the key, the version and the entity.
     static func isNeeded(
         _ arguments: ParsedArguments, columns: [ListOption.Part], entity: ManagedObjectModel.Entity
     ) -> Bool {
@@ -25,8 +23,8 @@ struct RowOptions {
         return columns.contains { $0.name != nil || !isPlain($0.text, entity: entity) }
     }
 
-    /// Whether a text is a name as those of properties are: no path through a relationship, no
-    /// number and no word of the language.
+    /// Returns whether a text can be the name of a property, and is not a path, a number or a word
+    /// of the language.
     private static func isPlain(_ text: String, entity: ManagedObjectModel.Entity) -> Bool {
         if entity.layout.field(text) != nil { return true }
         if let expression = try? FetchRequest.Expression(format: text) {
@@ -43,7 +41,7 @@ struct RowOptions {
     ///   - fetch: The objects that rows are made of.
     ///   - entity: The entity of these.
     ///   - model: The model of the store.
-    /// - Throws: `UsageError`; what reading an expression throws, naming the option.
+    /// - Throws: `UsageError`; errors of an expression, which name the option.
     init(
         _ arguments: ParsedArguments, columns: [ListOption.Part]?, fetch: FetchRequest,
         entity: ManagedObjectModel.Entity, model: ManagedObjectModel
@@ -72,8 +70,7 @@ struct RowOptions {
         if let text = arguments.value("having") { request.havingPredicate = try condition(text) }
     }
 
-    /// An expression as it is meant for the entity: literals have the type of what they meet, names
-    /// are those of properties.
+    /// Returns an expression that is resolved for the entity, with typed literals.
     private func expression(
         _ part: ListOption.Part, of option: String, names: [String: FetchRequest.Expression]
     ) throws(StoreError) -> FetchRequest.Expression {
@@ -107,9 +104,9 @@ struct RowOptions {
         }
     }
 
-    /// The text with `@count` instead of each `count(*)`, as SQL has it.
+    /// Returns the text with `@count` instead of each `count(*)` of SQL.
     ///
-    /// Blanks keep what follows in its column.
+    /// Blanks preserve the columns of the following text.
     private static func countingObjects(_ text: String) -> String {
         var result = ""
         var rest = text[...]
@@ -127,7 +124,7 @@ struct RowOptions {
         return result + rest
     }
 
-    /// The index after the quote that ends a text in quotes.
+    /// Returns the index after the quote that ends a text in quotes.
     private static func end(ofQuoted text: Substring, by quote: Character) -> Substring.Index {
         var isEscaped = false
         for index in text.indices {
@@ -142,8 +139,9 @@ struct RowOptions {
         return text.endIndex
     }
 
-    /// An error of the language as one of an option; without its place, if that is one of another
-    /// text.
+    /// Returns an error of the language as an error of an option.
+    ///
+    /// Without `hasPlace`, the place in the message belongs to a rewritten text and is removed.
     static func naming(_ option: String, error: StoreError, hasPlace: Bool) -> StoreError {
         var message = error.message
         if !hasPlace, message.hasPrefix("At column "), let colon = message.firstIndex(of: ":") {
@@ -159,7 +157,7 @@ struct RowOptions {
         return error.withMessage(message)
     }
 
-    /// What a key path stands for: a column's expression, or the object; nil for itself.
+    /// Returns the replacement of a key path: a column's expression, or the object; nil for none.
     private func replacement(
         _ path: [String], names: [String: FetchRequest.Expression]
     ) -> FetchRequest.Expression? {
@@ -170,9 +168,9 @@ struct RowOptions {
 }
 
 extension FetchRequest.Expression {
-    /// The same with other expressions in the place of key paths, as far as `body` gives any.
+    /// Returns the expression with the key paths replaced for which `body` returns an expression.
     ///
-    /// It came from a text, so that its depth is bounded.
+    /// The recursion is bounded, because the parser bounds the depth.
     fileprivate func replacing(_ body: ([String]) -> Self?) -> Self {
         func all(_ members: [Self]) -> [Self] { members.map { $0.replacing(body) } }
         switch self {
@@ -197,7 +195,7 @@ extension FetchRequest.Expression {
 }
 
 extension FetchRequest.Predicate {
-    /// The same with other expressions in the place of key paths, as far as `body` gives any.
+    /// Returns the predicate with the key paths replaced for which `body` returns an expression.
     fileprivate func replacing(_ body: ([String]) -> FetchRequest.Expression?) -> Self {
         switch self {
         case .constant: return self

@@ -11,7 +11,7 @@ struct RowOutput {
     private let format: RecordFormat
     private let console: Console
     private let types: [AttributeType?]
-    /// What prints a table; made of the first batch, whose values say which columns are numbers.
+    /// The printer of a table, made for the first batch, which shows the numeric columns.
     private var printer: TablePrinter?
     private var count = 0
 
@@ -39,7 +39,7 @@ struct RowOutput {
         try console.write(text.bytes)
     }
 
-    /// Writes what belongs behind the last row.
+    /// Writes the end of the output, after the last row.
     mutating func end() throws {
         if count == 0, format == .csv { try write(RowBatch()) }
         if format == .json { try console.write(Array((count == 0 ? "[]\n" : "\n]\n").utf8)) }
@@ -66,12 +66,12 @@ struct RowOutput {
 }
 
 extension ValueRowWriter {
-    /// A value as a table shows it.
+    /// Returns a value as a cell of a table.
     ///
     /// - Parameters:
     ///   - value: The value.
     ///   - column: Its column.
-    ///   - byteLimit: The most bytes of a text that are looked at.
+    ///   - byteLimit: The maximum number of bytes of a text that are read.
     /// - Returns: The cell.
     func cell(_ value: Value, column: Int, byteLimit: Int) -> TablePrinter.Cell {
         switch value {
@@ -90,7 +90,7 @@ extension ValueRowWriter {
 }
 
 extension AttributeType? {
-    /// Whether values of the type are numbers, which people like to see aligned at their ends.
+    /// Whether values of the type are numbers, which tables align at their ends.
     fileprivate var isNumber: Bool {
         switch self {
         case .integer16, .integer32, .integer64, .decimal, .double, .float, nil: true

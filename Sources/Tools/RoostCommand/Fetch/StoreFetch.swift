@@ -5,7 +5,7 @@ internal import RoostText
 
 /// One run of `roost fetch` on an open store.
 final class StoreFetch {
-    /// The details of a fetch that the arguments do not have.
+    /// The details of a fetch that are not arguments.
     struct Details {
         /// The keys of `--id`.
         var keys: [Int64] = []
@@ -18,21 +18,21 @@ final class StoreFetch {
 
     private let model: ManagedObjectModel
     private let snapshot: any StoreSnapshot
-    /// The objects that are asked for, without those of `--id`.
+    /// The request for objects, without `--id`.
     let request: FetchRequest
     /// The keys of `--id`; empty when a request chooses the objects.
     private let keys: [Int64]
-    /// What `--select` names; nil without it.
+    /// The parts of `--select`, or nil without it.
     private let selection: [ListOption.Part]?
-    /// What is shown of objects.
+    /// The columns of objects.
     private let columns: RecordColumns
     /// The names of the columns in a text; nil for their own.
     private let columnNames: [String]?
-    /// What rows of values are wanted; nil where objects are.
+    /// The request for rows of values, or nil for objects.
     private let rows: RowRequest?
     private var missing: [Int64]
 
-    /// Reads the arguments, and takes a snapshot of a store.
+    /// Reads the arguments for a new snapshot of a store.
     ///
     /// - Parameters:
     ///   - store: The store.
@@ -84,7 +84,7 @@ final class StoreFetch {
             rows = nil
         }
         (self.request, self.selection) = (request, selection)
-        // Whatever is printed in the end: names that are wrong are told.
+        // Wrong names are reported even if only a number or a plan is printed.
         let chosen = needsRows ? nil : selection?.map(\.text) ?? usual?.map(\.column)
         columns = try RecordColumns(chosen, of: request.entity, model: model)
         columnNames = selection == nil ? usual?.map(\.name) : nil
@@ -92,9 +92,9 @@ final class StoreFetch {
 
     deinit { snapshot.close() }
 
-    // MARK: What is asked for
+    // MARK: Arguments
 
-    /// The entity that a command line names.
+    /// Returns the entity that a command line names.
     static func entity(_ name: String, model: ManagedObjectModel) throws -> ManagedObjectModel.Entity {
         if let entity = model.entities.first(where: { $0.name.text == name }) { return entity }
         let names = model.entities.map(\.name.text)
@@ -104,7 +104,7 @@ final class StoreFetch {
         throw UsageError("the store's model has no entity '\(name)'; \(hint)")
     }
 
-    /// The condition that `--where` gives.
+    /// Returns the condition of `--where`.
     static func predicate(
         _ arguments: ParsedArguments, entity: EntityName, model: ManagedObjectModel,
         values: [any PredicateArgument] = []
@@ -114,16 +114,16 @@ final class StoreFetch {
         }
     }
 
-    /// The order that `--sort` names.
+    /// Returns the order of `--sort`.
     ///
     /// - Parameters:
-    ///   - text: What the option says; nil without it.
+    ///   - text: The option's value; nil without it.
     ///   - entity: The entity of the objects.
     ///   - model: Its model.
-    ///   - columns: The names of the columns of rows; empty where objects are asked for.
-    ///   - isGrouped: Whether rows are those of groups, which have no key of their own.
-    /// - Returns: The order, without what follows the key.
-    /// - Throws: `UsageError`; `unknownProperty` for what follows the key.
+    ///   - columns: The names of the columns of rows; empty for objects.
+    ///   - isGrouped: Whether rows are groups, which have no keys.
+    /// - Returns: The order, without the parts after the key.
+    /// - Throws: `UsageError`; `unknownProperty` for a part after the key.
     static func order(
         _ text: String?, entity: ManagedObjectModel.Entity, model: ManagedObjectModel,
         columns: Set<String> = [], isGrouped: Bool = false
@@ -133,7 +133,7 @@ final class StoreFetch {
         var isDecided = false
         for part in try ListOption(text, option: "sort").parts.map(\.text) {
             if !columns.contains(part) { try refuseDirection(in: part) }
-            // A column of the rows is called as it is, whatever its name looks like.
+            // The name of a column has no hyphen or modifier to interpret.
             let descriptor =
                 columns.contains(part)
                 ? FetchRequest.SortDescriptor(part) : FetchRequest.SortDescriptor(text: part, of: entity)
@@ -147,14 +147,15 @@ final class StoreFetch {
             } else if !isDecided {
                 order.append(descriptor)
             } else if !columns.contains(name) {
-                // No two objects have the same key, so what follows decides nothing; it is looked at nevertheless.
+                // Keys are unique, so the parts after the key have no effect; their names are
+                // checked.
                 _ = try ResolvedPath(name.split(separator: ".").map(String.init), from: entity.number, model: model)
             }
         }
         return order
     }
 
-    /// Refuses a direction in SQL's words, and says what to write.
+    /// Refuses a direction in SQL's words, with the remedy.
     private static func refuseDirection(in part: String) throws {
         let words = part.split(whereSeparator: \.isWhitespace).map(String.init)
         guard words.count == 2 else { return }
@@ -167,9 +168,9 @@ final class StoreFetch {
         }
     }
 
-    // MARK: Answers
+    // MARK: Results
 
-    /// How many objects there are.
+    /// Returns the number of objects or rows.
     func count() throws -> Int {
         var count = 0
         if let rows {
@@ -183,10 +184,10 @@ final class StoreFetch {
         return count
     }
 
-    /// Prints how the store answers, after it has done so.
+    /// Runs the fetch, and prints how the store executed it.
     func explain(_ format: RecordFormat, console: Console) throws {
         guard keys.isEmpty else {
-            throw UsageError("option '--explain' tells how objects are found; '--id' names them itself")
+            throw UsageError("option '--explain' shows how objects are found, and '--id' names them; leave one out")
         }
         let plan = try UsageError.requesting { () throws(StoreError) -> FetchPlan in
             if let rows { return try snapshot.explainRows(rows, executing: true) }
@@ -207,7 +208,7 @@ final class StoreFetch {
         let properties = rows.propertiesToFetch
         let namesEntity = cursor.columns.indices.map { column -> Bool? in
             guard column < properties.count else { return nil }
-            // The object's own ID is its key, as without expressions.
+            // The object's own ID is printed as its key.
             if properties[column].expression == .evaluatedObject { return false }
             return isObjectIDAttribute(properties[column].expression) ? true : nil
         }
@@ -225,7 +226,7 @@ final class StoreFetch {
         if count == 0, format.records == .table { console.printError("0 rows") }
     }
 
-    /// Whether an expression is the path of an attribute that can hold any object's ID.
+    /// Returns whether an expression is the path of an attribute that can have any object's ID.
     private func isObjectIDAttribute(_ expression: FetchRequest.Expression) -> Bool {
         guard case .keyPath(let names) = expression, let entity = model.entity(request.entity),
             let path = try? ResolvedPath(names, from: entity.number, model: model),
@@ -234,7 +235,7 @@ final class StoreFetch {
         return field.kind == .objectID
     }
 
-    /// Prints the objects, or the rows made of them.
+    /// Prints the objects or rows.
     func print(_ format: OutputFormat, console: Console) throws {
         if let rows { return try print(rows, format: format, console: console) }
         let rows = RecordRowWriter(
@@ -264,11 +265,11 @@ final class StoreFetch {
             try output.write(batch)
         }
         try output.end()
-        // An object that '--id' asks for has a message of its own.
+        // A missing object of '--id' has a message of its own.
         if count == 0, keys.isEmpty, format.records == .table { console.printError("0 objects") }
     }
 
-    /// The exit code, after a line for each object of `--id` that does not exist.
+    /// Prints a line for each missing object of `--id`, and returns the exit code.
     func exitCode(_ console: Console) -> ExitCode {
         for key in missing { console.printError("\(ObjectID(request.entity, key: key)) does not exist") }
         return missing.isEmpty ? .success : .finding

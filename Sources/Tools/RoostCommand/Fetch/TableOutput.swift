@@ -45,7 +45,7 @@ struct TableOutput: RecordOutput {
         }
     }
 
-    /// The first keys of a to-many relationship, and their number: `3, 7 (2)`.
+    /// Returns the first keys of a to-many relationship, and their number: `3, 7 (2)`.
     private static func list(_ keys: [Int64]) -> String {
         let limit = 8
         let first = keys.prefix(limit).map(String.init).joined(separator: ", ")

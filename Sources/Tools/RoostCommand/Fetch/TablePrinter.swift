@@ -1,31 +1,31 @@
 /// A table for people, fitted to the width of the terminal.
 ///
-/// The first lines decide how wide the columns are; what is wider is cut and ends with `…`.
+/// The first lines determine the widths of the columns. Wider cells are cut and end with `…`.
 struct TablePrinter {
-    /// What stands in one column of one line.
+    /// The content of one column in one line.
     struct Cell {
         var text: String
         var width: Int
         var isNull = false
 
-        /// A cell with a text in which nothing is hidden and nothing obeyed.
+        /// Creates a cell with a text that has no control characters.
         init(_ text: String, isNull: Bool = false) {
             self.text = text
             self.isNull = isNull
             width = DisplayWidth.of(text)
         }
 
-        /// The cell of no value.
+        /// The cell of null.
         static let null = Cell("NULL", isNull: true)
 
-        /// The cell of a text; one that reads `NULL` must not be taken for no value.
+        /// Returns the cell of a text; the text `NULL` gets quotes to distinguish it from null.
         static func told(_ text: String) -> Cell {
             let bare = text.drop { $0 == "\"" }
             let isLikeNull = bare.hasPrefix("NULL") && bare.dropFirst(4).allSatisfy { $0 == "\"" }
             return Cell(isLikeNull ? "\"\(text)\"" : text)
         }
 
-        /// The cell of bytes, which are counted.
+        /// Returns the cell of bytes, which shows their number.
         static func bytes(_ count: Int) -> Cell { Cell("<\(count) byte\(count == 1 ? "" : "s")>") }
     }
 
@@ -34,7 +34,7 @@ struct TablePrinter {
     private let console: Console
     /// Whether a column's cells are aligned at their ends.
     private var alignsRight: [Bool]
-    /// The widths of the columns that are shown, once they are known; later columns have no room.
+    /// The widths of the visible columns, known after the first batch; later columns have no room.
     private var widths: [Int] = []
     private var hasBegun = false
 
@@ -42,7 +42,7 @@ struct TablePrinter {
         (self.names, self.alignsRight, self.style, self.console) = (names, alignsRight, style, console)
     }
 
-    /// The most bytes of a value that need be looked at: no terminal shows more.
+    /// The maximum number of bytes of a value that a terminal can show.
     var byteLimit: Int { style.width == nil ? .max : 64 * 1024 }
 
     /// Prints lines, after the titles if they are the first.
@@ -83,7 +83,7 @@ struct TablePrinter {
             let padding = max(0, width - used)
             if alignsRight[column] { blanks += padding }
             if !shown.isEmpty {
-                // Blanks are written only in front of something, so that no line ends with any.
+                // Blanks are written only before text, so that no line ends with blanks.
                 text += String(repeating: " ", count: blanks)
                 blanks = 0
                 text += isTitle ? style.title(shown) : (cell.isNull ? style.null(shown) : shown)

@@ -1,19 +1,19 @@
-/// How tables look: their width and whether they have colors.
+/// The width of tables, and whether they have colors.
 struct TableStyle: Sendable {
-    /// The most columns of the terminal that a line may take; nil for any number.
+    /// The maximum width of a line in columns; nil for no limit.
     var width: Int?
-    /// Whether titles and nulls are set apart by colors.
+    /// Whether titles and nulls have colors.
     var hasColors: Bool
 
-    /// The style for an environment.
+    /// Creates the style for an environment.
     ///
-    /// The width is that of `COLUMNS` if it is set, else that of the terminal; `NO_COLOR`, set and
-    /// not empty, and the terminal `dumb` have no colors.
+    /// The width is `COLUMNS` if it is set, else the width of the terminal. Colors are off outside
+    /// a terminal, on the terminal `dumb`, and if `NO_COLOR` is set and not empty.
     ///
     /// - Parameters:
     ///   - environment: The variables of the process.
-    ///   - terminalWidth: The columns of the terminal, 0 where it does not say; nil where output
-    ///     goes elsewhere.
+    ///   - terminalWidth: The columns of the terminal, 0 if unknown; nil if the output is not a
+    ///     terminal.
     init(environment: [String: String], terminalWidth: Int?) {
         let width = environment["COLUMNS"].flatMap { Int($0) } ?? terminalWidth ?? 0
         self.width = width > 0 ? width : nil
@@ -24,25 +24,25 @@ struct TableStyle: Sendable {
     func title(_ text: String) -> String { hasColors ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
     func null(_ text: String) -> String { hasColors ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
 
-    /// The columns below which a cell is of no use to anybody.
+    /// The width below which a cell is not useful.
     private static let leastWidth = 6
 
-    /// Widths for columns that fit into a line, two blanks between them: the widest give way first.
+    /// Returns widths with which columns fit into a line, with two blanks between them.
     ///
-    /// Columns for which there is no room at all are left out at the end.
+    /// The widest columns shrink first. Columns without room are left out at the end.
     static func fit(_ wanted: [Int], into line: Int) -> [Int] {
         var shown = wanted
         func least() -> Int { shown.reduce(2 * max(0, shown.count - 1)) { $0 + min($1, leastWidth) } }
         while shown.count > 1, least() > line { shown.removeLast() }
         let room = max(1, line - 2 * (shown.count - 1))
-        // The highest limit under which all of them fit.
+        // The highest limit with which all of them fit.
         var (low, high) = (1, max(1, shown.max() ?? 1))
         while low < high {
             let middle = (low + high + 1) / 2
             if shown.reduce(0, { $0 + min($1, middle) }) <= room { low = middle } else { high = middle - 1 }
         }
         shown = shown.map { min($0, low) }
-        // What is left goes to the first that were cut.
+        // The first columns that were cut get the remaining room.
         var rest = room - shown.reduce(0, +)
         for index in shown.indices where rest > 0 && shown[index] < wanted[index] {
             shown[index] += 1

@@ -6,14 +6,13 @@ internal import RoostText
 
 /// Writes rows of values as text: as JSON objects, as lines of CSV, or value by value.
 ///
-/// The values are in the form of ``RecordTextWriter``, every one exact. The ID of an object is its
-/// key if its hierarchy has one entity, else `"Entity/key"`, unless a column says how its IDs are
-/// written.
+/// The values are exact and in the form of ``RecordTextWriter``. The ID of an object is its key if
+/// its hierarchy has one entity, else `"Entity/key"`. A column can override this.
 struct ValueRowWriter: Sendable {
     /// The names of the columns.
     let columns: [String]
     private let types: [AttributeType?]
-    /// By column, whether IDs name their entity; nil where that depends on the hierarchy.
+    /// By column, whether IDs name their entity; nil if that depends on the hierarchy.
     private let namesEntity: [Bool?]
     private let model: ManagedObjectModel
     private let dates: DateForm
@@ -21,11 +20,11 @@ struct ValueRowWriter: Sendable {
     /// For each column `"name": `.
     private let keys: [[UInt8]]
 
-    /// Makes a writer.
+    /// Creates a writer.
     ///
     /// - Parameters:
     ///   - columns: The names of the columns.
-    ///   - types: By column, the type of its values; nil where it shows only on them.
+    ///   - types: By column, the type of its values; nil if only the values have one.
     ///   - namesEntity: By column, whether IDs name their entity; nil if that depends on the
     ///     hierarchy.
     ///   - model: The model of the objects that IDs name.
@@ -44,8 +43,7 @@ struct ValueRowWriter: Sendable {
         }
     }
 
-    /// Appends a row as a JSON object on one line, without a line break; what has no value is
-    /// `null`.
+    /// Appends a row as a JSON object on one line, without a line break, and with nulls.
     func appendJSON(_ batch: RowBatch, row: Int, to text: inout TextBuffer) {
         text.append(UInt8(ascii: "{"))
         for column in columns.indices {
@@ -73,8 +71,7 @@ struct ValueRowWriter: Sendable {
         text.append(UInt8(ascii: "\n"))
     }
 
-    /// Appends a value as plain text: a string as it is, anything else as in JSON but without
-    /// quotes.
+    /// Appends a value as plain text: a string unchanged, other values as in JSON without quotes.
     ///
     /// - Returns: Whether there is a value; false, with nothing appended, for null.
     func appendText(_ value: Value, column: Int, to text: inout TextBuffer) -> Bool {
@@ -84,7 +81,7 @@ struct ValueRowWriter: Sendable {
         default:
             let start = text.count
             appendJSON(value, column: column, to: &text)
-            // What JSON writes as a string here has no escapes, but for names of entities, which have none either.
+            // The strings that JSON has here contain no escapes; nor do names of entities.
             if text.withBytes(from: start, { $0.first }) == UInt8(ascii: "\"") {
                 text.removeSubrange(start..<start + 1)
                 text.removeLast(1)

@@ -7,24 +7,24 @@ extension Subcommand {
         name: "export", summary: "Write the objects of an entity as CSV or JSON Lines.", usage: "STORE ENTITY",
         argumentCount: 2...2,
         discussion: """
-            Writes a row for each object of ENTITY, those of its subentities included, to standard output, for other programs and for
-            'roost import'. Without --select the columns are the key (id), the entity where it can differ, all attributes, the
-            elements of composites (label.city), and to-one relationships with the keys of their objects. An attribute that is
-            called id, entity or version takes the place of that column. To-many relationships are left out, which is said on
-            standard error; --select='title, artist.name AS artist' chooses other columns, with expressions as 'roost fetch' has them.
+            Writes a row for each object of ENTITY and of its subentities to standard output, for other programs and for
+            'roost import'. Without --select the columns are the key (id), the entity if it can differ, all attributes, the
+            elements of composites (label.city), and to-one relationships with the keys of their objects. An attribute with the
+            name id, entity or version replaces that column. To-many relationships are left out, with a note on standard error;
+            --select='title, artist.name AS artist' chooses other columns, with the expressions of 'roost fetch'.
 
-            Dates are written in ISO 8601 to the last bit, data as base64, decimal numbers with all digits. In csv and tsv, nothing
-            between two separators is NULL, and "" is an empty text; in jsonl, NULL is null.
+            Dates are exact and in ISO 8601, data are base64, decimal numbers have all digits. In csv and tsv, an empty cell is NULL,
+            and "" is an empty text; in jsonl, NULL is null.
 
-            The rows are those of one moment, whatever others write meanwhile.
+            All rows come from one consistent state, also while other programs write.
             """,
         options: [
             CommandOption("format", letter: "f", value: "csv|tsv|jsonl", help: "The format (default: csv)."),
             CommandOption("select", letter: "s", value: "LIST", help: "The columns, separated by commas."),
             CommandOption("where", letter: "w", value: "PREDICATE", help: "The condition that objects must meet."),
             CommandOption("sort", value: "LIST", help: "The order (default: by key)."),
-            CommandOption("limit", letter: "l", value: "N", help: "The most objects to write."),
-            CommandOption("offset", value: "N", help: "The number of objects to leave out at the beginning."),
+            CommandOption("limit", letter: "l", value: "N", help: "Write at most N objects."),
+            CommandOption("offset", value: "N", help: "Skip the first N objects (default: 0)."),
             .quiet, .verbose,
         ] + StoreArguments.openingOptions,
         examples: [
@@ -65,7 +65,7 @@ extension Subcommand {
         }
     }
 
-    /// The columns of an entity, with the names that they have in a text.
+    /// Returns the columns of an entity, with their names in a text.
     private static func columns(
         of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel
     ) -> [(column: String, name: String)] {
@@ -78,7 +78,7 @@ extension Subcommand {
             }
             columns += elements.isEmpty ? [(name, property)] : elements.map { ($0.name, $0.name) }
         }
-        // A property takes the place of what an object has of its own.
+        // A property replaces the column of the same name that every object has.
         return columns.filter { column in
             column.column != column.name || !columns.contains { $0.column != $0.name && $0.name == column.name }
         }

@@ -8,7 +8,7 @@ internal import RoostSystem
 
 /// The arguments of `roost import`.
 enum ImportArguments {
-    /// The form of the text, and what becomes of its columns.
+    /// Returns the form of the text, and the use of its columns.
     static func options(_ source: String, arguments: ParsedArguments) throws -> TextImportOptions {
         let format = try format(source, arguments: arguments)
         var options = TextImportOptions(entity: try entity(source, arguments: arguments), format: format)
@@ -55,7 +55,7 @@ enum ImportArguments {
         arguments.allValues(option).flatMap { $0.split(separator: ",").map(String.init) }
     }
 
-    /// The path of an SQLite database that a source names; nil for a text.
+    /// Returns the path of an SQLite database that a source names; nil for a text.
     static func database(_ source: String) -> String? {
         if source.hasPrefix("sqlite:") { return String(source.dropFirst("sqlite:".count)) }
         guard source != "-", let start = StoreFile.read(prefix: 16, of: source) else { return nil }
@@ -90,7 +90,7 @@ enum ImportArguments {
         return format
     }
 
-    /// `Tracks` for `tracks.csv`.
+    /// Returns the entity of the rows, such as `Tracks` for `tracks.csv`.
     private static func entity(_ source: String, arguments: ParsedArguments) throws -> String {
         if let name = arguments.value("entity") { return name }
         let file = source.split(separator: "/").last ?? ""
@@ -103,7 +103,7 @@ enum ImportArguments {
         return letters
     }
 
-    /// The store that is there; nil where a new one is to be made.
+    /// Returns the existing store, or nil if a new one is to be made.
     static func existingStore(_ text: String, arguments: ParsedArguments) throws -> PersistentStoreDescription? {
         guard !arguments.has("overwrite") else { return nil }
         guard var store = try StoreArguments.typedStore(text, arguments: arguments) else { return nil }
@@ -117,12 +117,13 @@ enum ImportArguments {
         if let seconds = try arguments.integer("timeout", minimum: 0) { store.options.timeoutSeconds = Double(seconds) }
         guard arguments.value("model") == nil else {
             throw UsageError(
-                "'\(text)' is a store with a model of its own; --model is for a new store, --overwrite replaces it")
+                "'\(text)' is a store with a model of its own, and --model is for a new store; leave it out, or replace the store with --overwrite"
+            )
         }
         return store
     }
 
-    /// The text: a file, or standard input, which is kept in a temporary file to be read twice.
+    /// Opens the text: a file, or a temporary copy of standard input, which can be read twice.
     static func input(_ source: String, cancellation: ConversionCancellation) throws(StoreError) -> ImportInput {
         guard source == "-" else { return try ImportInput(path: source) }
         return try ImportInput(
@@ -130,7 +131,7 @@ enum ImportArguments {
         ) { (buffer) throws(StoreError) in try StandardInput.read(into: buffer, cancellation: cancellation) }
     }
 
-    /// The options of the conversion that makes a store.
+    /// Returns the options of the conversion that makes a store.
     static func conversion(
         _ destination: PersistentStoreDescription, arguments: ParsedArguments
     ) throws -> ConversionOptions {
@@ -140,13 +141,13 @@ enum ImportArguments {
         return options
     }
 
-    /// Writes the model where `--save-model` says.
+    /// Writes the model to the file of `--save-model`, if any.
     static func saveModel(_ model: ManagedObjectModel, arguments: ParsedArguments) throws {
         guard let path = arguments.value("save-model") else { return }
         try StoreFile.write(model.document(), as: path, overwriting: false)
     }
 
-    /// Prints what becomes of the columns.
+    /// Prints the use of each column.
     static func show(_ plan: ImportPlan, arguments: ParsedArguments, console: Console) throws {
         if arguments.has("json") { return try console.printJSON(plan) }
         for table in plan.tables {

@@ -13,27 +13,27 @@ extension Subcommand {
         argumentCount: 2...2,
         discussion: """
             Makes an object of ENTITY of each row of SOURCE: a file of comma-separated values, a JSON array of objects, or JSON
-            Lines; - is standard input. The format is the end of the file's name (csv, tsv, json, jsonl, ndjson), or --format.
+            Lines; - is standard input. The format is the extension of the file (csv, tsv, json, jsonl, ndjson), or --format.
 
             Into a new STORE: the model is inferred from all rows, or is that of --model. All columns become attributes: whole
             numbers, numbers, true and false, dates (2024-05-01, 2024-05-01T12:30:00Z), UUIDs, otherwise text; an empty cell is
-            null. --dry-run shows the model, --save-model=FILE writes it, to be edited and given back with --model. The new store is
-            verified, and gets its name only when it is whole.
+            null. --dry-run shows the model, and --save-model=FILE writes it to be edited and passed to --model. The new store is
+            verified before it gets its name.
 
-            Into an existing STORE: each column needs a property of the same name in the entity, or --without=COLUMN. The rows are
-            inserted together, or none is. With --key=COLUMN,... a row updates the object with the same values instead of inserting
-            it twice; the entity needs a uniqueness constraint of these properties, and rows are written 20000 at a time.
+            Into an existing STORE: each column needs a property of the same name in the entity, or --without=COLUMN. Either all
+            rows are inserted, or none. With --key=COLUMN,... a row updates the object with the same values instead of inserting
+            another. The entity needs a uniqueness constraint of these properties, and rows are written 20000 at a time.
 
-            --relate=artist:Artist.name takes the cells of the column artist as names of artists: the object becomes related to the
-            Artist with that name, and a missing one is inserted first, and stays if a row then fails. A column of a relationship
-            without --relate has keys.
+            --relate=artist:Artist.name reads the cells of the column artist as names of artists, and relates each object to the
+            Artist with that name. A missing Artist is inserted first, and stays if its row fails later. A column of a
+            relationship without --relate has keys.
 
-            SOURCE can also be an SQLite database of any program (sqlite:shop.db, or a file that is one), for a new STORE: tables become
+            SOURCE can also be an SQLite database of any program (sqlite:shop.db, or a database file), for a new STORE. Tables become
             entities, foreign keys relationships with inverses, tables of two foreign keys many-to-many relationships, unique
-            indexes constraints. A column has its declared type if all rows fit it. --dry-run shows what becomes of
-            each table and column; a value that cannot be kept is counted and named in the report. The model of --save-model
-            names tables and columns as importedFrom, so that its own names can be changed. Of the options below, --model,
-            --save-model, --dry-run, --overwrite and --timeout are for databases. With --json prints the report of 'roost convert'.
+            indexes constraints. A column has its declared type if all rows fit it. --dry-run shows the result for each table and
+            column, and the report counts and names values that cannot be kept. The model of --save-model names tables and
+            columns as importedFrom, so that its own names can be changed. Of the options below, --model, --save-model,
+            --dry-run, --overwrite and --timeout are for databases. With --json prints the report of 'roost convert'.
 
             With --json prints one object: source, destination, entity, rows, inserted, related, leftOut, seconds, warnings [text].
             """,
@@ -44,12 +44,12 @@ extension Subcommand {
                 "key", value: "COLUMN,...", help: "Update objects with the same values instead of inserting."),
             CommandOption(
                 "relate", value: "COLUMN:ENTITY.ATTRIBUTE,...",
-                help: "Take cells as values of an attribute of other objects."),
+                help: "Read cells as values of an attribute of related objects."),
             CommandOption("without", value: "COLUMN,...", help: "Leave columns out."),
             CommandOption(
                 "delimiter", value: "CHARACTER",
                 help: "The character between cells (default: found in the first line)."),
-            CommandOption("no-header", help: "The first row has values; columns are column1, column2 and so on."),
+            CommandOption("no-header", help: "Read values from the first row; columns are column1, column2 and so on."),
             CommandOption(
                 "encoding", value: "NAME", help: "utf-8, utf-16, utf-16le, utf-16be, latin1 or windows-1252."),
             CommandOption(
@@ -60,10 +60,10 @@ extension Subcommand {
             ),
             CommandOption(
                 "on-error", value: "stop|skip|report",
-                help: "The treatment of a row that cannot be taken (default: stop)."),
+                help: "The treatment of a faulty row (default: stop)."),
             CommandOption("model", letter: "m", value: "FILE", help: "The model of a new store."),
             CommandOption("save-model", value: "FILE", help: "Write the model of a new store to FILE."),
-            CommandOption("dry-run", help: "Read SOURCE and show the model, and write nothing else."),
+            CommandOption("dry-run", help: "Read SOURCE, show the model, and write no store."),
             CommandOption("overwrite", help: "Replace an existing store, once the new one is complete."),
             CommandOption(
                 "timeout", value: "SECONDS", help: "How long to wait for a store that is in use (default: 10)."),
@@ -134,7 +134,7 @@ extension Subcommand {
         }
     }
 
-    /// Inserts the rows into a store, or only looks at them.
+    /// Inserts the rows into a store, or only reads them for a dry run.
     private static func insertRows(into store: PersistentStoreDescription, run: TextRun) throws -> ExitCode {
         var description = store
         description.options.isReadOnly = false
@@ -161,7 +161,7 @@ extension Subcommand {
             }
         } catch {
             guard !isPrepared else { throw error }
-            // Names of entities and columns, which the arguments and the header have.
+            // The error is about names in the arguments or in the header.
             let failure = error
             return try UsageError.requesting { () throws(StoreError) -> ExitCode in throw failure }
         }

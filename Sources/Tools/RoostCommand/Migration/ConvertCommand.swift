@@ -7,11 +7,11 @@ extension Subcommand {
         argumentCount: 2...2,
         discussion: """
             Copies every object and link, with their IDs, versions and places, the store's UUID and the user's metadata. The
-            destination is read again when it is complete and must have the digest that was computed while reading the source;
-            only then it gets its name. After an error or Ctrl-C nothing is left of it. The source is opened read-only.
+            complete destination is read again and gets its name only if its digest is that of the source. After an error or
+            Ctrl-C it is removed. The source is opened read-only.
 
-            A source whose content is not what its last commit recorded is refused (exit 3). --accept-changes takes objects of an
-            SQLite store that another program changed as they are, and says in warnings which they are.
+            A source whose content differs from the record of its last commit is refused (exit 3). --accept-changes copies objects
+            of an SQLite store that another program changed, and names them in warnings.
 
             With --json prints one object: source, destination, objects, links, digest, verified, seconds, bytes,
             peakPrivateBytes, entities [{name, count}], relationships [{relationship, count}], skipped [ID],
@@ -22,13 +22,11 @@ extension Subcommand {
             CommandOption(
                 "overwrite", help: "Replace an existing store of the destination's type, once the new one is complete."),
             CommandOption(
-                "dry-run", letter: "n",
-                help: "Show what would be done, and what would be refused (exit 3). Writes nothing."),
+                "dry-run", letter: "n", help: "Show the plan and what it would refuse (exit 3), and write nothing."),
             CommandOption("skip-damaged", help: "Leave damaged records out and report them."),
             CommandOption("no-verify", help: "Do not read the finished destination again."),
             .json, .quiet, .verbose,
-            CommandOption(
-                "yes", letter: "y", help: "Ask nothing. Converting never asks; the option is there for scripts."),
+            CommandOption("yes", letter: "y", help: "Accepted for scripts; a conversion never asks."),
         ] + StoreArguments.openingOptions,
         examples: [
             "roost convert Old.sqlite lmdb:music.lmdb",

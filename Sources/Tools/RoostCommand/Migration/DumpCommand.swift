@@ -4,23 +4,22 @@ internal import RoostMigration
 
 extension Subcommand {
     static let dump = Subcommand(
-        name: "dump", summary: "Write what a store holds as JSON Lines to standard output.", usage: "STORE",
+        name: "dump", summary: "Write the content of a store as JSON Lines to standard output.", usage: "STORE",
         argumentCount: 1...1,
         discussion: """
             Writes a first line with the model and the metadata, one line for each object, lines of links, and a last line with
-            counts, digest and checksum, from one consistent view of the store. Every value is in it exactly. 'roost load' makes
-            a store of it, of any type. Without its last line, after an error or Ctrl-C, a dump is of no use, and load refuses it.
+            counts, digest and checksum, from one consistent view of the store. All values are exact. 'roost load' makes a store
+            of any type from it. After an error or Ctrl-C the last line is missing, and load refuses the dump.
 
-            What was written is compared with what the last commit recorded; a store that was damaged, or changed by another program,
-            gets no last line (exit 3). --accept-changes takes changes by another program as they are, with a warning.
+            The content is compared with the record of the last commit. If the store was damaged, or changed by another program,
+            the dump gets no last line (exit 3). --accept-changes writes changes by another program, with a warning.
 
-            With --entity only the objects of that entity and its subentities are written, and the links that lead to or from
-            them; give it more than once for more entities. References to objects of other entities then lead out of the dump;
-            'roost load' says so.
+            With --entity only the objects of that entity and its subentities are written, and the links from and to them. Repeat
+            the option for more entities. References to objects of other entities are then dangling, which 'roost load' reports.
             """,
         options: [
             CommandOption(
-                "entity", letter: "e", value: "NAME", help: "Write only objects of this entity; may be given again."),
+                "entity", letter: "e", value: "NAME", help: "Write only objects of this entity; can be repeated."),
             CommandOption("quiet", letter: "q", help: "Print no warnings, only errors."), .verbose,
         ] + StoreArguments.openingOptions,
         examples: [

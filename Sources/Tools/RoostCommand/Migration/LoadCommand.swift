@@ -4,17 +4,16 @@ internal import RoostMigration
 
 extension Subcommand {
     static let load = Subcommand(
-        name: "load", summary: "Make a new store of a dump from standard input, verified.", usage: "STORE",
+        name: "load", summary: "Make a new, verified store from a dump on standard input.", usage: "STORE",
         argumentCount: 1...1,
         discussion: """
-            Reads what 'roost dump' wrote into a new store of any type: objects and links with their IDs, versions and places,
-            the store's UUID, the user's metadata and the keys that count as used. The dump must be what its last line says, and
-            the finished store is read again; only then it gets its name. After an error, which says line and column, or after
-            Ctrl-C, nothing is left of it.
+            Reads a dump of 'roost dump' into a new store of any type: objects and links with their IDs, versions and places, the
+            store's UUID, the user's metadata and the used keys. The store gets its name only if the dump agrees with its last line
+            and the finished store was read again. After an error, which names line and column, or after Ctrl-C, it is removed.
 
-            A dump of some entities may hold references and links to objects that it does not hold. They are refused, with their
-            number for each relationship, unless --allow-dangling is given: then to-one references among them become null, with
-            their places, links are left out, and the report counts both. Attributes that are object IDs stay as they are.
+            A dump of some entities can have references and links to objects that it does not contain. They are refused, with
+            their number for each relationship. With --allow-dangling, to-one references to missing objects become null, links to
+            them are left out, and the report counts both. Attributes that are object IDs do not change.
 
             With --json prints one object, as 'roost convert' does: source, destination, objects, links, digest, verified,
             seconds, bytes, peakPrivateBytes, entities [{name, count}], relationships [{relationship, count}], skipped [],
@@ -24,9 +23,10 @@ extension Subcommand {
             CommandOption(
                 "overwrite", help: "Replace an existing store of the same type, once the new one is complete."),
             CommandOption(
-                "allow-dangling", help: "Leave out what leads to objects that a dump of some entities does not hold."),
+                "allow-dangling", help: "Leave out references to objects that a dump of some entities does not contain."
+            ),
             CommandOption(
-                "timeout", value: "SECONDS", help: "How long to wait for a store that is in use; 10 unless given."),
+                "timeout", value: "SECONDS", help: "How long to wait for a store that is in use (default: 10)."),
             .json, .quiet, .verbose,
         ],
         examples: [

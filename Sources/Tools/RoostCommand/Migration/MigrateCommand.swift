@@ -9,30 +9,31 @@ extension Subcommand {
         name: "migrate", summary: "Bring a store to another version of its model, in place or into a new store.",
         usage: "STORE", argumentCount: 1...1,
         discussion: """
-            Makes a store of the model that --to names out of what STORE holds: in the place of STORE with --in-place, or as another
-            store, of any type, with --output. The result is read again and compared before it gets its name, in one step. After an
-            error, Ctrl-C or a crash STORE is as it was, or migrated; the same command finishes what is left. With --in-place nobody
-            can open STORE meanwhile, and one that has the model already is left alone. An SQLite store changes within its own file, in
-            one transaction, where at least half of its objects and links stay as they are and no backup is kept (path oneTransaction).
+            Migrates the content of STORE to the model of --to. With --in-place the result replaces STORE; with --output it becomes
+            another store, of any type. The result is read again and compared, and then gets its name in one step. After an error,
+            Ctrl-C or a crash, STORE is unchanged or migrated, and the same command finishes the work. With --in-place no other
+            program can open STORE meanwhile, and a STORE that already has the model does not change. If at least half of the objects
+            and links stay the same and no backup is kept, an SQLite store changes within its own file, in one transaction (path
+            oneTransaction).
 
-            FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .momd, .xcdatamodel, .mom) or a store. For a
-            bundle, FILE@VERSION names a version (default: the current version). Of a bundle STORE goes from its version
-            to that one by the mapping models of --mapping that lie between them. The rest of the way is inferred, as Core Data does it:
-            in one step. STORE passes through the versions between only where one step cannot be inferred, or would drop
-            something that they keep. With --direct, and for any other FILE, STORE goes there in one step. A STORE of Core Data that
-            holds no model is read with the version of the bundle that it fits.
+            FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .momd, .xcdatamodel, .mom) or a store. In a
+            bundle, FILE@VERSION names a version (default: the current version). STORE then goes from its version to that one,
+            using the mapping models of --mapping between them. The remaining way is inferred in one step, as Core Data does. STORE
+            goes through the versions between only if one step cannot be inferred, or would drop something that they keep. With
+            --direct, and for any other FILE, there is one step. A Core Data STORE without a model is read with the version of
+            the bundle that fits it.
 
-            The order of the versions follows from --versions, from the numbers in their names, from the mapping models (what one leads
-            from is older) and from the current version; 'roost model history' shows it. Where names mislead, give --versions.
+            The order of the versions follows from --versions, from the numbers in their names, from the mapping models (the source of
+            a mapping is older) and from the current version; 'roost model history' shows it. If names mislead, use --versions.
 
             A migration that would drop objects, values that are not null, references or the order of destinations is refused, and
-            nothing is changed: the error lists everything that would be lost, with counts. On a terminal the command asks instead.
-            --allow-loss drops them. An entity without objects and an attribute that is null everywhere do not count as losses.
-            --keep-backup does not replace --allow-loss.
+            nothing is changed: the error lists all losses with counts. On a terminal the command asks instead. --allow-loss
+            drops the data. An entity without objects and an attribute that is always null do not count as losses. --keep-backup
+            does not replace --allow-loss.
 
-            --mapping takes .roostmapping.json and .xcmappingmodel. Between which versions of a bundle it leads follows from its version
-            hashes, or from the names in it; where that leaves several, FILE@FROM..TO says it. A mapping model that needs a policy, which
-            is code, is refused: that takes a program.
+            --mapping takes .roostmapping.json and .xcmappingmodel. The version hashes or names in a mapping model determine its
+            versions in the bundle; if several fit, use FILE@FROM..TO. A mapping model that needs a policy, which is code, is
+            refused: write a program for it.
 
             With --json prints one object: source, destination, path (nothing, onePass, oneTransaction, threePasses), mappings [{name, type, source,
             destination, read, made}], objects, links, relationships [{relationship, count}], sourceDigest, mappedDigest,
@@ -46,23 +47,22 @@ extension Subcommand {
         options: [
             CommandOption("to", letter: "t", value: "FILE", help: "The model to migrate to, as FILE or FILE@VERSION."),
             CommandOption(
-                "mapping", value: "FILE", help: "A mapping model, as FILE or FILE@FROM..TO; can be given several times."
+                "mapping", value: "FILE", help: "A mapping model, as FILE or FILE@FROM..TO; can be repeated."
             ),
             .versions,
-            CommandOption("in-place", letter: "i", help: "Replace STORE by the result."),
-            CommandOption("output", letter: "o", value: "DEST", help: "Make a new store of the result; type:path."),
+            CommandOption("in-place", letter: "i", help: "Replace STORE with the result."),
+            CommandOption("output", letter: "o", value: "DEST", help: "Write the result to a new store, as type:path."),
             CommandOption(
                 "keep-backup", help: "With --in-place, keep the old file as <name>.backup-<UUID> beside the new one."
             ),
             CommandOption("overwrite", help: "With --output, replace an existing store of DEST's type."),
             CommandOption(
                 "allow-loss",
-                help: "Drop objects, values and references that the new model has no place for. Asks nothing."),
-            CommandOption("direct", help: "Go to the model in one step, whatever versions there are."),
-            CommandOption("to-text", help: "Where an attribute becomes a string, take the text of its value."),
+                help: "Drop objects, values and references that the new model cannot keep, without asking."),
+            CommandOption("direct", help: "Go to the model in one step, without versions between."),
+            CommandOption("to-text", help: "Convert the values of an attribute that becomes a string to text."),
             CommandOption(
-                "dry-run", letter: "n",
-                help: "Show what would be done, and what would be refused (exit 3). Writes nothing."),
+                "dry-run", letter: "n", help: "Show the plan and what it would refuse (exit 3), and write nothing."),
             CommandOption("skip-damaged", help: "Leave damaged records out and report them; not with --in-place."),
             CommandOption("no-verify", help: "Do not read the finished store again."),
             .json, .quiet, .verbose,
@@ -76,8 +76,24 @@ extension Subcommand {
 
     @Sendable private static func runMigrate(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         guard let target = arguments.value("to") else {
-            throw UsageError("--to is missing: the model to migrate to; see 'roost migrate --help'")
+            throw UsageError("option --to is missing: it names the model to migrate to; see 'roost migrate --help'")
         }
+        try requireFitting(arguments)
+        let store = try StoreArguments.store(arguments.positions[0], arguments: arguments)
+        let request = try MigrationRequest(store, target: target, arguments: arguments)
+        if !arguments.has("quiet") { for warning in request.warnings { console.printError("warning: \(warning)") } }
+        let destination = try arguments.value("output").map { try StoreArguments.newStore($0, arguments: arguments) }
+        if let destination { try StoreArguments.requireDifferent(store.location, destination: destination.location) }
+        var options = request.options
+        options.conversion.destinationTypeOptions = destination?.options.typeOptions ?? [:]
+        var run = MigrationRun(
+            source: store.location, destination: destination?.location, model: request.model, options: options,
+            arguments: arguments, console: console)
+        return arguments.has("dry-run") ? try run.printPlan() : try run.run()
+    }
+
+    /// Refuses options that exclude each other, and a command line without a destination.
+    private static func requireFitting(_ arguments: ParsedArguments) throws {
         let isInPlace = arguments.has("in-place")
         guard isInPlace != (arguments.value("output") != nil) else {
             throw UsageError(
@@ -93,75 +109,87 @@ extension Subcommand {
             throw UsageError(
                 "--skip-damaged loses data, so it is not done in place; write to another store with --output")
         }
-        let store = try StoreArguments.store(arguments.positions[0], arguments: arguments)
-        let request = try MigrationRequest(store, target: target, arguments: arguments)
-        if !arguments.has("quiet") { for warning in request.warnings { console.printError("warning: \(warning)") } }
-        var options = request.options
+    }
+}
+
+/// One run of `roost migrate` after its arguments were read.
+private struct MigrationRun {
+    let source: StoreLocation
+    /// The new store, or nil for a migration in place.
+    let destination: StoreLocation?
+    let model: ManagedObjectModel
+    var options: MigrationOptions
+    let arguments: ParsedArguments
+    let console: Console
+
+    /// Prints the plan, and its first refusal.
+    func printPlan() throws -> ExitCode {
         let manager = MigrationManager(registry: .standard)
-        let destination = try arguments.value("output").map { try StoreArguments.newStore($0, arguments: arguments) }
-        if let destination { try StoreArguments.requireDifferent(store.location, destination: destination.location) }
-        options.conversion.destinationTypeOptions = destination?.options.typeOptions ?? [:]
-        if arguments.has("dry-run") {
-            let plan: MigrationPlan
-            if let destination {
-                plan = try manager.planMigration(
-                    from: .location(store.location), to: .location(destination.location), model: request.model,
-                    options: options)
-            } else {
-                plan = try manager.planMigrationInPlace(store.location, model: request.model, options: options)
-            }
-            if arguments.has("json") { try console.printJSON(plan) } else { try console.print(plan.description) }
-            guard let refusal = plan.refusals.first else { return .success }
-            console.printError(RoostTool.line(refusal))
-            return .failure
+        let plan: MigrationPlan
+        if let destination {
+            plan = try manager.planMigration(
+                from: .location(source), to: .location(destination), model: model, options: options)
+        } else {
+            plan = try manager.planMigrationInPlace(source, model: model, options: options)
         }
-        let progress = ProgressLine(console)
-        let cancellation = ConversionCancellation()
-        options.conversion.cancellation = cancellation
-        if !arguments.has("quiet"), console.showsProgress { options.conversion.onProgress = { progress.show($0) } }
-        func migrate() throws -> MigrationReport {
-            defer { progress.clear() }
-            return try Interruption.shared.cancelling(cancellation) {
-                if let destination {
-                    return try manager.migrate(
-                        from: .location(store.location), to: .location(destination.location), model: request.model,
-                        options: options)
-                }
-                return try manager.migrateInPlace(store.location, model: request.model, options: options)
-            }
-        }
-        /// Asks on a terminal before data are dropped; nil when the answer is no.
-        func migrateOrAsk() throws -> MigrationReport? {
-            while true {
-                do { return try migrate() } catch let error as StoreError {
-                    guard let refusal = error.underlying as? MigrationLossRefusal, StandardInput.isTerminal else {
-                        throw error
-                    }
-                    let losses = refusal.losses.map { "  loses  \($0)\n" }.joined()
-                    guard try console.ask("\(losses)Drop these data? [y/N] ") else { return nil }
-                    // Nothing else is accepted, should the store change while the question is open.
-                    options.acceptedLosses.append(refusal.losses)
-                }
-            }
-        }
+        if arguments.has("json") { try console.printJSON(plan) } else { try console.print(plan.description) }
+        guard let refusal = plan.refusals.first else { return .success }
+        console.printError(RoostTool.line(refusal))
+        return .failure
+    }
+
+    /// Migrates the store, and prints the report.
+    mutating func run() throws -> ExitCode {
         guard let report = try migrateOrAsk() else {
             console.printError("nothing was changed")
             return .finding
         }
         if report.path == .nothing, !arguments.allValues("mapping").isEmpty, !arguments.has("quiet") {
-            console.printError(
-                "warning: no step was needed, so no mapping was used; with --output one is made all the same")
+            console.printError("warning: no step was needed, so no mapping was used; --output always makes a step")
         }
         try console.printReport(report, text: report.description, warnings: report.warnings, arguments: arguments)
         return .success
     }
+
+    /// Migrates the store; asks on a terminal before data are dropped.
+    ///
+    /// - Returns: The report, or nil if the answer is no.
+    private mutating func migrateOrAsk() throws -> MigrationReport? {
+        let progress = ProgressLine(console)
+        let cancellation = ConversionCancellation()
+        options.conversion.cancellation = cancellation
+        if !arguments.has("quiet"), console.showsProgress { options.conversion.onProgress = { progress.show($0) } }
+        while true {
+            do { return try migrate(progress, cancellation: cancellation) } catch let error as StoreError {
+                guard let refusal = error.underlying as? MigrationLossRefusal, StandardInput.isTerminal else {
+                    throw error
+                }
+                let losses = refusal.losses.map { "  loses  \($0)\n" }.joined()
+                guard try console.ask("\(losses)Drop these data? [y/N] ") else { return nil }
+                // If the store changes while the question is open, other losses are not accepted.
+                options.acceptedLosses.append(refusal.losses)
+            }
+        }
+    }
+
+    private func migrate(_ progress: ProgressLine, cancellation: ConversionCancellation) throws -> MigrationReport {
+        defer { progress.clear() }
+        let manager = MigrationManager(registry: .standard)
+        return try Interruption.shared.cancelling(cancellation) {
+            if let destination {
+                return try manager.migrate(
+                    from: .location(source), to: .location(destination), model: model, options: options)
+            }
+            return try manager.migrateInPlace(source, model: model, options: options)
+        }
+    }
 }
 
-/// What a command line asks to be migrated, and how.
+/// The model and the options of a migration, read from the command line.
 private struct MigrationRequest {
     let model: ManagedObjectModel
     let options: MigrationOptions
-    /// What of models and mapping models was not taken over as it stands.
+    /// The parts of models and mapping models that were left out or changed.
     let warnings: [String]
 
     init(_ store: PersistentStoreDescription, target: String, arguments: ParsedArguments) throws {
@@ -169,26 +197,12 @@ private struct MigrationRequest {
         let (path, version) = ModelFile.splitVersion(target)
         let read = try StoreArguments.model(path, version: version, arguments: arguments)
         (model, warnings) = (read.model, read.warnings)
-        var options = MigrationOptions(
-            conversion: ConversionOptions(
-                overwrites: arguments.has("overwrite"), skipsDamaged: arguments.has("skip-damaged"),
-                timeoutSeconds: store.options.timeoutSeconds
-            ).with {
-                $0.acceptsChanges = store.options.acceptsChanges
-                $0.verifies = !arguments.has("no-verify")
-                $0.sourceModel = store.options.model
-                $0.acceptsLinks = store.options.acceptsLinks
-                $0.sourceTypeOptions = store.options.typeOptions
-            }, allowsLoss: arguments.has("allow-loss")
-        ).with {
-            $0.inference = MappingModel.InferenceOptions(convertsToString: arguments.has("to-text"))
-            $0.keepsBackup = arguments.has("keep-backup")
-        }
+        var options = Self.baseOptions(store, arguments: arguments)
         let files = try VersionList.mappings(arguments)
         let bundle = try VersionBundle(at: path)
         var evidence = VersionEvidence(order: try VersionList.order(arguments), target: version)
         guard bundle != nil || evidence.order.isEmpty else {
-            throw UsageError("--versions needs a bundle of versions for --to, and '\(path)' is none")
+            throw UsageError("--versions needs a bundle of versions for --to, and '\(path)' is not one")
         }
         if store.options.model == nil {
             options.conversion.sourceModel =
@@ -208,7 +222,7 @@ private struct MigrationRequest {
                 try bundle.history(evidence)
             }
             if !isDecided {
-                // What the store has is older than what it is to get.
+                // The store's model is older than the target.
                 evidence.storeModel = try storeModel()
                 (history, found, _) = try bundle.history(evidence)
             }
@@ -232,8 +246,29 @@ private struct MigrationRequest {
         (self.options, self.warnings) = (options, warnings)
     }
 
-    /// Returns the named mapping models that start from an older version than the store's, or end
-    /// beyond the target.
+    /// Returns the options of a migration without a history and mapping models.
+    private static func baseOptions(
+        _ store: PersistentStoreDescription, arguments: ParsedArguments
+    ) -> MigrationOptions {
+        MigrationOptions(
+            conversion: ConversionOptions(
+                overwrites: arguments.has("overwrite"), skipsDamaged: arguments.has("skip-damaged"),
+                timeoutSeconds: store.options.timeoutSeconds
+            ).with {
+                $0.acceptsChanges = store.options.acceptsChanges
+                $0.verifies = !arguments.has("no-verify")
+                $0.sourceModel = store.options.model
+                $0.acceptsLinks = store.options.acceptsLinks
+                $0.sourceTypeOptions = store.options.typeOptions
+            }, allowsLoss: arguments.has("allow-loss")
+        ).with {
+            $0.inference = MappingModel.InferenceOptions(convertsToString: arguments.has("to-text"))
+            $0.keepsBackup = arguments.has("keep-backup")
+        }
+    }
+
+    /// Returns warnings about mapping models that start before the store's version, or end after
+    /// the target.
     private static func unused(
         _ named: some Sequence<(String, ModelHistory.VersionMapping)>, history: ModelHistory,
         from model: ManagedObjectModel, to target: ManagedObjectModel
@@ -249,11 +284,11 @@ private struct MigrationRequest {
             let isBefore = mapping.source < start && !from.model.hasVersionHashes(of: model)
             guard isBefore || mapping.destination > end && !to.model.hasVersionHashes(of: target) else { return nil }
             return
-                "'\(file)' takes no part: it leads from '\(from.name)' to '\(to.name)', and this migration goes from '\(history.versions[start].name)' to '\(history.versions[end].name)'."
+                "'\(file)' is not used: it maps '\(from.name)' to '\(to.name)', and this migration goes from '\(history.versions[start].name)' to '\(history.versions[end].name)'."
         }
     }
 
-    /// Refuses a mapping model that code takes part in.
+    /// Refuses a mapping model that requires code.
     private static func requireDeclared(_ mapping: MappingModel, file: String) throws(StoreError) -> MappingModel {
         guard let entity = mapping.entityMappings.first(where: { $0.policyName != nil || $0.type == .custom }) else {
             return mapping

@@ -34,18 +34,18 @@ struct ModelChange: Encodable {
         var message: String
     }
 
-    /// Whether the models say the same in everything.
+    /// Whether the models are equal in everything.
     var equal: Bool
     /// Whether stores of one can be opened with the other.
     var compatible: Bool
-    /// Whether a mapping can be inferred; nil where none is needed.
+    /// Whether a mapping can be inferred; nil if no migration is needed.
     var inferable: Bool?
     var differences: [Difference]
     /// The mappings of an inferred migration.
     var mappings: [Mapping]
-    /// Why none can be inferred.
+    /// The reasons why no mapping can be inferred.
     var problems: [Problem]
-    /// What an inferred migration loses, demands, and makes up.
+    /// The losses, requirements and default values of an inferred migration.
     var remarks: [Remark]
 
     private let lines: (differences: [String], migration: [String])
@@ -58,7 +58,7 @@ struct ModelChange: Encodable {
     ///   - old: The older one.
     ///   - new: The newer one.
     ///   - onlyHashed: Whether only differences that change version hashes count.
-    ///   - options: What may be inferred.
+    ///   - options: The options of the inference.
     init(
         from old: ManagedObjectModel, to new: ManagedObjectModel, onlyHashed: Bool,
         options: MappingModel.InferenceOptions
@@ -92,7 +92,7 @@ struct ModelChange: Encodable {
                 migration += Self.lines(of: mapping).map { "  \($0)" } + found.map { "  \($0)" }
             } else {
                 problems = reasons.map { Problem(entity: $0.entity, property: $0.property, message: $0.message) }
-                migration = ["A migration is needed, and cannot be inferred; it takes a mapping model:"]
+                migration = ["A migration is needed, and cannot be inferred; it needs a mapping model:"]
                 migration += reasons.map { "  \($0)" }
             }
         } else if !told.isEmpty {
@@ -101,7 +101,7 @@ struct ModelChange: Encodable {
         lines = (told.map(\.description), migration)
     }
 
-    /// What becomes of each entity, a line each; those that are copied are only counted.
+    /// Returns a line for each entity that changes, and the number of copied ones.
     private static func lines(of mapping: MappingModel) -> [String] {
         var copied = 0
         var lines: [String] = []
@@ -123,24 +123,25 @@ struct ModelChange: Encodable {
         }
     }
 
-    /// The differences, and what a migration takes, for people.
+    /// The lines of the differences, and of the migration.
     var text: [String] { lines.differences + lines.migration }
 
-    /// How much is different, in a few words: `3 differences, a migration can be inferred`.
+    /// A short summary: `3 differences, a migration can be inferred`.
     var summary: String {
         if differences.isEmpty { return "no difference" }
         let count = "\(differences.count) \(differences.count == 1 ? "difference" : "differences")"
         switch inferable {
         case nil: return "\(count), no migration needed"
         case true?: return "\(count), a migration can be inferred"
-        case false?: return "\(count), a migration takes a mapping model"
+        case false?: return "\(count), a migration needs a mapping model"
         }
     }
 }
 
 extension ManagedObjectModel {
-    /// Whether stores of one model can be opened with the other: the same entities with the same
-    /// version hashes.
+    /// Returns whether stores of one model can be opened with the other.
+    ///
+    /// Both have the same entities with the same version hashes.
     fileprivate func stores(sameAs other: ManagedObjectModel) -> Bool {
         entities.map(\.name) == other.entities.map(\.name)
             && entities.map(\.versionHash) == other.entities.map(\.versionHash)

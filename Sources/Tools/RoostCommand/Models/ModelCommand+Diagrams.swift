@@ -13,7 +13,7 @@ extension Subcommand {
         return .success
     }
 
-    /// The diagram of the difference of two models; nil unless one is asked for.
+    /// Returns the diagram of the difference of two models; nil without `--format`.
     static func diagram(
         of model: ManagedObjectModel, comparedWith old: ManagedObjectModel, arguments: ParsedArguments
     ) throws -> String? {
@@ -29,7 +29,7 @@ extension Subcommand {
     private static func format(_ arguments: ParsedArguments) throws -> String? {
         guard let format = arguments.value("format") else { return nil }
         guard !arguments.has("json") else {
-            throw UsageError("a diagram cannot be JSON; leave --json or --format away")
+            throw UsageError("a diagram cannot be JSON; leave out --json or --format")
         }
         let formats = ["mermaid", "dot", "svg"]
         guard formats.contains(format) else {
@@ -67,7 +67,7 @@ extension Subcommand {
                 "The diagram was not drawn, because Graphviz's program 'dot' is not installed: apt install graphviz, or brew install graphviz. Or write --format=dot."
             )
         }
-        // A file, so that neither program waits for the other one.
+        // With a file instead of a pipe, neither program waits for the other.
         let source = FileManager.default.temporaryDirectory.appendingPathComponent("roost-\(UUID().uuidString).dot")
         try Data(dot.utf8).write(to: source)
         defer { try? FileManager.default.removeItem(at: source) }

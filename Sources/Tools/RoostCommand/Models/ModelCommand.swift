@@ -8,32 +8,31 @@ extension Subcommand {
         summary: "Print, validate, draw or compare models, show their history, or generate Swift classes.",
         usage: "print|validate|graph|generate FILE, diff OLD NEW, history BUNDLE", argumentCount: 2...3,
         discussion: """
-            FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .momd, .xcdatamodel, .mom), or a store,
-            which may be named as in the configuration.
+            FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .momd, .xcdatamodel, .mom), a store, or
+            the name of a store in the configuration.
 
             print     Print the model as a model document.
-            validate  Exit 0 for a valid model; otherwise print every problem, one a line, and exit 1. What cannot be taken over
-                      from a model of Apple's is printed as a warning, and so is what no store acts on: indexes of expressions,
-                      partial and spatial indexes, fetch request templates, fetched properties, value transformers, derived
-                      attributes.
+            validate  Exit 0 for a valid model; otherwise print every problem, one a line, and exit 1. Warnings name the parts of a
+                      model of Apple's that cannot be read, and the parts that stores ignore: indexes of expressions, partial and
+                      spatial indexes, fetch request templates, fetched properties, value transformers, derived attributes.
             graph     Draw the entities: attributes, superentities, relationships with counts and delete rules. With --format: mermaid,
                       which many Markdown viewers draw, dot for Graphviz, or svg, which needs Graphviz's program dot. --entity and
                       --depth draw a part of a large model.
-            diff      Print what NEW changes compared with OLD, one difference a line, then whether stores need a migration, whether
-                      it can be inferred, what becomes of each entity, and what is lost; or every reason why it cannot be inferred.
-                      Exit 1; print nothing and exit 0 for equal models. With --hash-only only what needs a migration counts.
-                      With --format draw NEW, as graph does, with what was added, removed and changed in colors.
-            history   Print the versions in a bundle of models (.xcdatamodeld, .momd), why each comes after the one before it, and what
-                      it changes, as diff does. A bundle does not say in which order its versions were made. The order follows from
-                      --versions, from numbers in names that begin with the same word, from --mapping (what a mapping model leads
-                      from is older), from the current version (what is named with another word is older) and from the alphabet,
-                      in this order. Exit 1 when a step cannot be inferred.
+            diff      Print the changes from OLD to NEW, one a line, then whether stores need a migration, whether it can be inferred,
+                      the change of each entity, and the losses; or every reason why it cannot be inferred. Exit 1; print nothing
+                      and exit 0 for equal models. With --hash-only only differences that need a migration count. With --format
+                      draw NEW, as graph does, with added, removed and changed parts in colors.
+            history   Print the versions in a bundle of models (.xcdatamodeld, .momd), the reason for the order of each step, and its
+                      changes, as diff does. A bundle does not record the order of its versions. The order follows from
+                      --versions, from numbers in names that begin with the same word, from --mapping (the source of a mapping
+                      model is older), from the current version (a name with another word is older) and from the alphabet,
+                      in this order. Exit 1 if a step cannot be inferred.
             generate  Write Swift classes into the directory --output: a file for each entity, and one with the model. Remove files
-                      that were generated from FILE before and are not any more. Print each file that changed. With --check, write
-                      nothing, print each stale, missing or superfluous file, and exit 1 if there are any.
+                      that an earlier run generated from FILE and this one does not. Print each file that changed. With --check,
+                      write nothing, print each stale, missing or superfluous file, and exit 1 if there are any.
 
             With --json: print the document; validate {valid, problems [text], warnings [text]}; diff {equal, compatible, inferable
-            (absent where no migration is needed), differences [{kind: added, removed, changed or renamed, entity, property,
+            (absent if no migration is needed), differences [{kind: added, removed, changed or renamed, entity, property,
             formerName (of what was renamed), subject, details, changesVersionHash}],
             mappings [{name, type, source, destination}], problems [{entity, property, message}], remarks [{kind: loss, demand or
             note, entity, property, message}]}; history {versions [text], steps [{from, to, orderReason, change: as diff}]};
@@ -45,17 +44,17 @@ extension Subcommand {
             .versions,
             CommandOption(
                 "mapping", value: "FILE",
-                help: "A mapping model, as FILE or FILE@FROM..TO, for history; can be given several times."),
+                help: "A mapping model, as FILE or FILE@FROM..TO, for history; can be repeated."),
             CommandOption("old-version", value: "NAME", help: "The version in OLD, for diff."),
             CommandOption(
                 "format", value: "mermaid|dot|svg",
                 help: "The format of the diagram, for graph (default: mermaid) and diff."),
             CommandOption(
                 "entity", value: "NAME",
-                help: "Draw only this entity, with those around it; can be given several times."),
+                help: "Draw only this entity and its neighbors; can be repeated."),
             CommandOption(
                 "depth", value: "N", needs: "entity",
-                help: "How many relationships away from --entity an entity may be (default: 1)."),
+                help: "The maximum number of relationships between --entity and an entity (default: 1)."),
             CommandOption(
                 "output", letter: "o", value: "DIR", help: "The directory of the generated files, for generate."),
             CommandOption("check", needs: "output", help: "Compare the generated files with the model. Write nothing."),
@@ -67,7 +66,7 @@ extension Subcommand {
                 help: "Generate one file for the whole model instead of one for each entity."),
             CommandOption("hash-only", help: "Count only differences that change version hashes."),
             CommandOption(
-                "to-text", help: "Where an attribute becomes a string, a migration takes the text of its value."),
+                "to-text", help: "Convert the values of an attribute that becomes a string to text."),
             .config, .json,
             .quiet,
             .verbose,

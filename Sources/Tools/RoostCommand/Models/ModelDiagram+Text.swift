@@ -29,11 +29,12 @@ extension ModelDiagram {
         return lines.joined(separator: "\n")
     }
 
-    /// A text in which no character has a meaning of its own.
+    /// Returns a text with escaped special characters.
     private static func mermaid(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             let isPlain = !scalar.isASCII || scalar.properties.isAlphabetic || scalar.properties.numericType != nil
-            // A colon after the name of a property is text there, and begins the label of a line elsewhere.
+            // A colon is text after the name of a property, and begins the label of a line
+            // elsewhere.
             return isPlain || " _,.?:".unicodeScalars.contains(scalar) ? String(scalar) : "#\(scalar.value);"
         }.joined()
     }
@@ -79,7 +80,7 @@ extension ModelDiagram {
             .replacing("\"", with: "&quot;")
     }
 
-    /// A text between quotes, in which Graphviz has escapes of its own.
+    /// Returns a text that is escaped for a quoted string of Graphviz.
     private static func quoted(_ text: String) -> String {
         text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
     }

@@ -1,8 +1,8 @@
 internal import RoostCore
 
-/// The entities of a model, or of two versions of it, to be drawn.
+/// The diagram of a model, or of the difference of two versions.
 struct ModelDiagram {
-    /// The difference of a thing in the second version.
+    /// The change of a part in the second version.
     enum Change: String {
         case added
         case removed
@@ -15,7 +15,7 @@ struct ModelDiagram {
         var change: Change?
     }
 
-    /// A box.
+    /// A box for an entity.
     struct Box {
         var name: String
         var isAbstract: Bool
@@ -34,10 +34,10 @@ struct ModelDiagram {
     struct Connection {
         var source: Int
         var destination: Int
-        /// The count at the source, which the inverse says; nil without an inverse.
+        /// The count at the source, from the inverse; nil without an inverse.
         var sourceCount: String?
         var destinationCount: String
-        /// The relationship, and its inverse: name and delete rule.
+        /// The names and delete rules of the relationship and of its inverse.
         var labels: [String]
         var change: Change?
     }
@@ -52,8 +52,8 @@ struct ModelDiagram {
     ///   - model: The model.
     ///   - old: An older version; the diagram shows the difference.
     ///   - selection: The entities to begin with; empty for all.
-    ///   - depth: How many relationships away from them an entity may be. Superentities and
-    ///     subentities are as near as the entity itself is to the next one.
+    ///   - depth: The maximum number of relationships between them and an entity. Steps to
+    ///     superentities and subentities do not count.
     init(_ model: ManagedObjectModel, comparedWith old: ManagedObjectModel? = nil, selection: [String], depth: Int) {
         let new = Dictionary(uniqueKeysWithValues: model.entityDescriptions.map { ($0.name, $0) })
         let before = old.map { Dictionary(uniqueKeysWithValues: $0.entityDescriptions.map { ($0.name, $0) }) }
@@ -110,7 +110,7 @@ struct ModelDiagram {
         }
     }
 
-    /// The entities that are at most so many relationships away from some.
+    /// Returns the entities within a number of relationships of some.
     private static func near(_ selection: [String], all: [EntityDescription], depth: Int) -> Set<String> {
         var neighbors: [String: Set<String>] = [:]
         var relatives: [String: Set<String>] = [:]
@@ -165,7 +165,7 @@ struct ModelDiagram {
         "\(relationship.name)\(relationship.isOrdered ? ", ordered" : ""), \(relationship.deleteRule.rawValue)"
     }
 
-    /// `1`, `0..1`, `*`, `1..*`, `2..5`.
+    /// Returns a count as `1`, `0..1`, `*`, `1..*` or `2..5`.
     private static func count(_ relationship: RelationshipDescription) -> String {
         let least = relationship.isOptional ? 0 : max(1, relationship.minCount)
         guard let most = relationship.maxCount else { return least == 0 ? "*" : "\(least)..*" }

@@ -26,7 +26,7 @@ struct ShellAssignments {
     ///   - entity: The entity of the objects.
     ///   - model: Its model.
     ///   - reference: Returns the objects of a value like `a[0].artist`; nil for any other value.
-    /// - Throws: `ShellSyntaxError` with the place of what is wrong.
+    /// - Throws: `ShellSyntaxError` with the place of the mistake.
     init(
         _ fragment: ShellFragment, of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel,
         reference: (_ value: ShellFragment) throws -> Reference?
@@ -85,7 +85,7 @@ struct ShellAssignments {
         targets.append(Target(name: name, expression: .constant(value)))
     }
 
-    /// Refuses what cannot be set.
+    /// Refuses a property that cannot be set.
     private static func check(
         _ name: String, of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel, assignment: ShellFragment
     ) throws(ShellSyntaxError) {
@@ -99,7 +99,7 @@ struct ShellAssignments {
         }
     }
 
-    /// The name and the value of an assignment; nil without `=` between them.
+    /// Returns the name and the value of an assignment; nil without `=` between them.
     private static func split(_ assignment: ShellFragment) -> (name: String, value: ShellFragment)? {
         let text = ShellText(assignment.text)
         guard let equals = text.characters.indices.first(where: { text.isOutside[$0] && text.characters[$0] == "=" })

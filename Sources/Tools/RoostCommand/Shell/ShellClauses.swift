@@ -56,7 +56,7 @@ struct ShellClauses {
         }
     }
 
-    /// The places where clauses begin.
+    /// Returns the places where clauses begin.
     ///
     /// A property can have the name of a clause. A word is a property beside an operator or a
     /// comma, and at the beginning of a clause.
@@ -84,7 +84,7 @@ struct ShellClauses {
         return starts
     }
 
-    /// The end of `by` after `group`, with a hyphen or a blank.
+    /// Returns the end of `by` after `group`, with a hyphen or a blank.
     private static func endOfBy(_ text: ShellText, from start: Int) -> Int? {
         guard start < text.count, text.characters[start] == "-" || text.characters[start].isWhitespace else {
             return nil
@@ -94,7 +94,7 @@ struct ShellClauses {
         return text.string(first..<end).lowercased() == "by" ? end : nil
     }
 
-    /// Whether a word is neither an operand of an operator nor an element of a list.
+    /// Returns whether a word is neither an operand of an operator nor an element of a list.
     private static func isAlone(_ text: ShellText, range: Range<Int>, start: Int) -> Bool {
         let next = text.skipBlanks(from: range.upperBound)
         if next < text.count, "=<>!+*/,.".contains(text.characters[next]) { return false }
@@ -112,7 +112,7 @@ struct ShellClauses {
 }
 
 extension StringProtocol {
-    /// The text without the characters at its end that meet a condition.
+    /// Returns the text without the characters at its end that meet a condition.
     fileprivate func trimmingSuffix(while condition: (Character) -> Bool) -> SubSequence {
         var end = endIndex
         while end > startIndex, condition(self[index(before: end)]) { end = index(before: end) }

@@ -47,7 +47,7 @@ struct ShellCompleter {
         ShellText.isNamePart(character) || ".[]".contains(character)
     }
 
-    /// The words of a statement before a place, without those in brackets.
+    /// Returns the words of a statement before a place, without those in brackets.
     private func words(_ text: ShellText, before end: Int) -> [String] {
         text.string(0..<end).split { !isPartOfPath($0) && $0 != "-" && $0 != "/" }.map(String.init)
     }
@@ -59,7 +59,7 @@ struct ShellCompleter {
 
     private var sources: [String] { session.names }
 
-    /// The candidates after the words of a statement.
+    /// Returns the candidates after the words of a statement.
     private func candidates(_ before: [String]) -> [String] {
         guard let first = before.first else { return ShellStatement.words + sources }
         let word = first.lowercased()
@@ -82,7 +82,7 @@ struct ShellCompleter {
         return names + session.variables.keys + (isInsert ? [] : words.map(\.rawValue))
     }
 
-    /// The entity that a statement is about.
+    /// Returns the entity that a statement is about.
     private func entity(_ words: [String]) -> ManagedObjectModel.Entity? {
         for word in words {
             guard let source = ShellSource(whole: word), session.names.contains(source.name) else { continue }
@@ -91,7 +91,7 @@ struct ShellCompleter {
         return nil
     }
 
-    /// The entity of the objects that a source means, without reading them.
+    /// Returns the entity of the objects that a source means, without reading them.
     private func destination(_ source: ShellSource) -> ManagedObjectModel.Entity? {
         guard var entity = session.variables[source.name]?.entity ?? session.model.entity(EntityName(source.name))
         else { return nil }
@@ -102,7 +102,8 @@ struct ShellCompleter {
         return entity
     }
 
-    /// The properties after a path: one from a variable, or one from the entity of the statement.
+    /// Returns the properties after a path: one from a variable, or one from the entity of the
+    /// statement.
     private func properties(of path: Substring, word: Substring, before: [String]) -> Answer {
         var entity: ManagedObjectModel.Entity?
         if let source = ShellSource(whole: String(path)), session.names.contains(source.name) {
@@ -119,7 +120,7 @@ struct ShellCompleter {
         return matching(word, candidates: names, addsBlank: false)
     }
 
-    /// The candidates for a command that begins with a period.
+    /// Returns the candidates for a command that begins with a period.
     private func command(_ text: String) -> Answer {
         let words = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard words.count > 1 else { return matching(text, candidates: ShellCommand.all.map(\.name)) }

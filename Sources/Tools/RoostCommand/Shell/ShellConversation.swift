@@ -4,22 +4,22 @@ internal import RoostCore
 struct ShellConversation {
     private let session: ShellSession
     private let input: any ShellInput
-    /// Is told what was typed of a statement, for completion.
+    /// Receives the typed part of a statement, for completion.
     private let note: (String) -> Void
 
     /// Creates a conversation.
     ///
     /// - Parameters:
     ///   - session: The session.
-    ///   - input: What is typed.
-    ///   - note: Is told the lines of a statement that is not complete.
+    ///   - input: The typed lines.
+    ///   - note: Receives the lines of an incomplete statement.
     init(_ session: ShellSession, input: any ShellInput, note: @escaping (String) -> Void) {
         (self.session, self.input, self.note) = (session, input, note)
     }
 
     /// Runs statements until the user ends the shell.
     ///
-    /// - Throws: What reading throws, and `OutputError` when the reader of the results has ended.
+    /// - Throws: Errors of reading; `OutputError` if the reader of the results has ended.
     func run() throws {
         var buffer = ShellStatementBuffer()
         var typed = ""
@@ -59,7 +59,7 @@ struct ShellConversation {
         return count == 0 ? "roost> " : "roost (\(count) changed)> "
     }
 
-    /// Whether the shell may end; asks if something is not committed.
+    /// Returns whether the shell may end; asks if something is not committed.
     private func mayEnd() throws -> Bool {
         guard session.changeCount > 0 else { return true }
         let objects = session.changeCount == 1 ? "1 changed object is" : "\(session.changeCount) changed objects are"
@@ -71,7 +71,7 @@ struct ShellConversation {
         }
     }
 
-    /// Runs the statements of a text; says what is wrong with the first that fails.
+    /// Runs the statements of a text, and prints the error of the first that fails.
     private func run(_ text: String) throws {
         var failure: (any Error)?
         Interruption.shared.runningStatement {
@@ -88,7 +88,7 @@ struct ShellConversation {
         try tell(failure, of: text, wasInterrupted: wasInterrupted)
     }
 
-    /// Says why a statement failed, and where.
+    /// Prints the error of a statement, and its place.
     private func tell(_ failure: any Error, of text: String, wasInterrupted: Bool) throws {
         let console = session.console
         switch failure {
@@ -108,7 +108,7 @@ struct ShellConversation {
         }
     }
 
-    /// The line of a statement in which a place is, and below it a mark under the place.
+    /// Returns the line of a statement that has a place, and a mark below the place.
     static func mark(_ column: Int, of text: String) -> String {
         var rest = column
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {

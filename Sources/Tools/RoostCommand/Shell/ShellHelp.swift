@@ -9,9 +9,9 @@ struct ShellCommand {
         ShellCommand(name: ".entities", usage: "", summary: "List the entities and how many objects each has."),
         ShellCommand(name: ".schema", usage: "[ENTITY]", summary: "List the properties of an entity, or of all."),
         ShellCommand(
-            name: ".mode", usage: "[table|json|jsonl|csv]", summary: "Choose how objects are printed; table at first."),
+            name: ".mode", usage: "[table|json|jsonl|csv]", summary: "Choose how objects are printed (default: table)."),
         ShellCommand(name: ".read", usage: "FILE", summary: "Run the statements of a file; the first error ends them."),
-        ShellCommand(name: ".help", usage: "[TOPIC]", summary: "Show this list, or what is known of a topic."),
+        ShellCommand(name: ".help", usage: "[TOPIC]", summary: "Show this list, or the help of a topic."),
         ShellCommand(name: ".quit", usage: "", summary: "End; asks first if something is not committed."),
     ]
 }
@@ -60,7 +60,7 @@ enum ShellHelp {
                   let t = a.tracks where milliseconds > 300000
                 """),
         Topic(
-            name: "count", usage: "count OBJECTS [where PREDICATE]", summary: "Print how many objects there are.",
+            name: "count", usage: "count OBJECTS [where PREDICATE]", summary: "Print the number of objects.",
             text: "  count Track where genre.name = 'Rock'"),
         Topic(
             name: "explain", usage: "explain [fetch] OBJECTS [where PREDICATE]",
@@ -88,13 +88,13 @@ enum ShellHelp {
             name: "delete", usage: "delete OBJECTS [where PREDICATE]", summary: "Delete objects, by the delete rules.",
             text: "  delete a[0]\n  delete Track where milliseconds < 1000"),
         Topic(
-            name: "undo", usage: "undo | redo", summary: "Take a statement back, or do it again.",
+            name: "undo", usage: "undo | redo", summary: "Undo a statement, or do it again.",
             text: """
-                The last \(ShellSession.undoLimit) statements since the last commit can be taken back.
+                The last \(ShellSession.undoLimit) statements since the last commit can be undone.
                 """),
         Topic(
             name: "commit", usage: "changes | commit | rollback",
-            summary: "Show what is not committed, write it, or give it up.",
+            summary: "Show, write or give up the uncommitted changes.",
             text: """
                 Nothing is written before 'commit', which writes everything or nothing: it checks the rules of the model, and
                 lists each failure. If another program changed an object meanwhile, nothing is overwritten: the commit says
@@ -120,7 +120,7 @@ enum ShellHelp {
         return table.description.drop(while: \.isNewline) + "\n\nWrite .help and a word of the first column for more."
     }
 
-    /// The text of a topic.
+    /// Returns the text of a topic.
     static func text(_ topic: Topic) -> String {
         let usage = topic.usage.isEmpty ? "" : "Usage: \(topic.usage)\n\n"
         return "\(topic.summary)\n\n\(usage)\(topic.text)"

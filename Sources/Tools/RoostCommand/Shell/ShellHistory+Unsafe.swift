@@ -8,20 +8,20 @@ internal import RoostSystem
 /// Each statement is a line; a line feed in it is written as `\n`, and a backslash as `\\`. Shells
 /// that run at the same time append to the same file, each statement by one call.
 final class ShellHistory {
-    /// The most statements that are kept.
+    /// The maximum number of statements that are kept.
     static let entryLimit = 5000
-    /// The most bytes of a statement that is kept.
+    /// The maximum number of bytes of a kept statement.
     private static let entryByteLimit = 16 * 1024
-    /// The most bytes of a file that is read.
+    /// The maximum number of bytes that are read of a file.
     private static let fileByteLimit = 64 << 20
 
     private(set) var entries: [String] = []
     /// The file, or nil.
     private let path: String?
-    /// The reason why statements are not kept, to be told once.
+    /// The reason why statements are not kept, or nil.
     private(set) var problem: String?
 
-    /// The file of a user: below `XDG_STATE_HOME`, or `.local/state` in the home directory.
+    /// Returns the file of a user, below `XDG_STATE_HOME` or `.local/state` in the home directory.
     ///
     /// - Parameter environment: The variables of the process.
     /// - Returns: The path; nil without a home directory.
@@ -42,14 +42,14 @@ final class ShellHistory {
             let text = try Self.read(path)
             let lines = text.split(separator: "\n")
             entries = lines.suffix(Self.entryLimit).map { Self.unescaped($0) }
-            // The file may grow to twice the limit before it is written anew.
+            // The file may grow to twice the limit before it is rewritten.
             if lines.count > 2 * Self.entryLimit { try Self.replace(path, by: lines.suffix(Self.entryLimit)) }
         } catch { problem = "the history '\(path)' is not kept: \(error)" }
     }
 
     /// Adds a statement; returns whether it can be recalled.
     ///
-    /// One that begins with a blank, and one that is equal to the last one, are left out.
+    /// A statement that begins with a blank or equals the last one is left out.
     func append(_ statement: String) -> Bool {
         guard !statement.isEmpty, statement.first?.isWhitespace == false, statement != entries.last,
             statement.utf8.count <= Self.entryByteLimit, !statement.utf8.contains(0)
@@ -100,7 +100,7 @@ final class ShellHistory {
     private static func withFile<Result>(
         _ path: String, flags: Int32, _ body: (Int32) throws(SystemError) -> Result
     ) throws(SystemError) -> Result {
-        // Neither a symbolic link nor a pipe that blocks.
+        // Refuses symbolic links, and does not block on a pipe.
         let descriptor = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw SystemError(code: errno) }
         var information = stat()
@@ -162,7 +162,7 @@ final class ShellHistory {
 
     private static func append(_ text: String, to path: String) throws(SystemError) {
         try withFile(path, flags: O_WRONLY | O_APPEND | O_CREAT) { (descriptor) throws(SystemError) in
-            // What another program made readable for others is not.
+            // Another program may have made the file readable for others.
             guard fchmod(descriptor, 0o600) == 0 else { throw SystemError(code: errno) }
             try write(text, to: descriptor)
         }

@@ -6,8 +6,8 @@ protocol ShellInput: AnyObject {
     /// Reads the next line.
     ///
     /// - Parameter prompt: The text before it on a terminal.
-    /// - Returns: The line without its end; ``ShellLine/end`` at the end of the input.
-    /// - Throws: What reading throws; `cancelled` after a signal that ends the command.
+    /// - Returns: The line without its end; ``ShellInputLine/end`` at the end of the input.
+    /// - Throws: Errors of reading; `cancelled` after a signal that ends the command.
     func next(_ prompt: String) throws(StoreError) -> ShellInputLine
 
     /// Remembers a statement, so that it can be recalled.

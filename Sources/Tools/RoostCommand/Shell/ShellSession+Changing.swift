@@ -3,7 +3,8 @@ internal import RoostCore
 internal import RoostGraph
 internal import RoostQuery
 
-// Statements that change objects. Each is one step that can be taken back, and changes nothing if it fails.
+// Statements that change objects. Each is one step that can be undone. A failing one changes
+// nothing.
 
 extension ShellSession {
     /// The values that properties of one object get.
@@ -15,7 +16,7 @@ extension ShellSession {
     /// The number of objects that are read together.
     private static let changePartCount = 1024
 
-    /// Runs `body` as one step; takes back what it changed if it throws.
+    /// Runs `body` as one step; undoes its changes if it throws.
     private func step(_ text: String, _ body: () throws -> Void) throws {
         guard !store.isReadOnly else {
             throw UsageError("the store was opened read-only, so nothing can be changed")
@@ -34,7 +35,7 @@ extension ShellSession {
         } catch { throw failure ?? error }
     }
 
-    /// A statement, short enough to be named in a line.
+    /// Returns a statement, shortened to fit into a line.
     private static func name(ofStep text: String) -> String {
         let line = VisibleText.of(text)
         return line.count > 60 ? line.prefix(59) + "…" : line
@@ -67,7 +68,7 @@ extension ShellSession {
         return id
     }
 
-    /// The entity that a statement names.
+    /// Returns the entity that a statement names.
     private func entity(_ fragment: ShellFragment) throws -> ManagedObjectModel.Entity {
         do { return try StoreFetch.entity(fragment.text, model: model) } catch let error as UsageError {
             throw ShellSyntaxError(error.message, at: fragment.column)
@@ -110,7 +111,7 @@ extension ShellSession {
     ///   - entity: The entity of the objects.
     ///   - variablesFirst: Whether a name that a property and a variable have means the variable.
     /// - Returns: The assignments.
-    /// - Throws: `ShellSyntaxError` with the place of what is wrong; what reading throws.
+    /// - Throws: `ShellSyntaxError` with the place of the mistake; errors of reading.
     private func assignments(
         _ fragment: ShellFragment, of entity: ManagedObjectModel.Entity, variablesFirst: Bool
     ) throws -> ShellAssignments {
@@ -170,7 +171,7 @@ extension ShellSession {
         return changes
     }
 
-    /// The values that assignments give to the properties of an object.
+    /// Returns the values that assignments give to the properties of an object.
     private func change(
         of record: RecordReader, evaluators: [(name: String, evaluator: ExpressionEvaluator)]
     ) throws -> Change {
@@ -211,7 +212,7 @@ extension ShellSession {
         }
     }
 
-    /// The object with an ID.
+    /// Returns the object with an ID.
     private func existing(_ id: ObjectID) throws -> ManagedObject {
         do throws(StoreError) { return try context.existingObject(with: id) } catch {
             throw error.code == .objectNotFound ? StoreError.objectMissing(id) : error
@@ -237,7 +238,7 @@ extension ShellSession {
                     context.delete(object)
                 }
             }
-            // Applies the delete rules, and throws what they could not read.
+            // Applies the delete rules, and throws their errors.
             _ = try context.snapshotWithChanges()
             cascaded = deletedCount - former - storedCount
         }

@@ -5,7 +5,7 @@ internal import RoostGraph
 // Commands that begin with a period.
 
 extension ShellSession {
-    /// The most files that read each other.
+    /// The maximum depth of files that read each other.
     private static let readingDepth = 16
 
     /// Runs a command.

@@ -6,14 +6,14 @@ internal import RoostText
 // Statements about the changes that are not committed.
 
 extension ShellSession {
-    /// The most objects that `changes` lists.
+    /// The maximum number of objects that `changes` lists.
     private static let listedChangeCount = 50
-    /// The most conflicts and failures that are listed.
+    /// The maximum number of conflicts and failures that are listed.
     private static let listedFailureCount = 100
 
     /// Commits all changes, or none.
     ///
-    /// - Throws: What the commit throws; the changes are pending then.
+    /// - Throws: Errors of the commit; the changes stay pending.
     func commit() throws {
         guard context.hasChanges else { return try tell("nothing to commit") }
         let counts = Self.counts(written)
@@ -23,7 +23,7 @@ extension ShellSession {
             for reason in reasons(error).prefix(Self.listedFailureCount) { console.printError(reason) }
             guard error.code == .conflict else { throw error }
             throw error.withMessage(
-                "another program changed what is changed here, so nothing was committed; 'rollback' gives up the changes, and shows what the store has"
+                "another program changed the same objects, so nothing was committed; 'rollback' gives up the changes, and shows the state of the store"
             )
         }
         replaceKeys()
@@ -31,7 +31,7 @@ extension ShellSession {
         try tell("committed: \(counts)")
     }
 
-    /// Gives up all changes, and forgets what was read.
+    /// Gives up all changes, and forgets all objects.
     func rollback() throws {
         let counts = context.hasChanges ? Self.counts(written) : nil
         context.rollback()
@@ -40,7 +40,7 @@ extension ShellSession {
         try tell(counts.map { "given up: \($0)" } ?? "nothing to give up")
     }
 
-    /// The objects that the next commit writes, each with what becomes of it.
+    /// The objects that the next commit writes, each with the kind of its change.
     private var written: [(object: ManagedObject, change: String)] {
         var objects: [(object: ManagedObject, change: String)] = []
         context.forEachWrittenObject { object in
@@ -49,7 +49,7 @@ extension ShellSession {
         return objects
     }
 
-    /// `2 inserted, 1 deleted`.
+    /// Returns a summary such as `2 inserted, 1 deleted`.
     private static func counts(_ changes: [(object: ManagedObject, change: String)]) -> String {
         let counts = ["inserted", "updated", "deleted"].map { change in (changes.count { $0.change == change }, change)
         }
@@ -57,7 +57,7 @@ extension ShellSession {
         return some.isEmpty ? "no difference" : some.joined(separator: ", ")
     }
 
-    /// The reasons of an error that its message does not name.
+    /// Returns the reasons of an error that its message does not name.
     private func reasons(_ error: StoreError) -> [String] {
         guard error.code == .conflict else { return BatchRun.reasons(error) }
         return error.conflicts.map { conflict in
@@ -74,7 +74,7 @@ extension ShellSession {
 
     // MARK: The list of changes
 
-    /// Prints what the next commit writes.
+    /// Prints the changes that the next commit writes.
     func printChanges() throws {
         let objects = written
         guard !objects.isEmpty else { return try console.print("nothing is changed") }
@@ -93,7 +93,7 @@ extension ShellSession {
         try console.print((rest > 0 ? "and \(Self.objects(rest)) more\n" : "") + Self.counts(objects))
     }
 
-    /// The properties of an object that change, each with what becomes of it.
+    /// Returns the changed properties of an object, each with its change.
     private func lines(of object: ManagedObject) throws -> [(String, String)] {
         guard !object.isDeleted else { return [] }
         let values = object.changedValues()
@@ -107,7 +107,7 @@ extension ShellSession {
         return lines
     }
 
-    /// A value in one line, as a table shows it.
+    /// Returns a value in one line, as a table shows it.
     private func text(_ value: Value, type: AttributeType?) -> String {
         let writer = ValueRowWriter(
             columns: [""], types: [type], namesEntity: [true], model: model, format: OutputFormat(.table, dates: .iso))

@@ -1,16 +1,16 @@
 internal import RoostCore
 
 extension ShellSession {
-    /// Runs code that reads clauses, and gives its errors their place in the statement.
+    /// Runs code that reads clauses, and adds the place in the statement to its errors.
     ///
-    /// - Throws: `ShellSyntaxError` for what clauses caused; anything else as it is.
+    /// - Throws: `ShellSyntaxError` for errors of clauses; other errors unchanged.
     func placing<Result>(_ clauses: ShellClauses, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as UsageError {
             throw Self.placed(error.message, clauses: clauses)
         }
     }
 
-    /// An error of a clause with its place in the statement.
+    /// Returns an error of a clause with its place in the statement.
     private static func placed(_ message: String, clauses: ShellClauses) -> ShellSyntaxError {
         guard let match = message.firstMatch(of: /'--([a-z-]+)'/),
             let word = ShellClauses.Word(rawValue: String(match.output.1)), let clause = clauses[word]
@@ -22,7 +22,7 @@ extension ShellSession {
         return located(message, clause: clause)
     }
 
-    /// The place of the first name in quotes of a message, where a clause has it.
+    /// Returns the place of a message's first quoted name that a clause contains.
     private static func place(ofNameIn message: String, clauses: ShellClauses) -> Int? {
         for match in message.matches(of: #/'([^']+)'/#) {
             for clause in clauses.fragments.values {
@@ -33,11 +33,11 @@ extension ShellSession {
         return nil
     }
 
-    /// An error with its place in a clause: the column that the message names, else the beginning.
+    /// Returns an error with its place in a clause: the column in the message, or the beginning.
     ///
     /// - Parameters:
     ///   - message: The message, as commands have it.
-    ///   - clause: The clause that it is about; nil if it is about none.
+    ///   - clause: The clause of the error, if any.
     /// - Returns: The error.
     static func located(_ message: String, clause: ShellFragment?) -> ShellSyntaxError {
         let place =
@@ -54,7 +54,7 @@ extension ShellSession {
             inWords(String(message[match.range.upperBound...])), at: clause.map { $0.column + column - 1 })
     }
 
-    /// A message in the words of the shell, which has clauses instead of options.
+    /// Returns a message in the words of the shell, which has clauses instead of options.
     static func inWords(_ message: String) -> String {
         message
             .replacing(/option '--([a-z-]+)'/) { "'\($0.output.1)'" }

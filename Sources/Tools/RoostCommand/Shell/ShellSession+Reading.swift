@@ -6,7 +6,7 @@ internal import RoostText
 // Statements that read.
 
 extension ShellSession {
-    /// The objects of a request, ready to be fetched.
+    /// The objects of a request, and the fetch for them.
     struct Selection {
         let objects: Objects
         /// The snapshot that has the objects; closed by the fetch.
@@ -19,7 +19,7 @@ extension ShellSession {
 
     /// Reads the clauses of a request, and finds its objects.
     ///
-    /// - Throws: `ShellSyntaxError` with the place of what is wrong; what reading throws.
+    /// - Throws: `ShellSyntaxError` with the place of the mistake; errors of reading.
     func select(_ request: ShellStatement.Request) throws -> Selection {
         let base = try snapshot()
         let objects = try resolve(request.source, snapshot: base)
@@ -32,7 +32,7 @@ extension ShellSession {
         return Selection(objects: objects, fetch: fetch, snapshot: snapshot)
     }
 
-    /// The clauses as options of `roost fetch`.
+    /// Returns the clauses as options of `roost fetch`.
     private func arguments(
         _ clauses: ShellClauses, objects: Objects, snapshot: any StoreSnapshot,
         details: inout StoreFetch.Details
@@ -58,7 +58,7 @@ extension ShellSession {
         return try ParsedArguments(words + ["--", "shell", objects.entity.name.text], for: .fetch)
     }
 
-    /// Replaces `$a`, `$a[0].artist` and the like in a predicate by places for values.
+    /// Replaces variables such as `$a` and `$a[0].artist` in a predicate with placeholders.
     ///
     /// The text keeps its length, so that errors name the right column.
     private func bind(
@@ -93,14 +93,13 @@ extension ShellSession {
         return (String(characters), values)
     }
 
-    /// The names of the variables that SUBQUERY binds.
+    /// Returns the names of the variables that SUBQUERY binds.
     private static func variablesOfSubqueries(_ text: String) -> Set<String> {
         guard text.lowercased().contains("subquery") else { return [] }
         return Set(text.matches(of: /,\s*\$(\w+)\s*,/).map { String($0.output.1) })
     }
 
-    /// The value of `$a` in a predicate: a list of objects, or the object or the value of a
-    /// position.
+    /// Returns the value of `$a` in a predicate: a list of objects, one object, or a value.
     private func predicateArgument(
         _ source: ShellSource, fragment: ShellFragment, snapshot: any StoreSnapshot
     ) throws -> any PredicateArgument {
@@ -137,7 +136,7 @@ extension ShellSession {
     func explain(_ request: ShellStatement.Request) throws {
         if context.hasChanges {
             console.printError(
-                "note: the plan is that of the store; changes that are not committed are compared beside it")
+                "note: the plan is for the store; uncommitted changes are compared separately")
         }
         let base = try store.snapshot()
         let objects = try resolve(request.source, snapshot: base)
@@ -152,7 +151,7 @@ extension ShellSession {
         }
     }
 
-    /// Gives a variable the objects of a request.
+    /// Assigns the objects of a request to a variable.
     func assign(_ variable: String, request: ShellStatement.Request) throws {
         try requireFree(variable)
         let (objects, ids) = try ids(request)
@@ -165,7 +164,7 @@ extension ShellSession {
         try tell("\(variable) = \(Self.objects(ids.count)) of \(objects.entity.name)")
     }
 
-    /// The IDs of the objects of a request, in its order.
+    /// Returns the IDs of the objects of a request, in its order.
     func ids(_ request: ShellStatement.Request) throws -> (objects: Objects, ids: [ObjectID]) {
         let selection = try select(request)
         return try placing(request.clauses) {
@@ -176,7 +175,7 @@ extension ShellSession {
         }
     }
 
-    /// The value of a source with one object: its attribute, or the object itself.
+    /// Returns the value of a source with one object: its attribute, or the object itself.
     ///
     /// - Returns: The value; null without an object, nil for many objects.
     func value(of objects: Objects, snapshot: any StoreSnapshot) throws -> Value? {
@@ -197,7 +196,7 @@ extension ShellSession {
 }
 
 extension StoreError {
-    /// The error for an object that was deleted meanwhile.
+    /// Returns the error for an object that was deleted meanwhile.
     static func objectMissing(_ id: ObjectID) -> StoreError {
         StoreError(.objectNotFound, "\(id) does not exist.").with { $0.missingObjects = [id] }
     }

@@ -21,7 +21,7 @@ extension ShellSession {
     ///   - source: The source.
     ///   - snapshot: The state in which to find them.
     /// - Returns: The objects.
-    /// - Throws: `ShellSyntaxError` naming the step that is wrong; what reading throws.
+    /// - Throws: `ShellSyntaxError` that names the wrong step; errors of reading.
     func resolve(_ source: ShellSource, snapshot: any StoreSnapshot) throws -> Objects {
         var objects = try start(source)
         for (number, (step, column)) in source.steps.enumerated() {
@@ -65,7 +65,7 @@ extension ShellSession {
         return Objects(entity: entity, ids: source.key.map { [ObjectID(entity.name, key: $0)] })
     }
 
-    /// The attribute that the last names of a source are.
+    /// Returns the attribute that the last names of a source form.
     private func attribute(
         _ steps: [ShellSource.Step], of entity: ManagedObjectModel.Entity, column: Int
     ) throws -> String {
@@ -90,7 +90,7 @@ extension ShellSession {
         try snapshot.objectIDs(FetchRequest(entity.name))
     }
 
-    /// The objects to which others refer in a relationship, in their order, each once.
+    /// Returns the destinations of a relationship from objects, in order and without duplicates.
     private func follow(
         _ relationship: ManagedObjectModel.Relationship, from ids: [ObjectID], snapshot: any StoreSnapshot
     ) throws(StoreError) -> [ObjectID] {

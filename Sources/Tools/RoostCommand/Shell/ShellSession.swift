@@ -3,8 +3,7 @@ internal import RoostCore
 internal import RoostGraph
 internal import RoostStores
 
-/// An open store in a shell: the context that holds its changes, the variables, and the format of
-/// results.
+/// An open store in a shell, with its changes, variables and the format of results.
 final class ShellSession {
     /// The objects that a variable holds.
     struct Variable {
@@ -13,7 +12,7 @@ final class ShellSession {
         var ids: [ObjectID]
     }
 
-    /// The most steps that can be taken back.
+    /// The maximum number of steps that can be undone.
     static let undoLimit = 100
 
     let store: any PersistentStore
@@ -41,7 +40,7 @@ final class ShellSession {
     ///   - store: The open store, which must stay open.
     ///   - console: Where results go.
     ///   - isInteractive: Whether a user types the statements.
-    /// - Throws: What creating a context throws.
+    /// - Throws: Errors of creating a context.
     init(_ store: any PersistentStore, console: Console, isInteractive: Bool) throws(StoreError) {
         (self.store, self.console, self.isInteractive) = (store, console, isInteractive)
         container = try PersistentContainer(try Store(store, registry: .standard))
@@ -63,8 +62,8 @@ final class ShellSession {
     /// Runs a statement.
     ///
     /// - Parameter text: The statement.
-    /// - Throws: `ShellSyntaxError`, `UsageError`, `StoreError`, `OutputError`. Nothing was changed
-    ///   then.
+    /// - Throws: `ShellSyntaxError`, `UsageError`, `StoreError` or `OutputError`; the statement has
+    ///   then changed nothing.
     func run(_ text: String) throws {
         if text.hasPrefix(".") { return try runCommand(text) }
         // Other programs can have changed what an earlier statement read.
@@ -92,9 +91,9 @@ final class ShellSession {
 
     // MARK: State of the store
 
-    /// The state that statements see: that of the store with all changes that are not committed.
+    /// Returns the state that statements see: the store with all uncommitted changes.
     ///
-    /// Without changes it is the store's own, which can explain fetches and use its indexes.
+    /// Without changes it is the store's own snapshot, which can explain fetches and use indexes.
     func snapshot() throws(StoreError) -> any StoreSnapshot {
         context.hasChanges || isChanging ? try context.snapshotWithChanges() : try store.snapshot()
     }
@@ -112,7 +111,7 @@ final class ShellSession {
         if object.objectID.key < 0 { newObjects[object.objectID] = object }
     }
 
-    /// Replaces keys in variables that a commit made final.
+    /// Replaces temporary keys in variables after a commit.
     func replaceKeys() {
         guard !newObjects.isEmpty else { return }
         let final = newObjects.mapValues(\.objectID)
@@ -123,14 +122,14 @@ final class ShellSession {
         }
     }
 
-    /// Forgets new objects that a rollback took out of the context.
+    /// Forgets new objects that a rollback removed from the context.
     func forgetNewObjects() { newObjects.removeAll() }
 
-    /// Prints what a statement did, where results are for people.
+    /// Prints the effect of a statement, unless results are for programs.
     func tell(_ text: String) throws {
         if format == .table { try console.print(text) }
     }
 
-    /// `1 object`, `3 objects`.
+    /// Returns a number of objects: `1 object`, `3 objects`.
     static func objects(_ count: Int) -> String { count == 1 ? "1 object" : "\(count) objects" }
 }

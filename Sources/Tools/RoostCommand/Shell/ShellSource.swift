@@ -25,7 +25,7 @@ struct ShellSource {
     /// - Parameters:
     ///   - text: The statement.
     ///   - start: The place.
-    /// - Throws: `ShellSyntaxError` naming what is expected.
+    /// - Throws: `ShellSyntaxError` that names the expected text.
     init(_ text: ShellText, from start: Int) throws(ShellSyntaxError) {
         let end = text.endOfName(from: start)
         guard end > start else { throw ShellSyntaxError("the name of an entity or a variable is expected", at: start) }
@@ -42,14 +42,14 @@ struct ShellSource {
         self.end = place
     }
 
-    /// Reads a whole text as a source; nil for any other text.
+    /// Reads a whole text as a source; nil if it is not one.
     init?(whole text: String) {
         let scanned = ShellText(text)
         guard let source = try? ShellSource(scanned, from: 0), source.end == scanned.count else { return nil }
         self = source
     }
 
-    /// The key of `Album/5` or `Album/p5`.
+    /// Returns the key of `Album/5` or `Album/p5`.
     private static func key(_ text: ShellText, from start: Int) throws(ShellSyntaxError) -> (Int64?, Int) {
         guard start < text.count, text.characters[start] == "/" else { return (nil, start) }
         var first = start + 1

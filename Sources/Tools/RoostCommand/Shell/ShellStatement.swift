@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// A statement of the shell.
 enum ShellStatement {
-    /// Objects, and what is asked of them.
+    /// Objects, and the clauses for them.
     struct Request {
         let source: ShellSource
         let clauses: ShellClauses
@@ -118,7 +118,7 @@ enum ShellStatement {
         return (text.fragment(start..<end), text.fragment(end..<text.count))
     }
 
-    /// Says how a variable gets objects, where a statement looks like an assignment.
+    /// Refuses a statement that looks like an assignment without `let`.
     private static func refuseAssignment(
         _ text: ShellText, of name: String, from end: Int
     ) throws(ShellSyntaxError) {

@@ -13,7 +13,7 @@ extension Subcommand {
             \(ShellHelp.statements)
 
             OBJECTS are an entity, one object as Album/5, or a variable, followed by positions and properties: a[0].artist.albums.
-            Predicates, keys, lists and values are written as in 'roost fetch' and 'roost update'; docs/predicates.md has all of it.
+            Predicates, keys, lists and values are written as in 'roost fetch' and 'roost update'; see docs/predicates.md.
             The commands .entities, .schema, .mode, .read, .help and .quit are about the shell; .help explains each statement.
 
             A statement ends with the line, unless a bracket or a quote is open, and before a semicolon. Lines that begin with -- or # are
@@ -72,7 +72,7 @@ extension Subcommand {
         return lostChanges(session, console: console) && code == .success ? .finding : code
     }
 
-    /// Says that changes were not committed; returns whether there are any.
+    /// Prints that changes were not committed; returns whether there are any.
     private static func lostChanges(_ session: ShellSession, console: Console) -> Bool {
         let count = session.changeCount
         guard count > 0 else { return false }

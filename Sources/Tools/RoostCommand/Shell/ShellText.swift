@@ -52,14 +52,14 @@ struct ShellText {
 
     var count: Int { characters.count }
 
-    /// The first index from `start` on that is not a blank.
+    /// Returns the first index from `start` on that is not a blank.
     func skipBlanks(from start: Int) -> Int {
         var index = start
         while index < count, characters[index].isWhitespace { index += 1 }
         return index
     }
 
-    /// The end of the name that begins at an index; the index itself if none does.
+    /// Returns the end of the name that begins at an index; the index itself if none does.
     func endOfName(from start: Int) -> Int {
         guard start < count, Self.isNameStart(characters[start]) else { return start }
         var index = start
@@ -75,12 +75,12 @@ struct ShellText {
     static func isNamePart(_ character: Character) -> Bool { isNameStart(character) || character.isNumber }
 }
 
-/// Lines that come together to statements.
+/// Collects lines to statements.
 ///
 /// A statement ends with the line, unless a bracket or a quote is open. Between statements, a line
 /// that begins with `--` or `#` is a comment, and one that begins with a period is a command.
 struct ShellStatementBuffer {
-    /// The most bytes of one statement.
+    /// The maximum number of bytes of a statement.
     static let byteLimit = 16 << 20
 
     private var lines = ""
@@ -120,12 +120,12 @@ struct ShellStatementBuffer {
         return lines
     }
 
-    /// Forgets what has no end yet.
+    /// Forgets an incomplete statement.
     mutating func clear() {
         (lines, nesting, isOpen) = ("", BracketNesting(), false)
     }
 
-    /// The statements of a text, which semicolons separate, each with its place in the text.
+    /// Returns the statements of a text, separated by semicolons, with their places.
     static func statements(_ text: String) -> [ShellFragment] {
         if text.hasPrefix(".") { return [ShellFragment(text, column: 0)] }
         let scanned = ShellText(text)

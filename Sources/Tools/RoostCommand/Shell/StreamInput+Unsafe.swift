@@ -8,7 +8,7 @@ extension StreamInput {
     /// The number of bytes that are read at once.
     private static let chunkByteCount = 64 * 1024
 
-    /// The lines of standard input.
+    /// Returns the lines of standard input.
     ///
     /// - Parameter isPrompting: Whether a user types them, and sees prompts.
     /// - Returns: The input.
@@ -32,9 +32,9 @@ extension StreamInput {
         }
     }
 
-    /// The lines of a file.
+    /// Opens the lines of a file.
     ///
-    /// - Throws: `notFound` and the like if it cannot be read.
+    /// - Throws: `notFound` or `ioFailure` if the file cannot be read.
     static func file(_ path: String) throws(StoreError) -> StreamInput {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw cannotRead(path, code: errno) }
@@ -61,7 +61,7 @@ extension StreamInput {
     }
 }
 
-/// Closes a file at its end.
+/// An open file that is closed with the object.
 private final class OpenFile {
     let descriptor: Int32
 

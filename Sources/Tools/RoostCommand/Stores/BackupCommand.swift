@@ -8,13 +8,12 @@ extension Subcommand {
         name: "backup", summary: "Copy a store as it is at one moment, while others use it, verified.",
         usage: "STORE DEST", argumentCount: 2...2,
         discussion: """
-            Copies every object and link of one commit, the last one, into a new store of the same type, with IDs, versions,
-            places, UUID, the user's metadata and used keys. Others may read and write the store meanwhile. The backup is read
-            again when it is complete and must have the digest that was computed while reading; only then it gets its name.
-            After an error or Ctrl-C nothing is left of it.
+            Copies every object and link of the last commit into a new store of the same type, with IDs, versions, places, UUID,
+            the user's metadata and used keys. Other programs can read and write the store meanwhile. The complete backup is read
+            again and gets its name only if its digest is that of the store. After an error or Ctrl-C it is removed.
 
-            A store whose content is not what its last commit recorded is refused (exit 3), and an older backup stays.
-            --accept-changes takes objects that another program changed as they are, and says in warnings which they are.
+            A store whose content differs from the record of its last commit is refused (exit 3), and an older backup stays.
+            --accept-changes copies objects that another program changed, and names them in warnings.
 
             DEST is a path, type:path with the type of the store, or a name of the configuration.
 
@@ -51,9 +50,9 @@ extension Subcommand {
         return .success
     }
 
-    /// Where a backup goes: a bare path that leads to no store is one of the store's own type.
+    /// Returns the destination of a backup; a bare path without a store has the type of the source.
     ///
-    /// What else speaks against it is said when the backup is made.
+    /// Other problems are reported by the backup itself.
     private static func destination(
         _ text: String, type: String, arguments: ParsedArguments
     ) throws -> PersistentStoreDescription {
@@ -61,8 +60,7 @@ extension Subcommand {
             ?? PersistentStoreDescription(StoreLocation(type: type, path: text))
     }
 
-    /// Runs what reads or rewrites a whole store, with progress, so that a signal ends it without a
-    /// trace.
+    /// Runs an operation on a whole store with progress; a signal ends it without a trace.
     static func maintain<Report>(
         _ store: PersistentStoreDescription, arguments: ParsedArguments, console: Console,
         _ body: (ConversionOptions) throws -> Report
@@ -85,7 +83,7 @@ extension Subcommand {
 }
 
 extension String {
-    /// The text with another first line.
+    /// Returns the text with another first line.
     fileprivate func replacingFirstLine(_ line: String) -> String {
         guard let end = firstIndex(of: "\n") else { return line }
         return line + self[end...]

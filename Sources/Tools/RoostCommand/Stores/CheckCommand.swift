@@ -25,14 +25,14 @@ extension Subcommand {
             or destination; count is above 1 for a line that stands for findings that are not listed; object and property are
             absent where a finding is about neither.
 
-            With --accept makes what another program changed in an SQLite store its recorded content: it lists the objects and links
-            that are not what the last commit recorded, asks, and writes new checksums, versions and tallies in one transaction.
-            Content that no store can hold, and a damaged file, are refused. Exits 1 if the answer is no, and 2 if standard input
+            With --accept records the changes that another program made to an SQLite store. It lists the objects and links that
+            differ from the record of the last commit, asks, and writes new checksums, versions and tallies in one transaction.
+            Invalid content and a damaged file are refused. Exits 1 if the answer is no, and 2 if standard input
             is not a terminal and --yes is missing. With --json prints one object: store, accepted (whether it was done),
             objectCount, objects [ID] (the first 100), entities and relationships [{name, recorded, found}] that differ, generation.
             """,
         options: [
-            CommandOption("accept", help: "Make what another program changed the store's recorded content."),
+            CommandOption("accept", help: "Record the changes that another program made."),
             CommandOption("yes", letter: "y", needs: "accept", help: "Ask nothing."), .json, .quiet, .verbose,
         ] + StoreArguments.openingOptions,
         examples: [
@@ -91,8 +91,8 @@ extension Subcommand {
     }
 }
 
-/// One run of `roost check --accept`: lists what another program changed, asks, and makes it the
-/// recorded content.
+/// One run of `roost check --accept`, which lists changes of another program, asks, and records
+/// them.
 private struct ChangeAcceptance {
     /// The object that `--json` prints.
     private struct Report: Encodable {

@@ -4,12 +4,12 @@ internal import RoostStores
 
 extension Subcommand {
     static let config = Subcommand(
-        name: "config", summary: "Show the configuration that is in force, and where each value comes from.", usage: "",
+        name: "config", summary: "Show the active configuration, and the origin of each value.", usage: "",
         argumentCount: 0...0,
         discussion: """
-            The configuration says which stores there are, and which model, for this program and for those that use Roost. It is
-            the file of --config, else the file that ROOST_CONFIG names, else the first roost.json in the working directory or a
-            directory above it. ROOST_STORE says which store is the default instead of the file.
+            The configuration names stores and a model for this program and for programs that use Roost. It is the file of
+            --config, else the file that ROOST_CONFIG names, else the first roost.json in the working directory or a directory
+            above it. ROOST_STORE names the default store, instead of the file.
 
               {
                 model: "Music.xcdatamodeld",
@@ -21,10 +21,10 @@ extension Subcommand {
               }
 
             Every command that takes a store takes such a name, and uses the store's options. Relative paths are relative to the
-            file's directory. Keys, types, names, options and values are checked, and the model is read; what is wrong is told
-            at once, exit code 2. Stores are not opened. docs/configuration.md has all keys and options.
+            file's directory. Keys, types, names, options and values are checked, and the model is read; an error ends the command
+            with exit code 2. Stores are not opened. docs/configuration.md lists all keys and options.
 
-            With --json prints one object: file (absent when there is no configuration), settings [{key, value, origin}] with
+            With --json prints one object: file (absent without a configuration), settings [{key, value, origin}] with
             origin FILE:LINE, a variable's name, given (by --config), found or default.
             """,
         options: [.config, .json, .verbose],
@@ -60,12 +60,13 @@ extension Subcommand {
             return .success
         }
         if configuration.file == nil {
-            try console.print("There is no configuration: no roost.json here or above, and no ROOST_CONFIG.")
+            try console.print(
+                "Found no configuration: no roost.json in this directory or above, and ROOST_CONFIG is not set.")
         }
         guard !configuration.settings.isEmpty else { return .success }
         var table = TextTable([("setting", .leading), ("value", .leading), ("from", .leading)])
         for setting in configuration.settings {
-            // The file may be a stranger's that lies above the working directory.
+            // A file above the working directory can belong to another user.
             table.append(
                 [setting.key, setting.value, text(setting.origin, file: configuration.file)].map { VisibleText.of($0) })
         }
@@ -73,7 +74,7 @@ extension Subcommand {
         return .success
     }
 
-    /// The origin, short: the table's first line has the whole path of the file.
+    /// Returns a short origin; the first line of the table has the whole path of the file.
     private static func text(_ origin: RoostConfiguration.Origin, file: String?) -> String {
         guard case .file(let path, let line) = origin, path == file else { return origin.description }
         return "\(path.split(separator: "/").last ?? ""):\(line)"

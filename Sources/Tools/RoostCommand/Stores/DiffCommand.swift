@@ -6,17 +6,16 @@ extension Subcommand {
     static let diff = Subcommand(
         name: "diff", summary: "Compare two stores of any types by content.", usage: "A B", argumentCount: 2...2,
         discussion: """
-            Prints nothing and exits 0 when both hold the same objects, values and links. Otherwise prints the first differences
-            and exits 1: '-' for what only A has, '+' for what only B has, '!' for an object with the properties that differ.
-            Values are never printed. Versions, metadata and store types do not count. Objects of stores with different models
-            are not compared: the first differences of the models are printed.
+            Prints nothing and exits 0 if both have the same objects, values and links. Otherwise prints the first differences and
+            exits 1: '-' for an object or link that only A has, '+' for one that only B has, '!' for an object with the properties
+            that differ. Values are never printed. Versions, metadata and store types do not count. If the models differ, their
+            first differences are printed, and objects are not compared.
 
             With --json prints one object: equal, differences [{kind, object, properties, target}] with kind model, onlyInFirst,
             onlyInSecond, changed, linkOnlyInFirst or linkOnlyInSecond.
             """,
         options: [
-            .json,
-            CommandOption("limit", letter: "l", value: "N", help: "The most differences to print; 20 unless given."),
+            .json, CommandOption("limit", letter: "l", value: "N", help: "Print at most N differences (default: 20)."),
             .verbose,
         ] + StoreArguments.openingOptions,
         examples: ["roost diff music.sqlite music.lmdb", "roost diff a.sqlite b.sqlite --limit=100 --json"],

@@ -59,7 +59,7 @@ extension Subcommand {
                 return .success
             }
             let news = DispatchSemaphore(value: 0)
-            // Before the first reading, so that nothing is between both.
+            // Subscribes before the first reading, so that no commit is missed.
             let subscription = try CommitSubscription(
                 to: try Store(store, registry: .standard), listener: { _ in news.signal() }, end: { news.signal() })
             defer { withExtendedLifetime(subscription) {} }
@@ -143,7 +143,7 @@ struct HistoryReport: Encodable {
         complete = transaction.isComplete
     }
 
-    /// The same for people.
+    /// The transaction as text.
     var text: String {
         var lines = [[date, kind, author, context.map { "(\($0))" }].compactMap(\.self).joined(separator: "  ")]
         if complete { lines.append("  token \(token)") }

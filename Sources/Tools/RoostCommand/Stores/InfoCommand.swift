@@ -4,16 +4,18 @@ internal import RoostMigration
 
 extension Subcommand {
     static let info = Subcommand(
-        name: "info", summary: "Show what a store holds.", usage: "STORE", argumentCount: 1...1,
+        name: "info", summary: "Show the content of a store in numbers, and its model.", usage: "STORE",
+        argumentCount: 1...1,
         discussion: """
             With --json prints one object: type, path, uuid, formatVersion, capabilities [name], model {entities [{name,
             superentity, isAbstract, versionHash}], versionHashRecipe (which recipe of MODEL-FORMAT.md gives the hashes),
             versionIdentifiers [text]}, entities [{name, count}] (objects of the entity itself, without those of subentities),
-            links [{relationship, count}], digest, bytes, metadataKeys [text], notices [text] (what of the file reads as null or
-            is left out), libraries [{name, version, warning}] (what keeps stores of this type). Later versions may add fields. Without --json, notices and libraries show with --verbose.
+            links [{relationship, count}], digest, bytes, metadataKeys [text], notices [text] (parts of the file that are read as
+            null or left out), libraries [{name, version, warning}] (the libraries for this type of store). Later versions may add
+            fields. Without --json, --verbose shows notices and libraries.
 
-            The digest is the one that the last commit recorded, or is computed where the type records none; 'roost check'
-            compares it with the content.
+            The digest comes from the last commit, or is computed if the type does not record one. 'roost check' compares it with
+            the content.
             """,
         options: [.json, .verbose] + StoreArguments.openingOptions,
         examples: ["roost info music.sqlite", "roost info lmdb:music.lmdb --json"], run: runInfo)
@@ -29,7 +31,7 @@ extension Subcommand {
     }
 }
 
-/// What `roost info` shows; see its help for the fields.
+/// The report of `roost info`; its help describes the fields.
 struct StoreInfo: Encodable {
     struct Model: Encodable {
         struct Entity: Encodable {
@@ -88,7 +90,7 @@ struct StoreInfo: Encodable {
         libraries = store.type.libraries
     }
 
-    /// The same for people; with what is seldom asked for when `isVerbose`.
+    /// Returns the report as text, with notices and libraries if `isVerbose` is true.
     func text(isVerbose: Bool) -> String {
         var table = TextTable([("", .leading), ("", .leading)])
         table.append(["type", "\(type), format \(formatVersion)"])

@@ -34,7 +34,7 @@ internal import RoostCore
             }
         }
 
-        /// The type of a column without values.
+        /// Returns the type of a column without values.
         private static func declared(_ type: DeclaredType) -> AttributeType {
             switch type {
             case .boolean: .boolean

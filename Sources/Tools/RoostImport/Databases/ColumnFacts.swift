@@ -94,8 +94,8 @@ internal import RoostForeignSQLite
         ///   - table: The table.
         ///   - schema: The schema, for the foreign keys.
         ///   - database: The connection.
-        ///   - checkCancellation: Called now and then.
-        /// - Throws: Errors of the database; what `checkCancellation` throws.
+        ///   - checkCancellation: Called regularly.
+        /// - Throws: Errors of the database; errors of `checkCancellation`.
         init(
             _ table: ForeignTable, schema: ForeignSchema, database: ForeignDatabase,
             checkCancellation: () throws(StoreError) -> Void

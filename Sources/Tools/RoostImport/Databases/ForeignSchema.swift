@@ -68,10 +68,10 @@ internal import RoostCore
             columns.append(column)
         }
 
-        /// The position of the column with this name.
+        /// Returns the position of the column with this name.
         func column(_ name: String) -> Int? { columnNumbers[SchemaName(name)] }
 
-        /// The names of a foreign key's columns, as models remember them.
+        /// Returns the names of a foreign key's columns, as models remember them.
         func source(of key: ForeignKey) -> String { key.columns.map { columns[$0].name }.joined(separator: ", ") }
     }
 
@@ -114,7 +114,7 @@ internal import RoostCore
         var remarks: [String] = []
         fileprivate var numbers: [SchemaName: Int] = [:]
 
-        /// The position of the table with this name.
+        /// Returns the position of the table with this name.
         func table(_ name: String) -> Int? { numbers[SchemaName(name)] }
 
         /// Adds a table; returns false if another table has its name.

@@ -45,7 +45,7 @@ internal import RoostCore
             return digits
         }
 
-        /// The digits of the fraction that a date has.
+        /// Returns the digits of the fraction that a date has.
         private static func kept(_ seconds: Double) -> [UInt8] {
             guard let text = DateText.text(seconds), let point = text.firstIndex(of: ".") else { return [] }
             return digits(text[text.index(after: point)...].utf8)
@@ -85,7 +85,7 @@ internal import RoostCore
 
     /// Reads UUIDs as text.
     enum UUIDText {
-        /// The sixteen bytes of `F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6`; nil for other text.
+        /// Returns the sixteen bytes of `F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6`; nil for other text.
         static func bytes(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
             var bytes = [UInt8](repeating: 0, count: 16)
             return bytes.withUnsafeMutableBytes { Hexadecimal.decodeUUID(text, into: $0) } ? bytes : nil
@@ -94,11 +94,12 @@ internal import RoostCore
 
     /// Numbers as decimals and as text.
     enum NumberText {
-        /// The shortest decimal that gives the same floating-point number; nil if a decimal cannot
-        /// hold it.
+        /// Returns the shortest decimal that gives the same floating-point number; nil if a decimal
+        /// cannot hold it.
         static func decimal(_ value: Double) -> DecimalNumber? {
             guard value.isFinite, !(value == 0 && value.sign == .minus) else { return nil }
-            // A product and a quotient of exact numbers below 10^15 find most prices without making text.
+            // A product and a quotient of exact numbers below 10^15 find most prices without making
+            // text.
             var (power, places) = (1.0, 0)
             while places <= 4 {
                 let digits = (value * power).rounded()
@@ -113,7 +114,7 @@ internal import RoostCore
             return DecimalNumber(utf8: "\(value)".utf8)
         }
 
-        /// The decimal that is equal to a whole number.
+        /// Returns the decimal that is equal to a whole number.
         static func decimal(_ value: Int64) -> DecimalNumber? {
             DecimalNumber(isNegative: value < 0, mantissa: UInt128(value.magnitude), exponent: 0)
         }

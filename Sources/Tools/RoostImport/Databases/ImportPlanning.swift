@@ -1,7 +1,7 @@
 internal import RoostCore
 
 #if SQLite
-    /// Describes what becomes of each table and column.
+    /// Describes the use of each table and column.
     struct ImportPlanning {
         private let schema: ForeignSchema
         private let facts: [TableFacts]

@@ -31,7 +31,7 @@ internal import RoostForeignSQLite
 
         private static func map(_ number: Int) -> String { "roost_keys_\(number)" }
 
-        /// The columns that identify a row.
+        /// Returns the columns that identify a row.
         private static func identity(_ table: ForeignTable) -> [String] {
             table.rowIDName.map { [$0] } ?? table.primaryKey.map { ForeignDatabase.quoted(table.columns[$0].name) }
         }

@@ -87,7 +87,7 @@ internal import RoostCore
             return Set(result).count == result.count ? result : nil
         }
 
-        /// Whether different values of a foreign key refer to different rows.
+        /// Returns whether different values of a foreign key refer to different rows.
         private func isInjective(_ key: ForeignTable.ForeignKey, table: Int) -> Bool {
             zip(key.columns, key.parentColumns).allSatisfy { column, parentColumn in
                 let values = facts[table].columns[column]

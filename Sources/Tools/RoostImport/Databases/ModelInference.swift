@@ -31,7 +31,7 @@ internal import RoostCore
             relationships = schema.tables.map { $0.foreignKeys.map { _ in nil } }
         }
 
-        /// Infers everything.
+        /// Infers the model.
         ///
         /// - Throws: `invalidModel` for a schema that is larger than models may be.
         mutating func model() throws(StoreError) -> ManagedObjectModel {
@@ -44,12 +44,12 @@ internal import RoostCore
 
         // MARK: Attributes
 
-        /// Whether a table's rowid column is the key of its objects.
+        /// Returns whether a table's rowid column is the key of its objects.
         func isKey(_ column: Int, of table: Int) -> Bool {
             schema.tables[table].rowIDColumn == column && facts[table].hasPositiveRowIDs
         }
 
-        /// The columns that relationships replace.
+        /// Returns the columns that relationships replace.
         private func replacedColumns(of table: Int) -> Set<Int> {
             var result: Set<Int> = []
             for (number, key) in schema.tables[table].foreignKeys.enumerated() {

@@ -24,7 +24,7 @@ internal import RoostForeignSQLite
         /// Prepares to read.
         ///
         /// - Parameters:
-        ///   - expressions: What to read of each row, as SQL about the table `t`.
+        ///   - expressions: The SQL to read of each row of the table `t`.
         ///   - table: The table.
         ///   - database: The connection.
         /// - Throws: Errors of the database.
@@ -51,13 +51,13 @@ internal import RoostForeignSQLite
             path = database.path
         }
 
-        /// The FROM clause of a table.
+        /// Returns the FROM clause of a table.
         static func source(_ table: ForeignTable) -> String {
             // Rows are read from the table itself, not from an index that has all columns.
             "FROM main.\(ForeignDatabase.quoted(table.name)) AS t NOT INDEXED"
         }
 
-        /// The ORDER BY clause that gives the rows the same order each time.
+        /// Returns the ORDER BY clause that gives the rows the same order each time.
         static func order(_ table: ForeignTable) -> String {
             if let name = table.rowIDName { return "ORDER BY t.\(name)" }
             guard table.isWithoutRowID else { return "" }

@@ -42,7 +42,7 @@
         ///   - path: The path of the database.
         ///   - model: The model to fill; nil to infer one. Its `userInfo` says where the values of
         ///     an entity or property come from (`importedFrom`); otherwise its name does.
-        ///   - checkCancellation: Called now and then, in ``send(to:)`` too; its error ends the
+        ///   - checkCancellation: Called regularly, also in ``send(to:)``; its error ends the
         ///     import.
         /// - Throws: `notFound`, `notAStore`, `corrupted`, `busy`, `permissionDenied`, `ioFailure`;
         ///   `invalidRequest` for a store of Roost or Core Data and for a database without tables;

@@ -75,7 +75,7 @@ internal import RoostForeignSQLite
             }
         }
 
-        /// Whether a table is a part of a virtual one, as FTS and R*Tree make them.
+        /// Returns whether a table is a part of a virtual one, as FTS and R*Tree make them.
         private static func isShadow(_ name: String, of owner: (name: String, sql: String)) -> Bool {
             guard let suffix = SchemaName(name).suffix(after: SchemaName(owner.name + "_")) else { return false }
             let words = SchemaText.words(owner.sql)
@@ -103,7 +103,8 @@ internal import RoostForeignSQLite
                 }
                 let type = try rows.text(2) ?? ""
                 let isGenerated = rows.integer(6) >= 2
-                // SQLite computes such values on each read, with functions that may be missing or not allowed.
+                // SQLite computes such values on each read, with functions that may be missing or
+                // not allowed.
                 if isGenerated, try !isReadable(name, of: table.name) {
                     table.remarks.append(
                         "Column '\(name)' is left out, because SQLite cannot compute its values without the program that made it."
@@ -173,7 +174,8 @@ internal import RoostForeignSQLite
                 var (columns, descending, collations): ([Int?], [Bool], [String]) = ([], [], [])
                 while try parts.step() {
                     guard parts.integer(5) != 0 else { continue }
-                    // The numbers of columns count columns that are left out too, so the name decides.
+                    // The numbers of columns count columns that are left out too, so the name
+                    // decides.
                     columns.append(try parts.text(2).flatMap { table.column($0) })
                     descending.append(parts.integer(3) != 0)
                     collations.append(try parts.text(4)?.uppercased() ?? "BINARY")

@@ -11,7 +11,7 @@ internal import RoostCore
 
         func hasPrefix(_ prefix: String) -> Bool { folded.starts(with: prefix.utf8) }
 
-        /// The bytes after a prefix, if the name has it.
+        /// Returns the bytes after a prefix, if the name has it.
         func suffix(after prefix: SchemaName) -> String? {
             guard folded.starts(with: prefix.folded) else { return nil }
             return String(decoding: folded.dropFirst(prefix.folded.count), as: UTF8.self)

@@ -69,7 +69,8 @@ extension CellFormat {
         return true
     }
 
-    /// A whole number that fits the field, also one that is written with a fraction of zeros.
+    /// Returns a whole number that fits the field, also one that is written with a fraction of
+    /// zeros.
     private func wholeNumber(_ text: UnsafeRawBufferPointer, for field: RecordLayout.Field) -> Int64? {
         guard let number = integer(text) ?? decimal(text).flatMap({ Self.whole($0) }) else { return nil }
         switch field.kind {
@@ -92,7 +93,7 @@ extension CellFormat {
         return number.isNegative ? -value : value
     }
 
-    /// The object that a key, or `Album/5`, names.
+    /// Returns the object that a key, or `Album/5`, names.
     private func object(
         _ text: UnsafeRawBufferPointer, for field: RecordLayout.Field, in model: ManagedObjectModel
     ) -> Value? {
@@ -104,7 +105,7 @@ extension CellFormat {
         return .objectID(ObjectID(model.entities[number].name, key: key))
     }
 
-    /// The texts that fields of a kind can have, for messages.
+    /// Returns the texts that fields of a kind can have, for messages.
     package static func expectation(of kind: RecordLayout.Field.Kind) -> String {
         switch kind {
         case .integer16: "a whole number from -32768 to 32767"

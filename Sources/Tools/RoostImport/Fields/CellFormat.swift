@@ -14,12 +14,12 @@ package struct CellFormat: Sendable {
     /// Creates the usual rules: a decimal point, dates in ISO 8601, UTC.
     package init() {}
 
-    /// A number in ASCII, with a point, without blanks around it.
+    /// Returns a number in ASCII, with a point, without blanks around it.
     ///
     /// - Parameters:
     ///   - bytes: The bytes of a cell.
     ///   - body: Gets the number's bytes.
-    /// - Returns: What `body` returns.
+    /// - Returns: The result of `body`.
     func withNumber<Result>(
         _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
@@ -32,7 +32,7 @@ package struct CellFormat: Sendable {
         return Array(trimmed.map { $0 == decimalSeparator ? point : $0 }).withUnsafeBytes(body)
     }
 
-    /// The bytes without blanks and tabs at both ends.
+    /// Returns the bytes without blanks and tabs at both ends.
     static func trimmed(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
         var (start, end) = (0, bytes.count)
@@ -41,7 +41,7 @@ package struct CellFormat: Sendable {
         return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
     }
 
-    /// A whole number of 64 bits; nil for any other text, also for one with a fraction.
+    /// Returns a whole number of 64 bits; nil for any other text, also for one with a fraction.
     func integer(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         let text = Self.trimmed(bytes)
         guard let first = text.first else { return nil }
@@ -54,7 +54,7 @@ package struct CellFormat: Sendable {
         return JSONNumbers.integer(text)
     }
 
-    /// A floating-point number; nil for any other text.
+    /// Returns a floating-point number; nil for any other text.
     func double(_ bytes: UnsafeRawBufferPointer) -> Double? {
         withNumber(bytes) { text in
             guard Self.isNumber(text), let number = JSONNumbers.double(text) else { return nil }
@@ -63,12 +63,12 @@ package struct CellFormat: Sendable {
         }
     }
 
-    /// A decimal number; nil for any other text, and for more than 38 digits.
+    /// Returns a decimal number; nil for any other text, and for more than 38 digits.
     func decimal(_ bytes: UnsafeRawBufferPointer) -> DecimalNumber? {
         withNumber(bytes) { text in Self.isNumber(text) ? DecimalNumber(utf8: text) : nil }
     }
 
-    /// Whether a digit before the exponent is not 0.
+    /// Returns whether a digit before the exponent is not 0.
     private static func hasNonzeroDigit(_ text: UnsafeRawBufferPointer) -> Bool {
         for byte in text {
             if byte | 0x20 == UInt8(ascii: "e") { return false }
@@ -77,7 +77,7 @@ package struct CellFormat: Sendable {
         return false
     }
 
-    /// Whether a text is digits with an optional sign, fraction and exponent.
+    /// Returns whether a text is digits with an optional sign, fraction and exponent.
     static func isNumber(_ text: UnsafeRawBufferPointer) -> Bool {
         var index = 0
         func digits() -> Int {
@@ -111,7 +111,7 @@ package struct CellFormat: Sendable {
         }
     }
 
-    /// The seconds since 2001-01-01 00:00:00 UTC of a date; nil for any other text.
+    /// Returns the seconds since 2001-01-01 00:00:00 UTC of a date; nil for any other text.
     func seconds(_ bytes: UnsafeRawBufferPointer) -> Double? {
         let text = Self.trimmed(bytes)
         if let datePattern {
@@ -136,13 +136,13 @@ package struct CellFormat: Sendable {
         separator == UInt8(ascii: " ") ? timeAfterBlank : separator == UInt8(ascii: "T") ? timeAfterLetter : nil
     }
 
-    /// Whether a date in ISO 8601 names its zone.
+    /// Returns whether a date in ISO 8601 names its zone.
     private static func hasZone(_ text: String) -> Bool {
         guard !text.hasSuffix("Z"), let time = text.firstIndex(where: { $0 == "T" || $0 == " " }) else { return true }
         return text[time...].contains { $0 == "+" || $0 == "-" }
     }
 
-    /// The seconds in UTC of a time in the zone.
+    /// Returns the seconds in UTC of a time in the zone.
     private func inZone(_ seconds: Double) -> Double {
         guard let timeZone else { return seconds }
         // The offset may differ between the two times on a day on which clocks are set.
@@ -150,7 +150,7 @@ package struct CellFormat: Sendable {
         return seconds - Double(timeZone.secondsFromGMT(for: Date(timeIntervalSinceReferenceDate: first)))
     }
 
-    /// A UUID of 36 characters; nil for any other text.
+    /// Returns a UUID of 36 characters; nil for any other text.
     static func uuid(_ bytes: UnsafeRawBufferPointer) -> UUID? {
         let text = trimmed(bytes)
         guard text.count == 36 else { return nil }

@@ -88,14 +88,14 @@ struct ColumnProfile {
             || bytes.last == UInt8(ascii: "\t")
     }
 
-    /// Whether a zero that means nothing comes first, as in `007`.
+    /// Returns whether a zero that means nothing comes first, as in `007`.
     private static func startsWithZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let digits = bytes.first == UInt8(ascii: "-") ? bytes.dropFirst() : bytes[...]
         guard digits.count > 1, digits.first == UInt8(ascii: "0") else { return false }
         return JSONNumbers.isDigit(digits[digits.startIndex + 1])
     }
 
-    /// The digits after the last point.
+    /// Returns the digits after the last point.
     private static func fractionDigitCount(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard let point = bytes.lastIndex(of: UInt8(ascii: ".")) else { return 0 }
         return bytes[(point + 1)...].prefix { JSONNumbers.isDigit($0) }.count

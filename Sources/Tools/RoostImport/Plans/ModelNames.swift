@@ -4,7 +4,7 @@ internal import RoostCore
 /// Makes names of a model, each used once, of names that can be anything.
 package struct ModelNames {
     private var taken: Set<String> = []
-    /// The most bytes of a name, with room for a number.
+    /// The maximum number of bytes of a name, with room for a number.
     private static let maximumByteCount = 240
 
     /// Creates names of properties, or of entities, which can be any.

@@ -7,7 +7,7 @@ internal import RoostCore
 /// one does: with LF or CR LF, or with CR. Empty lines are passed over. An empty cell is null; an
 /// empty text is in quotes. Memory is that of the longest row.
 final class DelimitedReader: TextRowReader {
-    /// The most bytes of a row.
+    /// The maximum number of bytes of a row.
     private static let maximumRowByteCount = 256 << 20
     private static let chunkByteCount = 256 << 10
     private static let quote = UInt8(ascii: "\"")
@@ -25,8 +25,8 @@ final class DelimitedReader: TextRowReader {
     /// Whether the first row, which was read for its number of cells, is the next one.
     private var keepsFirst = false
 
-    // SAFETY: the bytes base[0 ..< end] are initialized, 0 <= rowStart <= end <= capacity, and cells are offsets from rowStart of
-    // bytes before end. One thread uses the reader.
+    // SAFETY: the bytes base[0 ..< end] are initialized, 0 <= rowStart <= end <= capacity, and
+    // cells are offsets from rowStart of bytes before end. One thread uses the reader.
     private var base: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     private var rowStart = 0
@@ -193,8 +193,8 @@ final class DelimitedReader: TextRowReader {
         return false
     }
 
-    /// Whether a line ends at a byte outside quotes; LF in a text with CR, and CR in any other
-    /// text, are a part of a cell.
+    /// Returns whether a line ends at a byte outside quotes; LF in a text with CR, and CR in any
+    /// other text, are a part of a cell.
     private func isLineEnd(_ index: Int) throws(StoreError) -> Bool {
         switch base[rowStart + index] {
         case Self.newline:
@@ -213,12 +213,13 @@ final class DelimitedReader: TextRowReader {
         }
     }
 
-    /// Whether LF follows CR, or a few of them, as some programs write it.
+    /// Returns whether LF follows CR, or a few of them, as some programs write it.
     private func isPairOfEnds(_ index: Int) throws(StoreError) -> Bool {
         try byteCountOfPair(index) > 0
     }
 
-    /// The number of bytes of CR LF, with more than one CR perhaps; 0 where it is something else.
+    /// Returns the number of bytes of CR LF, with more than one CR perhaps; 0 where it is something
+    /// else.
     private func byteCountOfPair(_ index: Int) throws(StoreError) -> Int {
         guard endsWithReturn != true else { return 0 }
         for count in 0..<4 {
@@ -237,7 +238,7 @@ final class DelimitedReader: TextRowReader {
 
     // MARK: Bytes
 
-    /// Whether the row has a byte at an index, which is read if it was not yet.
+    /// Returns whether the row has a byte at an index, which is read if it was not yet.
     @inline(__always)
     private func has(_ index: Int) throws(StoreError) -> Bool {
         if rowStart + index < end { return true }
@@ -274,7 +275,7 @@ final class DelimitedReader: TextRowReader {
         capacity *= 2
     }
 
-    /// The most frequent separator of the first line, outside quotes.
+    /// Returns the most frequent separator of the first line, outside quotes.
     private func guessDelimiter() throws(StoreError) -> UInt8 {
         var counts = [Int](repeating: 0, count: Self.usualDelimiters.count)
         var (index, isQuoted, hasText) = (0, false, false)

@@ -6,9 +6,9 @@ internal import RoostJSONText
 /// The columns are the keys, in the order in which they were met. An array or object inside a row
 /// is taken as its JSON text. Memory is that of one row.
 final class JSONRowReader: TextRowReader {
-    /// The most bytes of a value.
+    /// The maximum number of bytes of a value.
     private static let maximumValueByteCount = 256 << 20
-    /// The most columns, which is the most properties of an entity.
+    /// The maximum number of columns, which is that of the properties of an entity.
     private static let maximumColumnCount = 65_535
 
     private(set) var columns: [String] = []
@@ -83,7 +83,7 @@ final class JSONRowReader: TextRowReader {
         return true
     }
 
-    /// The position of a column, which is added if it is new.
+    /// Returns the position of a column, which is added if it is new.
     private func column(_ key: String) -> Int {
         let bytes = Array(key.utf8)
         if let index = known[bytes] { return index }

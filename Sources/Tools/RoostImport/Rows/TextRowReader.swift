@@ -14,7 +14,7 @@ protocol TextRowReader: AnyObject {
     ///   `limitExceeded`.
     func next() throws(StoreError) -> Bool
 
-    /// The bytes of a cell of the current row, in UTF-8 if the text is valid.
+    /// Returns the bytes of a cell of the current row, in UTF-8 if the text is valid.
     ///
     /// They are there until ``next()`` is called again.
     func bytes(of cell: ImportRow.Cell) -> UnsafeRawBufferPointer

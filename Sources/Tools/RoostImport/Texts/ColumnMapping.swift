@@ -50,7 +50,7 @@ struct ColumnMapping {
         similar = Dictionary(grouping: names, by: Self.letters)
     }
 
-    /// The letters and digits of a name, without case.
+    /// Returns the letters and digits of a name, without case.
     private static func letters(_ text: String) -> String { text.lowercased().filter { $0.isLetter || $0.isNumber } }
 
     /// Finds the fields of columns that were met since the last call.
@@ -121,8 +121,8 @@ struct ColumnMapping {
         }
     }
 
-    /// The property of a column: a property that was made of it, a property of the same name, or a
-    /// property whose name differs in case and signs only.
+    /// Returns the property of a column: a property that was made of it, a property of the same
+    /// name, or a property whose name differs in case and signs only.
     ///
     /// Of several columns with one name each gets another property, in the order of their names.
     private func propertyName(of column: String) throws(StoreError) -> String {

@@ -10,7 +10,7 @@ package final class FaultyRowList: Sendable {
     /// Creates an empty list.
     ///
     /// - Parameters:
-    ///   - faultyRows: What is done about a row.
+    ///   - faultyRows: The treatment of a row.
     ///   - report: Takes a message for each row, with its place, where rows are reported.
     package init(_ faultyRows: TextImportOptions.FaultyRows, report: @escaping @Sendable (String) -> Void) {
         (self.faultyRows, self.report) = (faultyRows, report)

@@ -145,7 +145,7 @@ final class RowFeed {
         return rows
     }
 
-    /// The rows that break no rule of a single record.
+    /// Returns the rows that break no rule of a single record.
     private func withoutFaults(_ rows: [NumberedRow]) throws(StoreError) -> [NumberedRow] {
         guard recordRules != nil else { return rows }
         var sound: [NumberedRow] = []
@@ -159,7 +159,7 @@ final class RowFeed {
         return sound
     }
 
-    /// The first rule that an object with the values of a row breaks.
+    /// Returns the first rule that an object with the values of a row breaks.
     private func problem(_ row: BatchInsertRequest.Row) throws(StoreError) -> String? {
         guard var rules = recordRules else { return nil }
         var record = RecordBatch(model: source.model)

@@ -24,7 +24,7 @@ extension TextImport {
     ///   - store: The store.
     ///   - author: The author, for the store's history.
     ///   - isNew: Whether nothing is left of the store after an error.
-    /// - Returns: What was written.
+    /// - Returns: The numbers of rows and new objects.
     /// - Throws: As a batch insert; `invalidValue` with the line of a row that cannot be taken.
     package func insert(
         into store: any PersistentStore, author: String? = nil, isNew: Bool = false

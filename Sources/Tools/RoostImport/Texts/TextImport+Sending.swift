@@ -89,12 +89,12 @@ extension TextImport {
     /// The number of a row in a failure, which the place of the row in the text replaces.
     static let rowNumber = 0
 
-    /// The rule that a row breaks.
+    /// Returns the rule that a row breaks.
     static func problem(_ failure: ValidationFailure) -> String {
         failure.message.replacing(" of row \(rowNumber) (\(failure.entity))", with: "")
     }
 
-    /// The problem of a cell that its field cannot have.
+    /// Returns the problem of a cell that its field cannot have.
     static func problem(
         _ bytes: UnsafeRawBufferPointer, column: String, field: RecordLayout.Field
     ) -> String {

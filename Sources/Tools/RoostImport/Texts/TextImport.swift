@@ -13,7 +13,7 @@ package final class TextImport: MadeContent {
     /// The rows that are inserted or updated together, and whose related objects are found
     /// together.
     static let chunkCount = 2_000
-    /// The most rows of one change set with a key, whose values are in memory.
+    /// The maximum number of rows of one change set with a key, whose values are in memory.
     static let keyedCount = 20_000
 
     package let model: ManagedObjectModel

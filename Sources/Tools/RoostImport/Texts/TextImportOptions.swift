@@ -66,7 +66,7 @@ package struct TextImportOptions: Sendable {
 
     package init(entity: String, format: Format) { (self.entity, self.format) = (entity, format) }
 
-    /// The rules by which cells become values.
+    /// Returns the rules by which cells become values.
     ///
     /// - Throws: `invalidRequest` for a pattern of dates that cannot be read.
     func cellFormat() throws(StoreError) -> CellFormat {

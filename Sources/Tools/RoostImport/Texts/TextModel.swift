@@ -6,7 +6,7 @@ struct TextModel {
     /// The key in `userInfo` of the name of the column or table that a declaration was made of.
     static let originKey = "importedFrom"
 
-    /// The most columns that become properties of one entity.
+    /// The maximum number of columns that become properties of one entity.
     private static let maximumColumnCount = 65_535
 
     private let options: TextImportOptions

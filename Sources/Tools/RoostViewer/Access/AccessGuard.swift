@@ -34,7 +34,7 @@
             startAddress = "/?token=\(token)"
         }
 
-        /// A text that cannot be guessed: 128 bits of the system's random numbers.
+        /// Returns a text that cannot be guessed: 128 bits of the system's random numbers.
         private static func secret() -> String {
             var generator = SystemRandomNumberGenerator()
             return Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
@@ -68,8 +68,8 @@
                 ))
         }
 
-        /// Whether a host is this server; at `localhost` any port is, because a tunnel may listen
-        /// on another one.
+        /// Returns whether a host is this server; at `localhost` any port is, because a tunnel may
+        /// listen on another one.
         private func isOwn(_ host: String) -> Bool {
             if host == "127.0.0.1:\(port)" || host == "localhost" { return true }
             guard host.hasPrefix("localhost:") else { return false }
@@ -77,7 +77,7 @@
             return !digits.isEmpty && digits.utf8.count <= 5 && digits.utf8.allSatisfy { (48...57).contains($0) }
         }
 
-        /// Whether no other page sent the request.
+        /// Returns whether no other page sent the request.
         ///
         /// A person may come from anywhere: opening an address shows nothing to the page that has
         /// the link.

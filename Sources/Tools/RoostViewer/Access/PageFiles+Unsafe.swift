@@ -26,7 +26,7 @@
             return files
         }()
 
-        /// The file with a name; nil where the page has none.
+        /// Returns the file with a name; nil where the page has none.
         static func response(_ name: String) -> HTTPResponse? {
             guard let bytes = all[name], let type = type(of: name) else { return nil }
             return HTTPResponse(type: type, body: bytes, headers: [("Content-Security-Policy", pagePolicy)])

@@ -133,7 +133,7 @@
             return HTTPResponse(json: JSONNode(["undo": viewed.undo]))
         }
 
-        /// The object in the context, in the version that the page has.
+        /// Returns the object in the context, in the version that the page has.
         private static func object(
             _ id: ObjectID, version: UInt32, in context: ManagedObjectContext
         ) throws -> ManagedObject {
@@ -146,7 +146,7 @@
             return object
         }
 
-        /// An error; that of a conflict with the object as it is stored now.
+        /// Returns an error; that of a conflict with the object as it is stored now.
         private func conflict(_ error: any Error, id: ObjectID) throws -> ViewerError {
             var error = ViewerError(any: error)
             guard error.status == .conflict else { return error }

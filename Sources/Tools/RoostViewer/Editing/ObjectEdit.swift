@@ -90,8 +90,8 @@
             return .value(value)
         }
 
-        /// The value that a text gives to a field; dates without a calendar date are seconds, as
-        /// they are shown.
+        /// Returns the value that a text gives to a field; dates without a calendar date are
+        /// seconds, as they are shown.
         private static func value(_ text: String, field: RecordLayout.Field, model: ManagedObjectModel) -> Value? {
             if let value = Array(text.utf8).withUnsafeBytes({ CellFormat().value($0, for: field, in: model) }) {
                 return value
@@ -125,8 +125,8 @@
 
         /// Gives the values to an object.
         ///
-        /// - Throws: What setting throws; `objectNotFound` for an object of a relationship that
-        ///   does not exist.
+        /// - Throws: Errors of setting a value; `objectNotFound` for a missing object of a
+        ///   relationship.
         func apply(to object: ManagedObject, in context: ManagedObjectContext) throws {
             for (name, change) in changes {
                 switch change {
@@ -175,7 +175,7 @@
             try object.setValue(whole, for: name)
         }
 
-        /// A composite with another value of an element.
+        /// Returns a composite with another value of an element.
         private static func replacing(_ path: ArraySlice<String>, of composite: Value, with value: Value) -> Value {
             guard let name = path.first else { return value }
             var elements: [String: Value] = [:]

@@ -19,7 +19,7 @@
 
         init() {}
 
-        /// Reads the present states.
+        /// Reads the current states.
         init(_ ids: some Sequence<ObjectID>, in store: Store) throws {
             let snapshot = try store.persistentStore.snapshot()
             defer { snapshot.close() }
@@ -33,7 +33,7 @@
             }
         }
 
-        /// The first object that is different now, or nil.
+        /// Returns the first object that is different now, or nil.
         func firstDifference(in store: Store) throws -> ObjectID? {
             let snapshot = try store.persistentStore.snapshot()
             defer { snapshot.close() }

@@ -65,10 +65,10 @@
         /// Makes a change and saves it, as one step that can be undone.
         ///
         /// - Parameters:
-        ///   - name: What the step is called.
+        ///   - name: The name of the step.
         ///   - body: Makes the change.
-        /// - Returns: What `body` returns.
-        /// - Throws: What `body` and the save throw; nothing is changed then.
+        /// - Returns: The result of `body`.
+        /// - Throws: Errors of `body` and of the save; nothing is changed then.
         func change<Result: Sendable>(
             _ name: String, _ body: @escaping @Sendable (ManagedObjectContext) throws -> Result
         ) throws -> Result {
@@ -87,7 +87,8 @@
                 }
                 undo.endGroup()
                 if case .failure = result {
-                    // Nothing was changed, so no step was recorded: what was undone before can still be redone.
+                    // Nothing was changed, so no step was recorded: what was undone before can
+                    // still be redone.
                     guard context.hasChanges else { return try result.get() }
                     takeBack(context) { undo.undo() }
                     steps.withLock { $0.undone = [] }
@@ -111,7 +112,7 @@
         ///   - redoing: Whether the step is done again.
         ///   - revision: The revision that the person saw; nil for any.
         /// - Throws: A conflict if another program changed one of the objects since, or if another
-        ///   step came meanwhile; what the save throws. Nothing is changed then.
+        ///   step came meanwhile; errors of the save. Nothing is changed then.
         func undo(redoing: Bool, revision: Int64?) throws {
             try thread.run { [self] context in
                 let undo = try Self.undo(of: context)

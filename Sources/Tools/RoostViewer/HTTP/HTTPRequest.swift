@@ -14,7 +14,7 @@
         var body: [UInt8] = []
         /// Whether only the headers of the answer are wanted.
         var isHead = false
-        /// Whether the client does not wait for the answer any more.
+        /// Whether the client no longer waits for the answer.
         var isAbandoned: @Sendable () -> Bool = { false }
 
         /// Reads an address.
@@ -42,12 +42,12 @@
             }
         }
 
-        /// The first value of a name in the query; nil for an empty one.
+        /// Returns the first value of a name in the query; nil for an empty one.
         func value(_ name: String) -> String? {
             query.first { $0.name == name }.flatMap { $0.value.isEmpty ? nil : $0.value }
         }
 
-        /// A whole number in the query.
+        /// Returns a whole number in the query.
         ///
         /// - Parameters:
         ///   - name: The name.
@@ -64,7 +64,7 @@
             return number
         }
 
-        /// A text without percent encoding; nil where it is not UTF-8 then, or has a NUL.
+        /// Returns a text without percent encoding; nil where it is not UTF-8 then, or has a NUL.
         private static func decoded(_ text: Substring, isQuery: Bool = false) -> String? {
             let written = isQuery ? text.replacing("+", with: " ") : text
             guard let decoded = String(written).removingPercentEncoding, !decoded.utf8.contains(0) else { return nil }

@@ -10,7 +10,7 @@
     /// - ``stop()`` waits for the requests that are answered, and must be called before the last
     ///   reference goes.
     final class HTTPServer {
-        /// The most bytes of a request's body.
+        /// The maximum number of bytes of a request's body.
         static let bodyLimit = 16 << 20
         /// After so many seconds without a byte a connection is closed.
         private static let idleSeconds: UInt32 = 30
@@ -56,7 +56,8 @@
             address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
             let context = Unmanaged.passRetained(Context(answer))
             errno = 0
-            // SAFETY: the address is copied by the call. `context` is retained until `stop`, after which the library calls nothing.
+            // SAFETY: the address is copied by the call. `context` is retained until `stop`, after
+            // which the library calls nothing.
             let daemon = withUnsafePointer(to: address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                     roost_http_start(
@@ -107,7 +108,7 @@
 
         // MARK: Calls of the library
 
-        /// A request has begun.
+        /// Begins a request.
         private static func arrived(_ text: UnsafePointer<CChar>?) -> UnsafeMutableRawPointer? {
             let arrival = Arrival(text.flatMap { String(validatingCString: $0) })
             // Released by `completed`.
@@ -173,7 +174,7 @@
             return server.answer(request)
         }
 
-        /// Whether the other side has closed a connection, or sends no more.
+        /// Returns whether the other side has closed a connection, or sends no more.
         private static func isClosed(_ socket: Int32) -> Bool {
             var byte: UInt8 = 0
             let count = recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))

@@ -89,10 +89,10 @@
         /// The answer, also that of an error; nil while the work is done.
         var result: HTTPResponse? { state.withLock { $0.response ?? $0.error?.response } }
 
-        /// Says how much is done.
+        /// Sets the amount of finished work.
         func add(_ count: Int) { state.withLock { $0.done += count } }
 
-        /// Says how much there is to do.
+        /// Sets the amount of all work.
         func setTotal(_ total: Int) { state.withLock { $0.total = total } }
 
         func cancel() {

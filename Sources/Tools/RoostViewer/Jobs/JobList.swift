@@ -14,9 +14,9 @@
 
         /// The time that a request waits which can be answered later.
         private static let patienceMilliseconds = 120
-        /// The most jobs that are kept; the oldest that are done go first.
+        /// The maximum number of jobs that are kept; the oldest that are done go first.
         private static let keptCount = 32
-        /// The most jobs that run at once; the others wait, but not for ever.
+        /// The maximum number of jobs that run at once; the others wait, but not for ever.
         private static let runningCount = 8
         private static let waitingSeconds = 30
 
@@ -88,7 +88,7 @@
             }
         }
 
-        /// The job with a number.
+        /// Returns the job with a number.
         func job(_ number: Int) throws(ViewerError) -> Job {
             guard let job = state.withLock({ $0.jobs[number] }) else {
                 throw ViewerError(.notFound, message: "The work with the number \(number) is unknown or was removed.")

@@ -1,4 +1,5 @@
-// The model as a diagram, and the same as a list. The diagram is moved and zoomed by mouse, keys and buttons.
+// The model as a diagram, and the same as a list. The diagram is moved and zoomed by mouse, keys
+// and buttons.
 
 import { h, svg, replace, text, plain, amount, button } from "./dom.js";
 import { path, changed, go } from "./router.js";
@@ -58,7 +59,8 @@ function neighbors(model, chosen, depth) {
     return model.entities.filter((entity) => found.has(entity.name));
 }
 
-/// Inheritance and relationships as lines. A relationship and its inverse are one line, from the side of one to the side of many.
+/// Inheritance and relationships as lines. A relationship and its inverse are one line, from the
+/// side of one to the side of many.
 function connections(model, entities) {
     const names = new Set(entities.map((entity) => entity.name));
     const byName = new Map(model.entities.map((entity) => [entity.name, entity]));

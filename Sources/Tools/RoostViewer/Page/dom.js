@@ -1,4 +1,5 @@
-// Makes elements. The text of a store becomes text nodes and checked attributes only, so nothing in it can run.
+// Makes elements. The text of a store becomes text nodes and checked attributes only, so nothing in
+// it can run.
 
 const svgSpace = "http://www.w3.org/2000/svg";
 // The page's own addresses, and places of the web that a value of type uri names.
@@ -51,7 +52,8 @@ export function replace(node, ...children) {
     return append(node, children);
 }
 
-// Characters that are invisible, or that reorder the text around them. Joiners stay: scripts and emoji need them.
+// Characters that are invisible, or that reorder the text around them. Joiners stay: scripts and
+// emoji need them.
 const unseen =
     /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 const unseenParts = new RegExp(`(${unseen.source})`);

@@ -1,4 +1,5 @@
-// Changes objects: fields by type, what is wrong at the field, conflicts side by side, and deleting after a question.
+// Changes objects: fields by type, errors at their fields, conflicts side by side, and deletion
+// after a question.
 
 import { h, append, replace, text, plain, count, amount, bytes, button } from "./dom.js";
 import { Failure, get, change } from "./jobs.js";
@@ -9,12 +10,13 @@ import { openDialog } from "./dialog.js";
 import { propertyHead } from "./object.js";
 import { chooseObject } from "./picker.js";
 
-/// The most objects of a relationship that are listed to be put in order.
+/// The maximum number of objects of a relationship that are listed for ordering.
 const orderLimit = 5000;
 const pageSize = 500;
 const fileLimit = 11 << 20;
 
-/// What was written and not saved yet, by address, and the object that it was written on. On the way back it is still there.
+/// Unsaved input by address, with the object that it belongs to. It is restored when the address is
+/// opened again.
 const drafts = new Map();
 
 window.addEventListener("beforeunload", (event) => {
@@ -30,7 +32,8 @@ function fieldText(value) {
     return typeof value === "object" ? `${value.entity}/${value.key}` : String(value);
 }
 
-/// One row of the form. `read()` is the new value for the server, and undefined for one that is as it was.
+/// One row of the form. `read()` returns the new value for the server, or undefined if it is
+/// unchanged.
 class Field {
     constructor(property, object, id) {
         Object.assign(this, { property, name: property.name, id });
@@ -87,7 +90,7 @@ class ValueField extends Field {
     }
 
     set(value) {
-        // An empty choice of a truth value is none.
+        // An empty choice of a boolean is null.
         this.current = this.property.type === "boolean" && value === "" ? null : value;
         this.draw();
         this.changed(this);
@@ -195,7 +198,8 @@ class ToManyField extends Field {
         this.draw();
     }
 
-    /// Reads more objects: all of them where they have an order, because the order is saved as a whole.
+    /// Reads more objects: all of them where they have an order, because the order is saved as a
+    /// whole.
     async more() {
         const address = `${path(this.at.store, this.at.entity, this.at.key, this.name)}.json`;
         const limit = Math.min(this.total, this.property.isOrdered ? orderLimit : this.original.length + pageSize);
@@ -271,7 +275,7 @@ class ToManyField extends Field {
         this.changed(this);
     }
 
-    /// What was written, to be shown and to be written again after a conflict.
+    /// The input, to be shown and restored after a conflict.
     draft() {
         const keys = new Set(this.original);
         return { add: this.members().filter((item) => !keys.has(item.key)), remove: this.removed, order: this.ordered ? this.members() : null };
@@ -471,7 +475,7 @@ async function form(place, at, object, context, actions) {
         problem.scrollIntoView({ block: "start" });
     }
 
-    /// Writes into the fields what was written before.
+    /// Restores the earlier input of the fields.
     function rewrite(kept) {
         for (const [name, value] of kept) fields.find((field) => field.name === name)?.write(value);
         countChanges();
@@ -492,7 +496,7 @@ async function form(place, at, object, context, actions) {
     return { node, ready: () => {
         const kept = new Map(draft.written);
         if (kept.size) {
-            // What is stored now may be another version: saving on it would overwrite it unseen.
+            // The stored object may have a newer version, which saving would overwrite unseen.
             const current = object;
             const isOld = draft.base.version !== current.version;
             object = draft.base;
@@ -506,7 +510,7 @@ async function form(place, at, object, context, actions) {
     } };
 }
 
-/// What you had, what you wrote, and what is stored now: every property that differs.
+/// The former, written and stored value of every property that differs.
 function conflictTable(at, object, current, fields) {
     const theirs = (name) => {
         const [base, element] = splitName(name, current);

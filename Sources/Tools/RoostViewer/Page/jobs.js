@@ -1,4 +1,5 @@
-// Asks the server. Long work is a job there: it is asked again until it is done, shows how much is done, and can be cancelled.
+// Sends requests to the server. Long work is a job there: the page asks for it until it is done,
+// shows its progress, and can cancel it.
 
 import { h, replace, button, count, duration } from "./dom.js";
 
@@ -61,7 +62,8 @@ async function finish(number, signal, report) {
     }
 }
 
-/// Reads an address for the view. Progress shows after a moment, so that fast answers do not flicker.
+/// Reads an address for the view. Progress shows after a moment, so that fast answers do not
+/// flicker.
 export async function load(path, signal) {
     const box = document.getElementById("progress");
     let job = null;

@@ -1,14 +1,16 @@
 // Places the boxes of a diagram in columns, and routes the lines between them around other boxes.
 //
-// The steps are those of Sugiyama: edges point from left to right, each box gets a column, lines through a column get an empty place there,
-// the order in each column is chosen for few crossings, and the places are then moved towards their neighbors.
+// The steps are those of Sugiyama. Edges point from left to right, and each box gets a column. A line
+// through a column gets an empty place there. The order in each column is chosen for few crossings,
+// and the places are then moved towards their neighbors.
 
 const boxGap = 26;
 const lineHeight = 12;
 const partGap = 60;
 
-/// Lays out boxes `{ id, width, height }` and edges `{ from, to }` of box IDs. Each box gets `x` and `y`, each edge `points`.
-/// Columns are `columnGap` apart, and the whole is about `aspect` times as wide as high. Returns the size of the whole.
+/// Lays out boxes `{ id, width, height }` and edges `{ from, to }` of box IDs. Each box gets `x`
+/// and `y`, each edge `points`. Columns are `columnGap` apart, and the whole is about `aspect`
+/// times as wide as high. Returns the size of the whole.
 export function layOut(boxes, edges, { columnGap, aspect }) {
     const parts = components(boxes, edges).map((part) => layOutPart(part.boxes, part.edges, columnGap, aspect));
     return pack(parts, aspect);
@@ -88,7 +90,8 @@ function orient(nodes, lines) {
     for (const line of lines) if (line.isTurned) [line.from, line.to] = [line.to, line.from];
 }
 
-/// Gives each node a column after those of its predecessors; no column becomes much higher than the whole should be.
+/// Gives each node a column after those of its predecessors; no column becomes much higher than the
+/// whole should be.
 function inColumns(nodes, columnGap, aspect) {
     const area = nodes.reduce((sum, node) => sum + (node.width + columnGap) * (node.height + boxGap), 0);
     const limit = Math.max(Math.sqrt(area / aspect) * 1.15, ...nodes.map((node) => node.height + boxGap));
@@ -145,7 +148,8 @@ function addPlaces(columns, lines) {
     }
 }
 
-/// Orders each column by the middle of the neighbors, forth and back, and keeps the order with the fewest crossings.
+/// Orders each column by the middle of the neighbors, forth and back, and keeps the order with the
+/// fewest crossings.
 function reorder(columns) {
     const number = () => { for (const column of columns) column.forEach((node, index) => { node.rank = index; }); };
     number();
@@ -212,9 +216,10 @@ function place(columns, columnGap) {
     return { width: x - columnGap, height: Math.max(...columns.flat().map((node) => node.y + node.height)) };
 }
 
-/// Moves the nodes of a column as near as possible to where they should be, in their order and without overlaps.
+/// Moves the nodes of a column as near as possible to where they should be, in their order and
+/// without overlaps.
 function align(column, wanted) {
-    // Without the heights above it, a node may not come before the one above it. Nodes that would are moved together.
+    // Nodes that would overlap the one above them are moved together with it.
     const blocks = [];
     let offset = 0;
     column.forEach((node, index) => {
@@ -230,7 +235,8 @@ function align(column, wanted) {
     for (const block of blocks) for (const { node, offset } of block.nodes) node.y = block.sum / block.count + offset;
 }
 
-/// Gives each edge its points. Where several edges meet a box, they share its side in the order of their other ends.
+/// Gives each edge its points. Where several edges meet a box, they share its side in the order of
+/// their other ends.
 function drawLines(lines, loops, nodes) {
     const ports = new Map();
     const add = (node, side, line, next) => {

@@ -1,4 +1,5 @@
-// The frame of all views: header, list of entities, keys, and the way from an address to what is shown.
+// The frame of all views: header, list of entities, keys, and the way from an address to what is
+// shown.
 
 import { h, append, replace, text, plain, button } from "./dom.js";
 import { Failure, Cancelled, get, load, change, hideProgress } from "./jobs.js";
@@ -64,7 +65,8 @@ async function render({ isBack = false }) {
     await drawSide(place, signal);
 }
 
-/// Gives the focus to the new view, or leaves it on the same control of a view that changed only in parts.
+/// Gives the focus to the new view, or leaves it on the same control of a view that changed only in
+/// parts.
 function arrive(isSamePlace, focus) {
     document.querySelector("#view .scroll")?.scrollTo(0, 0);
     if (isSamePlace && focus && focusNamed(focus)) return;

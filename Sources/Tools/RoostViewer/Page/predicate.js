@@ -1,4 +1,5 @@
-// The field for a condition: names are completed, and the parser's error is shown under its character.
+// The field for a condition: names are completed, and the parser's error is shown under its
+// character.
 
 import { h, replace, text } from "./dom.js";
 import { get } from "./jobs.js";
@@ -7,7 +8,8 @@ import { path, withQuery, go, changed } from "./router.js";
 const completionPause = 90;
 const errorPause = 700;
 
-/// Makes the bar. `error` is the server's refusal of the condition in the address; `entity` the one whose names are completed.
+/// Makes the bar. `error` is the server's refusal of the condition in the address; `entity` the one
+/// whose names are completed.
 export function predicateBar(place, entity, error) {
     const field = h("textarea", { rows: 1, spellcheck: "false", autocomplete: "off", autocapitalize: "off", role: "combobox", id: "where",
         "aria-label": "Condition", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "completions",
@@ -68,7 +70,8 @@ export function predicateBar(place, entity, error) {
         active = -1;
     }
 
-    /// Asks what can be written here. The error of a condition that is still being written shows only after a pause.
+    /// Asks what can be written here. The error of a condition that is still being written shows
+    /// only after a pause.
     async function ask(isExplicit) {
         request?.abort();
         request = new AbortController();
@@ -98,7 +101,8 @@ export function predicateBar(place, entity, error) {
         if (error.offset === undefined || error.offset === null) return replace(problem, h("p", text(error.message)));
         const content = field.value;
         const length = Math.max(1, error.length ?? 1);
-        // The unseen text before the caret has the width of that before the character, in any script.
+        // The unseen text before the caret has the width of that before the character, in any
+        // script.
         const caret = h("pre.caret", { "aria-hidden": "true" }, h("span.before", content.slice(0, error.offset)),
             h("span.mark", "^".repeat(Math.min(length, 40))));
         const isLong = field.clientHeight > 2.2 * Number.parseFloat(getComputedStyle(field).lineHeight) || content.includes("\n");

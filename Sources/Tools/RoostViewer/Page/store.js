@@ -1,4 +1,5 @@
-// The stores, and what belongs to one of them as a whole: overview, check, history, the list of its entities.
+// The stores, and what belongs to one of them as a whole: overview, check, history, the list of its
+// entities.
 
 import { h, replace, text, plain, count, amount, bytes, duration, button } from "./dom.js";
 import { path, objectPath, changed, go } from "./router.js";

@@ -41,7 +41,8 @@ export function tableView(place, data, context) {
                 data.page > 1 && data.count ? h("a", { href: changed(place, { page: null }) }, " First page") : null)))) };
 }
 
-/// The table of an address with a condition that the server refuses: the field with the error, without objects.
+/// The table of an address with a condition that the server refuses: the field with the error,
+/// without objects.
 export async function refusedTable(place, error, context) {
     const entity = place.property ? await destination(place, context) : place.entity;
     const bar = predicateBar(place, entity, error);

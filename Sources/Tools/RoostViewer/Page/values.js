@@ -4,7 +4,7 @@ import { h, text, plain, count, bytes, amount } from "./dom.js";
 import { path, objectPath } from "./router.js";
 
 const pictures = new Set(["png", "jpeg", "gif", "webp"]);
-/// The most bytes in the view of an object; the view of the value has a dump.
+/// The maximum number of bytes in the view of an object; the view of the value has a dump.
 const shownBytes = 64;
 const numeric = new Set(["integer16", "integer32", "integer64", "double", "float", "decimal"]);
 
@@ -18,7 +18,7 @@ export function typeName(property) {
     return property.type ?? "";
 }
 
-/// What an object is called, as a string.
+/// The title of an object, as a string.
 export function objectName(object) { return object.title ?? `${object.entity} ${object.key}`; }
 
 /// A link to an object.

@@ -18,7 +18,7 @@
             var ids: [ObjectID]
         }
 
-        /// The most objects of all lists.
+        /// The maximum number of objects of all lists.
         private static let objectLimit = 8_000_000
         /// The number of objects that a request counts as, so that there are at most 64.
         private static let requestCost = objectLimit / 64
@@ -27,13 +27,13 @@
 
         private let entries = Mutex<[Entry]>([])
 
-        /// The objects of a request; at once if it was asked for before.
+        /// Returns the objects of a request; at once if it was asked for before.
         ///
         /// - Parameters:
         ///   - request: The request, without limit and offset.
         ///   - snapshot: The state of the store.
         /// - Returns: Their IDs.
-        /// - Throws: What the request throws; `cancelled`.
+        /// - Throws: Errors of the request; `cancelled`.
         func ids(_ request: FetchRequest, snapshot: any StoreSnapshot) throws(StoreError) -> [ObjectID] {
             let generation = try snapshot.recordedTally()?.generation
             if let known = known(request, generation: generation) { return known }
@@ -51,7 +51,7 @@
             return ids
         }
 
-        /// The objects of a request, if they are known.
+        /// Returns the objects of a request, if they are known.
         func known(_ request: FetchRequest, generation: Generation?) -> [ObjectID]? {
             entries.withLock { entries in
                 let oldest = DispatchTime.now().uptimeNanoseconds &- Self.unprovenNanoseconds

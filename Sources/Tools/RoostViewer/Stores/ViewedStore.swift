@@ -28,7 +28,7 @@
             return try body(snapshot)
         }
 
-        /// The entity with a name.
+        /// Returns the entity with a name.
         func entity(_ name: String) throws(ViewerError) -> ManagedObjectModel.Entity {
             // Compared as texts: a name that is made of a text stays in memory.
             if let entity = model.entities.first(where: { $0.name.text == name }) { return entity }
@@ -37,7 +37,7 @@
             throw ViewerError(.notFound, message: "The model of \(title) has no entity '\(name)'.\(hint)")
         }
 
-        /// The object that an address names.
+        /// Returns the object that an address names.
         func id(_ entity: ManagedObjectModel.Entity, key: String) throws(ViewerError) -> ObjectID {
             guard let number = Int64(key), number > 0 else {
                 throw ViewerError(
@@ -46,7 +46,7 @@
             return ObjectID(entity.name, key: number)
         }
 
-        /// The record of an object, and no other entity's.
+        /// Returns the record of an object, and no other entity's.
         func record(
             _ id: ObjectID, entity: ManagedObjectModel.Entity, snapshot: any StoreSnapshot
         ) throws -> Record {
@@ -57,7 +57,7 @@
             return batch.record(at: 0)
         }
 
-        /// The number of objects by entity number, without those of subentities.
+        /// Returns the number of objects by entity number, without those of subentities.
         func counts(_ snapshot: any StoreSnapshot) throws(StoreError) -> [Int] {
             if let tally = try snapshot.recordedTally() { return tally.entities.map(\.count) }
             var counts: [Int] = []
@@ -68,7 +68,7 @@
             return counts
         }
 
-        /// The number of objects of an entity, with those of its subentities.
+        /// Returns the number of objects of an entity, with those of its subentities.
         func count(_ entity: ManagedObjectModel.Entity, snapshot: any StoreSnapshot) throws(StoreError) -> Int {
             guard let tally = try snapshot.recordedTally() else { return try snapshot.count(FetchRequest(entity.name)) }
             return entity.selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }

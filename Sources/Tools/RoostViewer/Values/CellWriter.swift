@@ -11,14 +11,14 @@
     /// - Dates are in ISO 8601 where they have a calendar date, else the number of seconds.
     /// - Long texts are cut, and bytes are described and begun: ``DataKind``.
     struct CellWriter {
-        /// The most characters of a text.
+        /// The maximum number of characters of a text.
         var textLimit = 200
-        /// The most bytes that are shown in hexadecimal.
+        /// The maximum number of bytes that are shown in hexadecimal.
         var byteLimit = 16
         /// The titles of objects that IDs name.
         var titles: ObjectTitles
 
-        /// A value as a node.
+        /// Returns a value as a node.
         ///
         /// - Parameters:
         ///   - value: The value.

@@ -10,7 +10,7 @@
             "fileName",
             "lastName", "surname", "email", "username", "summary", "text", "url", "identifier",
         ]
-        /// The most characters of a title.
+        /// The maximum number of characters of a title.
         private static let length = 80
 
         private let model: ManagedObjectModel
@@ -25,7 +25,7 @@
 
         init(_ model: ManagedObjectModel) { self.model = model }
 
-        /// The attribute that has the title of an entity's objects; nil without a text.
+        /// Returns the attribute that has the title of an entity's objects; nil without a text.
         static func attribute(of entity: ManagedObjectModel.Entity) -> String? {
             let texts = entity.attributes.filter { $0.type == .string && $0.isStored }.map(\.name)
             return names.first(where: texts.contains)
@@ -33,7 +33,7 @@
                 ?? texts.first
         }
 
-        /// The title of a record.
+        /// Returns the title of a record.
         static func title(_ record: Record, in model: ManagedObjectModel) -> String? {
             guard let entity = model.entity(record.id.entity), let name = attribute(of: entity),
                 let field = entity.layout.field(name),
@@ -48,7 +48,8 @@
             let new = Array(Set(ids).subtracting(requested))
             guard !new.isEmpty else { return }
             requested.formUnion(new)
-            // Several names of the same object are possible, one of a superentity and one of its own.
+            // Several names of the same object are possible, one of a superentity and one of its
+            // own.
             var names: [Int: [Int64: [ObjectID]]] = [:]
             for id in new {
                 guard let root = model.entity(id.entity)?.root else { continue }
@@ -68,7 +69,7 @@
             }
         }
 
-        /// An object that an ID names.
+        /// Returns an object that an ID names.
         func node(_ id: ObjectID) -> JSONNode {
             guard let title = titles[id] else {
                 let isMissing = requested.contains(id)

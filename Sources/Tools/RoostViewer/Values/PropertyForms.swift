@@ -8,7 +8,7 @@
     /// Values in forms that people can read: JSON and property lists with a line for each item,
     /// bytes as a dump.
     enum PropertyForms {
-        /// The most bytes that are formatted, and the most that are dumped.
+        /// The maximum numbers of bytes that are formatted, and that are dumped.
         private static let formattedByteCount = 4 << 20
         private static let dumpedByteCount = 64 << 10
 
@@ -22,7 +22,7 @@
             return String(decoding: JSONText.bytes(node(list), style: .lines), as: UTF8.self)
         }
 
-        /// A JSON text that is an object or a list.
+        /// Returns a JSON text that is an object or a list.
         private static func json(_ bytes: [UInt8]) -> JSONNode? {
             guard DataKind(bytes.prefix(64)) == .json, let node = try? JSONNode(bytes) else { return nil }
             return node
@@ -42,7 +42,7 @@
             }
         }
 
-        /// The first bytes, 16 on each line: offset, hexadecimal, ASCII.
+        /// Returns the first bytes, 16 on each line: offset, hexadecimal, ASCII.
         static func dump(_ bytes: [UInt8]) -> String {
             var lines: [String] = []
             for start in stride(from: 0, to: min(bytes.count, dumpedByteCount), by: 16) {

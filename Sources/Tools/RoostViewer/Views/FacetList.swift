@@ -31,7 +31,7 @@
             type = column.type
         }
 
-        /// The values with their counts, the most frequent first.
+        /// Returns the values with their counts, the most frequent first.
         func answer(_ snapshot: any StoreSnapshot) throws -> JSONNode {
             var rows = RowRequest(
                 request.with { $0.sortDescriptors = [FetchRequest.SortDescriptor("objects", ascending: false)] },
@@ -61,7 +61,8 @@
             ])
         }
 
-        /// The condition that finds the objects with a value; nil if it is too long for an address.
+        /// Returns the condition that finds the objects with a value; nil if it is too long for an
+        /// address.
         private func condition(_ value: Value) throws(StoreError) -> String? {
             let text = try PredicateHelp.text(name, isEqualTo: value, entity: entity, model: model)
             return text.utf8.count <= Self.conditionByteCount ? text : nil

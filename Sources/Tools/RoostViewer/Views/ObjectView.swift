@@ -6,7 +6,7 @@
 
     /// One object: all values, and what it is related to, in both directions.
     struct ObjectView {
-        /// The most objects of a to-many relationship that are listed.
+        /// The maximum number of objects of a to-many relationship that are listed.
         private static let listedCount = 20
         private static let textLimit = 65_536
         private static let byteLimit = 256
@@ -19,7 +19,7 @@
         /// Answers with the object in a snapshot of now.
         func answer() throws -> JSONNode { try viewed.read { try node($0) } }
 
-        /// The object in a snapshot.
+        /// Returns the object in a snapshot.
         func node(_ snapshot: any StoreSnapshot) throws -> JSONNode {
             let record = try viewed.record(id, entity: try viewed.entity(id.entity.text), snapshot: snapshot)
             let entity = try model.requireEntity(record.id.entity)
@@ -60,7 +60,7 @@
             return names
         }
 
-        /// The first objects of a to-many relationship, and how many there are.
+        /// Returns the first objects of a to-many relationship, and how many there are.
         private func related(
             _ relationship: ManagedObjectModel.Relationship, of id: ObjectID, snapshot: any StoreSnapshot
         ) throws(StoreError) -> (ids: [ObjectID], count: Int) {
@@ -132,7 +132,7 @@
             ])
         }
 
-        /// The entity that declares a property: the one nearest to the root that has it.
+        /// Returns the entity that declares a property: the one nearest to the root that has it.
         private func declarer(of name: String, entity: ManagedObjectModel.Entity) -> String {
             var current = entity
             while let number = current.superentity,
@@ -146,7 +146,7 @@
 
         // MARK: The other direction
 
-        /// The relationships without an inverse that refer to the object.
+        /// Returns the relationships without an inverse that refer to the object.
         private func references(
             to id: ObjectID, entity: ManagedObjectModel.Entity, snapshot: any StoreSnapshot
         ) throws(StoreError) -> [JSONNode] {

@@ -66,7 +66,7 @@
             }
         }
 
-        /// The user's metadata in the order of their names.
+        /// Returns the user's metadata in the order of their names.
         private static func metadata(
             _ metadata: [String: MetadataValue], model: ManagedObjectModel
         ) -> [JSONNode] {

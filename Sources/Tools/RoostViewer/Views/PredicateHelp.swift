@@ -58,7 +58,7 @@
             }
         }
 
-        /// The text of a condition that the objects with a value meet.
+        /// Returns the text of a condition that the objects with a value meet.
         ///
         /// An object is written as its key, where that says enough.
         static func text(
@@ -229,7 +229,7 @@
             return properties(of: current) + operators.map { Completion(text: $0, kind: "function") }
         }
 
-        /// The values of a boolean that is compared.
+        /// Returns the values of a boolean that is compared.
         private func values() -> [Completion] {
             let tokens = Self.tokens(before)
             guard let comparison = tokens.lastIndex(where: Self.isOperator), comparison > 0,

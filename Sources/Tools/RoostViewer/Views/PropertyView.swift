@@ -18,7 +18,7 @@
             return (try record.value(attribute.name), record)
         }
 
-        /// The value for the page.
+        /// Returns the value for the page.
         func answer() throws -> JSONNode {
             try viewed.read { snapshot in
                 let (value, record) = try value(snapshot)
@@ -41,7 +41,7 @@
             }
         }
 
-        /// The bytes of the value, to be shown as a picture or kept as a file.
+        /// Returns the bytes of the value, to be shown as a picture or kept as a file.
         ///
         /// Only pictures in which nothing can run have a type of their own: whatever else a store
         /// has, SVG and HTML included, is a file to be kept.

@@ -11,7 +11,7 @@
             case toMany(ManagedObjectModel.Relationship)
         }
 
-        /// The most columns of a table without a choice of columns.
+        /// The maximum number of columns of a table without a choice of columns.
         private static let usualCount = 12
 
         let name: String
@@ -19,8 +19,8 @@
         /// Whether an index begins with it.
         let isIndexed: Bool
 
-        /// All columns that an entity's table can have: the title first, then attributes, then
-        /// relationships.
+        /// Returns all columns that an entity's table can have: the title first, then attributes,
+        /// then relationships.
         static func all(of entity: ManagedObjectModel.Entity) -> [TableColumn] {
             let title = ObjectTitles.attribute(of: entity)
             let attributes = entity.attributes.filter(\.isStored)
@@ -35,7 +35,7 @@
                 .map { TableColumn(name: $0.name.name, content: .toMany($0), isIndexed: false) }
         }
 
-        /// The columns that a request chooses.
+        /// Returns the columns that a request chooses.
         ///
         /// - Parameters:
         ///   - text: Names with commas between them; nil for the usual ones.
@@ -74,7 +74,7 @@
             return attribute.elements
         }
 
-        /// The kind and the type as the page knows them.
+        /// Returns the kind and the type as the page knows them.
         func json(_ model: ManagedObjectModel) -> JSONNode {
             var (kind, typeName, destination, isDerived) = ("attribute", String?.none, String?.none, false)
             switch content {

@@ -107,7 +107,7 @@
 
         // MARK: Objects
 
-        /// The objects of the page, and how many there are in all.
+        /// Returns the objects of the page, and how many there are in all.
         private func objects(_ snapshot: any StoreSnapshot, job: Job) throws -> (ids: [ObjectID], count: Int) {
             let offset = (page - 1).multipliedReportingOverflow(by: size)
             guard !offset.overflow else { throw ViewerError(.badRequest, message: "Page \(page) does not exist.") }
@@ -117,7 +117,8 @@
                 return (Array(all.dropFirst(first).prefix(size)), all.count)
             }
             let request = try narrowed(snapshot)
-            // A page in the order of keys or of an index, and the first one of any order, need no list of all objects.
+            // A page in the order of keys or of an index, and the first one of any order, need no
+            // list of all objects.
             if request.predicate == nil, isInOrder || page == 1 {
                 let count = try viewed.count(entity, snapshot: snapshot)
                 guard size > 0, first < count else { return ([], count) }
@@ -136,7 +137,7 @@
                 && available.contains { $0.name == first.key && $0.isIndexed }
         }
 
-        /// The request, with the objects of the owner only.
+        /// Returns the request, with the objects of the owner only.
         private func narrowed(_ snapshot: any StoreSnapshot) throws(StoreError) -> FetchRequest {
             guard let owner else { return fetch }
             let ids = try snapshot.destinations(of: owner.relationship, from: owner.id)
@@ -154,7 +155,7 @@
             return records
         }
 
-        /// The number of related objects, by column and key.
+        /// Returns the number of related objects, by column and key.
         private func linkCounts(of ids: [ObjectID], snapshot: any StoreSnapshot) throws(StoreError) -> [[Int64: Int]] {
             var counts: [[Int64: Int]] = []
             for column in columns {

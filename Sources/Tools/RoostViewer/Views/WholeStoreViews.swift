@@ -140,7 +140,7 @@
             ])
         }
 
-        /// An object that a text such as `Album/p5` names.
+        /// Returns an object that a text such as `Album/p5` names.
         private func object(_ text: String) -> JSONNode {
             ObjectID(description: text).map(HistoryView.object) ?? .null
         }

@@ -119,7 +119,7 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// A condition that is true or false whatever the term is.
+    /// A condition that is true or false independently of the term.
     ///
     /// A subselect stays in it: its parameters are numbered already, and a statement must have all
     /// of them.
@@ -139,7 +139,7 @@ extension SQLPredicateTranslator {
         case .string(let string), .uri(let string): text = string
         default: return nil
         }
-        // A pattern that cannot be was refused when the request was compiled.
+        // Compiling the request has refused invalid patterns.
         guard let matcher = try? StringMatcher(comparison, pattern: text, options: options),
             let condition = dialect.matches(column, with: dialect.parameter(values.count + 1))
         else { return nil }
@@ -154,14 +154,15 @@ extension SQLPredicateTranslator {
         let operand = Self.operand(value, for: kind)
         guard !dialect.comparesNumbersExactly else { return operand }
         switch operand {
-        // What is a number of the column's own kind compares in every database.
+        // Every database compares numbers of the column's own kind exactly.
         case .integer(let number) where kind.isFloating: return Double(exactly: number).map { .real($0) }
         case .real(let number) where !kind.isFloating: return Int64(exactly: number).map { .integer($0) }
         default: return operand
         }
     }
 
-    /// As ``operand(_:for:)``, whatever the database makes of numbers of two kinds.
+    /// Does the same as ``operand(_:for:)``, independently of how the database compares numbers of
+    /// two kinds.
     private static func operand(_ value: Value, for kind: RecordLayout.Field.Kind) -> SQLValue? {
         switch (value, kind) {
         case (.bool(let flag), .integer64), (.bool(let flag), .integer32), (.bool(let flag), .integer16),
@@ -325,7 +326,7 @@ extension SQLPredicateTranslator {
         switch comparison {
         case .equal, .notEqual:
             let distinct = dialect.isDistinct(a, from: b)
-            // Two NaN of the same bits may be equal to the database.
+            // A database may treat two NaN with the same bits as equal.
             var isNumber = ""
             if isFloating {
                 guard let condition = dialect.isNoNaN(a) else { return nil }

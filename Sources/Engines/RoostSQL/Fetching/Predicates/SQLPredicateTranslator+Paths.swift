@@ -250,7 +250,7 @@ extension SQLPredicateTranslator {
         return true
     }
 
-    /// Goes from the elements of a collection along further relationships.
+    /// Follows further relationships from the elements of a collection.
     private mutating func extend(
         _ collection: inout SQLCollection, along relationships: ArraySlice<ManagedObjectModel.Relationship>,
         repetition: SQLRepetition
@@ -321,7 +321,8 @@ extension SQLPredicateTranslator {
             else { return nil }
             var start = row
             if row.join != nil {
-                // The object that a to-one relationship names need not exist; then nothing belongs to it, whatever else names it.
+                // A to-one relationship can refer to an object that does not exist. Such an object
+                // has no related objects, even if others refer to it.
                 guard levels[row.level].read(row) else { return nil }
                 start.key = "\(row.alias)._id"
             }
@@ -358,7 +359,8 @@ extension SQLPredicateTranslator {
 
     /// A SELECT of something from the rows of a collection that meet some more conditions.
     private func select(_ what: String, collection: SQLCollection, and more: [String] = []) -> String {
-        // From the path's beginning on: each SELECT starts from the keys that the one before gives.
+        // Built from the beginning of the path: each SELECT starts from the keys of the SELECT
+        // before it.
         var origin: String?
         for (stage, next) in zip(
             collection.stages, collection.stages.dropFirst().map(\.origin) + [collection.origin])
@@ -377,7 +379,7 @@ extension SQLPredicateTranslator {
         "SELECT \(what) FROM \(table)\(levels[level].joins)" + SQLFetchStatement.words(conditions)
     }
 
-    // MARK: What is asked of collections
+    // MARK: Conditions on collections
 
     /// ANY and ALL.
     mutating func quantified(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
@@ -400,8 +402,8 @@ extension SQLPredicateTranslator {
 
     /// That a collection has a row.
     ///
-    /// Asking each object for its rows is best where few objects are asked. Where all are, finding
-    /// the rows that meet the conditions once takes less, and so it does where an index finds them.
+    /// A look-up of rows for each object is best for few objects. For all objects, finding the
+    /// matching rows once is cheaper, and so it is if an index finds them.
     private func exists(_ collection: SQLCollection, isSearch: Bool = false) -> String {
         guard looksAtAll || isSearch, let found = found(collection) else {
             return "EXISTS (\(select("1", collection: collection)))"
@@ -413,7 +415,8 @@ extension SQLPredicateTranslator {
     /// parenthesis; nil where that cannot be said of all of them at once.
     private func found(_ collection: SQLCollection) -> String? {
         guard collection.isFree, !collection.conditions.isEmpty, let row = collection.origin.row else { return nil }
-        // Built from the path's end: each SELECT keeps the rows whose key the SELECT of the next part gives.
+        // Built from the end of the path: each SELECT keeps the rows whose key the SELECT of the
+        // next part returns.
         var key = collection.origin.key
         var found = select(row, from: collection.table, level: collection.level, conditions: collection.conditions)
         for stage in collection.stages.reversed() {
@@ -456,7 +459,7 @@ extension SQLPredicateTranslator {
         }
         switch (comparison.operator, number) {
         case (.greater, 1...), (.greaterOrEqual, 2...), (.equal, 1...):
-            // None but objects that have a row can have so many.
+            // Only objects with a row can reach this count.
             if looksAtAll, let found = found(collection), let row = collection.origin.row {
                 let count = "COUNT(*) \(comparison.operator.sqlWord) \(bind(.integer(number)))"
                 return "\(found) GROUP BY \(dialect.withoutIndex(row)) HAVING \(count))"
@@ -501,7 +504,8 @@ extension SQLPredicateTranslator {
         case .maximum where hasExtremes(element):
             return SQLTerm(sql: "(\(select("MAX(\(element.sql))", collection: collection)))", kind: element.kind)
         case .sum where element.kind == .integer16 || element.kind == .integer32:
-            // There cannot be so many that 64 bits do not hold the sum; what is larger is not a 64-bit integer for SQL.
+            // The number of rows is too small for the sum to exceed 64 bits. SQL does not return a
+            // larger sum as an integer.
             return dialect.sum(element.sql).map { sum in
                 SQLTerm(sql: "(\(select("COALESCE(\(sum), 0)", collection: collection)))", kind: .integer64)
             }

@@ -156,7 +156,8 @@ struct SQLPredicateTranslator {
     ) -> String? {
         guard !members.isEmpty else { return empty }
         var terms: [String] = []
-        // The chains of chains below need a few levels themselves; 16^4 terms are more than there are parameters.
+        // The chains of chains below use up to four levels. 16^4 terms are more than a statement
+        // has parameters.
         for member in members {
             guard let term = condition(member, nesting: nesting + 5), values.count <= dialect.maximumParameterCount
             else {
@@ -225,7 +226,7 @@ struct SQLRow {
 
 /// The tables that a SELECT reads besides its first one.
 struct SQLLevel {
-    /// The JOINs, in an order in which each finds what it refers to.
+    /// The JOINs, in an order in which each refers only to earlier ones.
     private(set) var joins = ""
     /// The destination rows of to-one relationships, by the alias they start from and the number of
     /// the relationship.

@@ -30,6 +30,6 @@ public final class ConversionCancellation: Sendable {
     /// Throws code `cancelled` after ``cancel()``.
     package func check() throws(StoreError) {
         guard isCancelled else { return }
-        throw StoreError(.cancelled, "It was cancelled; what was to be written or changed is as it was before.")
+        throw StoreError(.cancelled, "It was cancelled; the source and the destination are unchanged.")
     }
 }

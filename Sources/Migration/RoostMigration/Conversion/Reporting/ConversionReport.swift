@@ -95,13 +95,13 @@ extension ConversionReport: CustomStringConvertible {
             lines.append("  left out  \(skipped.count) damaged objects:")
             for id in skipped { lines.append("    \(id)") }
             for entry in dangling {
-                lines.append("    \(entry.count) references by '\(entry.relationship)' lead to them")
+                lines.append("    \(entry.count) dangling references by '\(entry.relationship)'")
             }
         }
         if skipped.isEmpty {
             for entry in dangling {
                 lines.append(
-                    "  left out  \(entry.count) references by '\(entry.relationship)' to objects that are not there")
+                    "  left out  \(entry.count) references by '\(entry.relationship)' to missing objects")
             }
         }
         for warning in warnings { lines.append("  warning   \(warning)") }

@@ -79,7 +79,7 @@ final class PartwiseReading: Sendable {
     }
 
     /// Whether to continue reading.
-    private func goesOn() throws(StoreError) -> Bool {
+    private func shouldContinue() throws(StoreError) -> Bool {
         try filler.options.cancellation?.check()
         return state.withLock { $0.failure == nil }
     }
@@ -91,7 +91,7 @@ final class PartwiseReading: Sendable {
         let last = span.through ?? .max
         let cursor = try snapshot.records(of: name, after: span.after.map { ObjectID(name, key: $0) })
         var isAtEnd = false
-        while !isAtEnd, try goesOn(), try cursor.next(into: &records) {
+        while !isAtEnd, try shouldContinue(), try cursor.next(into: &records) {
             var (tally, dangling, count) = (StoreTally(model: store.model), leftOut.none, 0)
             records.forEachRecord { record in
                 guard record.key <= last else {
@@ -115,7 +115,7 @@ final class PartwiseReading: Sendable {
         let before = span.after.map { Link($0, .max, order: .max, inverseOrder: .max) }
         let cursor = try snapshot.links(of: relationship.name, after: before)
         var isAtEnd = false
-        while !isAtEnd, try goesOn(), try cursor.next(into: &batch) {
+        while !isAtEnd, try shouldContinue(), try cursor.next(into: &batch) {
             if let end = batch.links.firstIndex(where: { $0.source > last }) {
                 isAtEnd = true
                 batch.links.removeSubrange(end...)

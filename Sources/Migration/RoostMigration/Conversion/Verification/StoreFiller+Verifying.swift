@@ -60,11 +60,11 @@ extension StoreFiller {
     ) -> StoreError {
         let difference =
             read.count == found.count
-            ? "the \(things) of \(what) are not those that were read"
-            : "\(read.count) \(things) of \(what) were read, and \(found.count) are there"
+            ? "the \(things) of \(what) differ from what was read"
+            : "\(read.count) \(things) of \(what) were read, but \(found.count) were found"
         return StoreError(
             .verificationFailed,
-            "The finished destination '\(location)' is not what the source holds: \(difference). Nothing of it is to be used; check the disk and try again, or report it."
+            "The finished destination '\(location)' differs from the source: \(difference). Do not use it; check the disk and try again, or report the problem."
         )
     }
 }

@@ -5,15 +5,15 @@ import RoostMigration
 import Testing
 
 /// Files at the names that a new store would use for its log, journal or locks.
-@Suite("A file beside a new store's name")
-struct NeighbourTests {
+@Suite("Files beside the name of a new store")
+struct ForeignFileTests {
     private let manager = MigrationManager(registry: .standard)
 
     /// The suffixes of the files that a store of each type owns, and would overwrite or remove.
     private static let ownSuffixes = ["sqlite": ["-wal", "-shm", "-journal"], "lmdb": ["-lock"], "json": ["-journal"]]
     private static let own = Sample.fileTypes.flatMap { type in (ownSuffixes[type] ?? []).map { (type, $0) } }
 
-    private func write(_ bytes: Data, _ path: String) throws { try bytes.write(to: URL(fileURLWithPath: path)) }
+    private func write(_ bytes: Data, to path: String) throws { try bytes.write(to: URL(fileURLWithPath: path)) }
     private func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
     private func code(_ body: () throws -> Void) -> StoreError.Code? {
         do { try body() } catch { return (error as? StoreError)?.code }
@@ -21,7 +21,7 @@ struct NeighbourTests {
     }
 
     @Test(
-        "is left alone by a conversion, which is refused before anything is read or written",
+        "a conversion is refused when a foreign file has the name of its destination's log or lock",
         arguments: Sample.fileTypes,
         ["-wal", "-shm", "-journal", "-lock", ".lock"])
     func conversion(type: String, suffix: String) throws {
@@ -33,7 +33,7 @@ struct NeighbourTests {
         // Another store with that name, and a user's text.
         try FileManager.default.copyItem(atPath: a.path, toPath: b.path + suffix)
         for content in [try bytes(a.path), Data("poetry".utf8)] {
-            try write(content, b.path + suffix)
+            try write(content, to: b.path + suffix)
             for overwrites in [false, true] {
                 let options = ConversionOptions(overwrites: overwrites)
                 let plan = try manager.plan(from: .location(a), to: .location(b), options: options)
@@ -48,14 +48,14 @@ struct NeighbourTests {
         }
     }
 
-    @Test("is left alone by the store's type too, creating and replacing", arguments: own)
+    @Test("creating or replacing a store does not overwrite a foreign file beside its name", arguments: own)
     func types(type: String, suffix: String) throws {
         let directory = try TemporaryDirectory()
         let (a, b) = (
             StoreLocation(type: type, path: directory.file("a")), StoreLocation(type: type, path: directory.file("b"))
         )
         try Sample.store(type, a.path, people: 5).close()
-        try write(Data("poetry".utf8), b.path + suffix)
+        try write(Data("poetry".utf8), to: b.path + suffix)
         let store = try StoreRegistry.standard.type(named: type)
         #expect(code { _ = try store.create(b, model: try Sample.model(), options: StoreOptions()) } == .alreadyExists)
         for overwriting in [false, true] {
@@ -65,11 +65,11 @@ struct NeighbourTests {
         #expect(try directory.names() == ["a", "b\(suffix)"])
     }
 
-    @Test("stays when a store is destroyed that is not there", arguments: own)
+    @Test("destroying a missing store keeps a foreign file beside its name", arguments: own)
     func destroying(type: String, suffix: String) throws {
         let directory = try TemporaryDirectory()
         let b = StoreLocation(type: type, path: directory.file("b"))
-        try write(Data("poetry".utf8), b.path + suffix)
+        try write(Data("poetry".utf8), to: b.path + suffix)
         try StoreRegistry.standard.type(named: type).destroy(b)
         #expect(try bytes(b.path + suffix) == Data("poetry".utf8))
     }
@@ -82,7 +82,7 @@ struct NeighbourTests {
         let store = try StoreRegistry.standard.type(named: own.type)
         for name in ["b", "c"] {
             let location = StoreLocation(type: own.type, path: directory.file(name))
-            try write(Data(count: byteCount), location.path + own.suffix)
+            try write(Data(count: byteCount), to: location.path + own.suffix)
             if name == "b" {
                 _ = try manager.convert(from: .location(a), to: .location(location))
             } else {
@@ -108,7 +108,7 @@ struct NeighbourTests {
         let open = try Sample.store(type, a.path, people: 5)
         let left = try bytes(a.path + suffix)
         #expect(left.contains { $0 != 0 })
-        try write(left, b.path + suffix)
+        try write(left, to: b.path + suffix)
         _ = try manager.convert(from: .store(open), to: .location(b))
         try open.close()
         let made = try StoreRegistry.standard.open(b)
@@ -117,29 +117,32 @@ struct NeighbourTests {
         #expect(try directory.names() == ["a", "b"])
     }
 
-    /// The file that is made beside the name has a longer one, with another suffix while it is
-    /// open.
-    @Test(
-        "needs a name, so a store whose name leaves no room for it is refused, by the name that was given",
-        arguments: Sample.fileTypes)
-    func longNames(type: String) throws {
+    @Test("a file name of 219 bytes leaves room for the temporary suffix of a conversion", arguments: Sample.fileTypes)
+    func longestName(type: String) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: type, path: directory.file("a"))
         try Sample.store(type, a.path, people: 5).close()
-        for count in [219, 220, 230, 250] {
-            let b = StoreLocation(type: type, path: directory.file(String(repeating: "n", count: count)))
-            guard count > 219 else {
-                _ = try manager.convert(from: .location(a), to: .location(b))
-                continue
-            }
-            let plan = try manager.plan(from: .location(a), to: .location(b))
-            let error = #expect(throws: StoreError.self) { try manager.convert(from: .location(a), to: .location(b)) }
-            #expect(error?.code == .invalidRequest && plan.refusals == [error?.message])
-            #expect(error?.message.contains("roost-tmp") == false && error?.message.contains(b.path) == true)
-        }
+        let b = StoreLocation(type: type, path: directory.file(String(repeating: "n", count: 219)))
+        _ = try manager.convert(from: .location(a), to: .location(b))
     }
 
-    @Test("is kept with the commits in it when its store was moved away open or after a crash")
+    /// The file that is made beside the name has a longer one, with another suffix while it is
+    /// open.
+    @Test(
+        "a conversion refuses a file name that leaves no room for its temporary suffix",
+        arguments: Sample.fileTypes, [220, 230, 250])
+    func longNames(type: String, byteCount: Int) throws {
+        let directory = try TemporaryDirectory()
+        let a = StoreLocation(type: type, path: directory.file("a"))
+        try Sample.store(type, a.path, people: 5).close()
+        let b = StoreLocation(type: type, path: directory.file(String(repeating: "n", count: byteCount)))
+        let plan = try manager.plan(from: .location(a), to: .location(b))
+        let error = #expect(throws: StoreError.self) { try manager.convert(from: .location(a), to: .location(b)) }
+        #expect(error?.code == .invalidRequest && plan.refusals == [error?.message])
+        #expect(error?.message.contains("roost-tmp") == false && error?.message.contains(b.path) == true)
+    }
+
+    @Test("a conversion keeps the log of a moved store at its destination's name")
     func movedStore() throws {
         let directory = try TemporaryDirectory()
         let (a, b) = (

@@ -1,0 +1,317 @@
+internal import RoostCore
+internal import RoostPredicates
+
+// The data that one mapping drops or requires.
+extension MappingRemarks {
+    mutating func judge(_ mapping: Mapping, origin: Entity, entity: Entity) {
+        guard mapping.mapping.policyName == nil else { return }
+        if entity.isAbstract, !origin.isAbstract {
+            add(
+                .demand, entity: entity.name, property: nil,
+                message: "The entity is abstract: the migration fails if '\(origin.name)' has objects of its own.")
+        }
+        let isCopy = mapping.mapping.type == .copy
+        guard isCopy || mapping.mapping.type == .transform, !origin.isAbstract else { return }
+        for attribute in entity.attributes where attribute.isStored {
+            let name = isCopy ? attribute.name : mapping.value(of: attribute.name)?.sourceAttribute
+            if let name, let old = origin.attribute(name) {
+                if old.type == .objectID { judgeIDs(in: name, of: origin, mapping: mapping) }
+                judgeDigits(
+                    of: old, in: attribute, oldPath: [old.name], newPath: [attribute.name], origin: origin,
+                    mapping: mapping)
+            }
+            if !isCopy {
+                judgeExactness(of: attribute, path: [attribute.name], of: entity, mapping: mapping, origin: origin)
+                judge(attribute, of: entity, mapping: mapping, origin: origin)
+            }
+        }
+        for relationship in entity.relationships {
+            let name = relationship.name.name
+            if isCopy {
+                // The relationship is the same, what its destinations become need not be.
+                if let old = origin.relationship(name) {
+                    judge(relationship, from: old, of: entity, origin: origin, mapping: mapping)
+                }
+                continue
+            }
+            let value = mapping.value(of: name)
+            if let old = value?.instancesSource.flatMap(origin.relationship), old.isToMany, !relationship.isToMany {
+                add(
+                    loss: MappingLoss(
+                        .furtherReferences(old.name.name), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
+                    entity: source.entities[old.source].name, property: old.name.name,
+                    message: "Only one of several destinations remains: '\(entity.name).\(name)' is to-one.")
+            }
+            if let old = value?.relatedSourceRelationship.flatMap(origin.relationship) {
+                judge(relationship, from: old, of: entity, origin: origin, mapping: mapping)
+            }
+            guard value == nil || value == .constant(.null), relationship.mustLeadSomewhere else { continue }
+            if !isGiven(relationship) {
+                add(MappingRemark.staysEmpty(name, of: entity.name))
+            } else if isGivenByReferences(relationship, to: origin) {
+                add(
+                    .demand, entity: entity.name, property: name,
+                    message:
+                        "The relationship is mandatory, and only its inverse sets it: the migration fails if nothing refers to an object of '\(origin.name)'."
+                )
+            }
+        }
+        judgeStrays(mapping, origin: origin)
+    }
+
+    private mutating func judge(
+        _ attribute: AttributeDescription, of entity: Entity, mapping: Mapping, origin: Entity
+    ) {
+        guard !attribute.isOptional, attribute.defaultValue.isNull, attribute.derivationExpression == nil else {
+            return
+        }
+        guard let value = mapping.value(of: attribute.name) else {
+            add(
+                .demand, entity: entity.name, property: attribute.name,
+                message:
+                    "The attribute is mandatory, and nothing gives it a value: the migration fails if '\(origin.name)' has objects. Give it a default."
+            )
+            return
+        }
+        // Other expressions give what they give.
+        guard let name = value.sourceAttribute, let old = origin.attribute(name), old.isOptional else { return }
+        add(
+            .demand, entity: entity.name, property: attribute.name,
+            message:
+                "The attribute becomes mandatory: the migration fails if an object of '\(origin.name)' has no '\(name)'. Give it a default."
+        )
+    }
+
+    /// Says where a whole number becomes a floating-point number that may be unable to hold it.
+    private mutating func judgeExactness(
+        of attribute: AttributeDescription, path: [String], of entity: Entity, mapping: Mapping, origin: Entity
+    ) {
+        let name = path.joined(separator: ".")
+        for element in attribute.elements {
+            judgeExactness(of: element, path: path + [element.name], of: entity, mapping: mapping, origin: origin)
+        }
+        guard case .path(of: .variable(MappingVariable.source.rawValue), let names)? = mapping.value(of: name),
+            let old = origin.attribute(atPath: names.joined(separator: ".")),
+            old.type.convertsWhereExact(to: attribute.type)
+        else { return }
+        add(
+            .demand, entity: entity.name, property: name,
+            message:
+                "The type changes from \(old.type.name) to \(attribute.type.name): the migration fails if an object of '\(origin.name)' has a number that \(attribute.type.name) cannot hold exactly. Only numbers beyond \(attribute.type == .float ? "2^24" : "2^53") can be inexact. Give a mapping with an expression for it."
+        )
+    }
+
+    /// Says which objects' IDs in an attribute of the source become null.
+    private mutating func judgeIDs(in attribute: String, of origin: Entity, mapping: Mapping) {
+        let strays: [MappingLoss.Objects] = source.entities.compactMap { entity in
+            let takers = (bySource[entity.name] ?? []).filter { $0.mapping.type != .remove }
+            guard !entity.isAbstract, takers.allSatisfy({ $0.mapping.policyName == nil }) else { return nil }
+            return objectsWithoutSuccessor(entity, makers: takers.filter { $0.mapping.destinationEntity != nil })
+        }
+        for (strays, some) in [
+            (strays.filter { $0.predicate == nil }, ""), (strays.filter { $0.predicate != nil }, "some "),
+        ]
+        where !strays.isEmpty {
+            let names = strays.map { "'\($0.entity)'" }.joined(separator: ", ")
+            add(
+                loss: MappingLoss(
+                    .ids(attribute, of: strays), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
+                entity: origin.name, property: attribute,
+                message:
+                    "IDs of \(some)objects of \(names) become null: these objects become none in the destination, or several."
+            )
+        }
+    }
+
+    /// The objects of an entity that become no object, or several.
+    private func objectsWithoutSuccessor(_ entity: Entity, makers: [Mapping]) -> MappingLoss.Objects? {
+        let filters = makers.compactMap(\.mapping.sourcePredicate)
+        switch makers.count - filters.count {
+        case 0:
+            // Exactly one filter must take an object.
+            let one = filters.indices.map { index -> FetchRequest.Predicate in
+                let others = filters.indices.filter { $0 != index }.map { FetchRequest.Predicate.not(filters[$0]) }
+                return others.isEmpty ? filters[index] : .and([filters[index]] + others)
+            }
+            return .init(entity.name, where: one.isEmpty ? nil : .not(one.count == 1 ? one[0] : .or(one)))
+        case 1: return filters.isEmpty ? nil : .init(entity.name, where: filters.count == 1 ? filters[0] : .or(filters))
+        default: return .init(entity.name)
+        }
+    }
+
+    /// Says that values lose digits in a type that has fewer; whole numbers are checked one by one
+    /// when the migration runs.
+    private mutating func judgeDigits(
+        of old: AttributeDescription, in new: AttributeDescription, oldPath: [String], newPath: [String],
+        origin: Entity, mapping: Mapping
+    ) {
+        switch (old.type, new.type) {
+        case (.double, .float), (.decimal, .float), (.decimal, .double):
+            let name = oldPath.joined(separator: ".")
+            add(
+                loss: MappingLoss(.digits(name, new.type), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
+                entity: origin.name, property: name,
+                message: "Digits of values are dropped: \(old.type.name) becomes \(new.type.name), which has fewer.")
+        case (.composite, .composite):
+            for element in new.elements {
+                let path = newPath + [element.name]
+                // An element with a mapping of its own gets what that says.
+                guard mapping.values[path.joined(separator: ".")] == nil,
+                    let former = old.elements.first(where: { $0.name == element.name })
+                else { continue }
+                judgeDigits(
+                    of: former, in: element, oldPath: oldPath + [element.name], newPath: path, origin: origin,
+                    mapping: mapping)
+            }
+        default: return
+        }
+    }
+
+    private mutating func judge(
+        _ new: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship, of entity: Entity,
+        origin: Entity, mapping: Mapping
+    ) {
+        if old.isOrdered, !new.isOrdered, new.isToMany {
+            add(
+                loss: MappingLoss(.order(old.name.name), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
+                entity: source.entities[old.source].name, property: old.name.name,
+                message: "The order of the destinations is dropped.")
+        } else if new.isOrdered, !old.isOrdered, old.isToMany {
+            add(
+                .note, entity: entity.name, property: new.name.name,
+                message: "The destinations get the order of their keys.")
+        }
+        judgeInverse(of: new, from: old, entity: entity, origin: origin, mapping: mapping)
+    }
+
+    /// A relationship of the destination that takes destinations of one of the source.
+    struct Successor {
+        let old: ManagedObjectModel.Relationship
+        let new: ManagedObjectModel.Relationship
+        /// The entity whose objects have the new relationship.
+        let entity: EntityName
+        /// The entity mapping whose objects it takes; nil for those of any.
+        let mapping: String?
+    }
+
+    /// The relationships that a mapping makes of those of the source's entity.
+    func successors(_ mapping: Mapping, origin: Entity) -> [Successor] {
+        guard let entity = mapping.mapping.destinationEntity.flatMap(destination.entity) else { return [] }
+        return entity.relationships.compactMap { new in
+            let name = new.name.name
+            if mapping.mapping.type == .copy {
+                return origin.relationship(name).map { Successor(old: $0, new: new, entity: entity.name, mapping: nil) }
+            }
+            let value = mapping.value(of: name)
+            if let old = value?.relatedSourceRelationship.flatMap(origin.relationship) {
+                return Successor(old: old, new: new, entity: entity.name, mapping: nil)
+            }
+            guard let old = value?.instancesSource.flatMap(origin.relationship), let maker = value?.instancesMapping
+            else { return nil }
+            return Successor(old: old, new: new, entity: entity.name, mapping: maker)
+        }
+    }
+
+    /// Says which destinations are dropped because they become no objects that a relationship can
+    /// refer to.
+    private mutating func judgeStrays(_ mapping: Mapping, origin: Entity) {
+        // Others that take the same objects may keep what this one drops.
+        let peers = (bySource[origin.name] ?? []).filter {
+            let predicate = $0.mapping.sourcePredicate
+            return predicate == nil || predicate == mapping.mapping.sourcePredicate
+        }
+        guard peers.allSatisfy({ $0.mapping.policyName == nil }) else { return }
+        let all = peers.flatMap { successors($0, origin: origin) }
+        var judged: Set<Int> = []
+        for successor in successors(mapping, origin: origin) where judged.insert(successor.old.number).inserted {
+            let old = successor.old
+            let keeping = all.filter { $0.old.number == old.number }
+            let strays = source.entities[old.destination].selfAndSubentities.compactMap { number in
+                source.entities[number].isAbstract ? nil : self.strays(source.entities[number], keeping: keeping)
+            }
+            guard !strays.isEmpty else { continue }
+            let names = strays.map { "'\($0.entity)'" }.joined(separator: ", ")
+            add(
+                loss: MappingLoss(
+                    .references(old.name.name, to: strays), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
+                entity: source.entities[old.source].name, property: old.name.name,
+                message:
+                    "Destinations of \(names) are dropped: none of them becomes an object that '\(successor.entity).\(successor.new.name.name)' can refer to."
+            )
+        }
+    }
+
+    /// The objects of an entity that do not become possible destinations of the given
+    /// relationships; nil if all do.
+    private func strays(_ entity: Entity, keeping: [Successor]) -> MappingLoss.Objects? {
+        let makers = (bySource[entity.name] ?? []).filter { maker in
+            guard let made = maker.mapping.destinationEntity.flatMap(destination.entity) else { return false }
+            return keeping.contains { successor in
+                destination.entities[successor.new.destination].includes(made.number)
+                    && (successor.mapping == nil || successor.mapping == maker.mapping.name)
+            }
+        }
+        return objects(of: entity, notTakenBy: makers)
+    }
+
+    private mutating func judgeInverse(
+        of new: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship, entity: Entity,
+        origin: Entity, mapping: Mapping
+    ) {
+        let becomesReflexive = new.isReflexive && !old.isReflexive
+        if becomesReflexive {
+            add(
+                loss: MappingLoss(
+                    .direction(old.name.name), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
+                entity: source.entities[old.source].name, property: old.name.name,
+                message:
+                    "The direction of each pair is dropped: the relationship becomes its own inverse, '\(new.name)'."
+            )
+        }
+        guard let inverse = new.inverse.map({ destination.relationships[$0] }), !inverse.isToMany else { return }
+        let wasToOne = old.inverse.map { !source.relationships[$0].isToMany } ?? false
+        guard !wasToOne || becomesReflexive else { return }
+        let remedy = "Select the pair to keep in a policy."
+        if becomesReflexive {
+            add(
+                .demand, entity: entity.name, property: new.name.name,
+                message:
+                    "The relationship becomes its own to-one inverse: the migration fails if an object would have two partners. \(remedy)"
+            )
+        } else {
+            add(
+                .demand, entity: entity.name, property: new.name.name,
+                message:
+                    "The inverse, '\(inverse.name)', is to-one: the migration fails if two objects refer to the same one. \(remedy)"
+            )
+        }
+    }
+
+    /// Whether some mapping fills a relationship from its other end.
+    private func isGiven(_ relationship: ManagedObjectModel.Relationship) -> Bool {
+        guard let inverse = relationship.inverse.map({ destination.relationships[$0] }) else { return false }
+        return destination.entities[inverse.source].selfAndSubentities.contains { number in
+            (byDestination[destination.entities[number].name] ?? []).contains {
+                $0.mapping.type == .copy || $0.mapping.policyName != nil || $0.value(of: inverse.name.name) != nil
+            }
+        }
+    }
+
+    /// Whether to-one references of the source to objects of an entity fill a to-one relationship
+    /// from its to-one inverse.
+    private func isGivenByReferences(_ relationship: ManagedObjectModel.Relationship, to origin: Entity) -> Bool {
+        guard relationship.storage == .field, !relationship.isReflexive,
+            let inverse = relationship.inverse.map({ destination.relationships[$0] }), inverse.storage == .field
+        else { return false }
+        return destination.entities[inverse.source].selfAndSubentities.contains { number in
+            (byDestination[destination.entities[number].name] ?? []).contains { mapping in
+                guard let entity = mapping.mapping.sourceEntity.flatMap(source.entity) else { return false }
+                return successors(mapping, origin: entity).contains { successor in
+                    successor.new.number == inverse.number && successor.old.storage == .field
+                        && source.entities[successor.old.destination].includes(origin.number)
+                        && successor.old.inverse.map { source.relationships[$0].storage != .field } ?? true
+                }
+            }
+        }
+    }
+}

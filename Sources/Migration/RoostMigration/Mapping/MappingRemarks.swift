@@ -1,0 +1,114 @@
+internal import RoostCore
+internal import RoostPredicates
+
+/// Compares what the source has with what the mappings use, and what the destination needs with
+/// what they give.
+struct MappingRemarks {
+    typealias Entity = ManagedObjectModel.Entity
+
+    /// An entity mapping, and what its expressions read and fill.
+    struct Mapping {
+        let mapping: EntityMapping
+        /// The value of each property, by its name; nil for a default.
+        let values: [String: FetchRequest.Expression?]
+        /// The properties of the source object that are read.
+        var read: Set<String> = []
+        /// The source paths that properties get unchanged, by property name; elements of composites
+        /// included.
+        var taken: [String: [String]] = [:]
+        /// The source paths that other expressions read.
+        var used: Set<[String]> = []
+        /// Whether all of the source object may be read: it is copied, a policy uses it, or a
+        /// function gets it as a whole.
+        var readsEverything: Bool
+
+        init(_ mapping: EntityMapping) {
+            self.mapping = mapping
+            let properties = mapping.attributeMappings + mapping.relationshipMappings
+            values = Dictionary(
+                properties.map { ($0.name, $0.valueExpression) }, uniquingKeysWith: { first, _ in first })
+            readsEverything = mapping.type == .copy || mapping.policyName != nil
+            for property in properties {
+                guard let expression = property.valueExpression else { continue }
+                let parts = MappingExpressionParts(of: expression)
+                read.formUnion(parts.sourceProperties)
+                if parts.takesSource { readsEverything = true }
+                if case .path(of: .variable(MappingVariable.source.rawValue), let names) = expression {
+                    taken[property.name] = names
+                } else {
+                    used.formUnion(parts.sourcePaths)
+                }
+            }
+        }
+
+        /// The objects of its entity that it takes.
+        func taken(of entity: Entity) -> MappingLoss.Objects { .init(entity.name, where: mapping.sourcePredicate) }
+
+        /// Whether a property of the source object is read.
+        func reads(_ property: String) -> Bool { readsEverything || read.contains(property) }
+
+        /// Returns the value of a property; nil for its default.
+        func value(of property: String) -> FetchRequest.Expression? { values[property] ?? nil }
+    }
+
+    let source: ManagedObjectModel
+    let destination: ManagedObjectModel
+    private let mappings: [Mapping]
+    let bySource: [EntityName: [Mapping]]
+    let byDestination: [EntityName: [Mapping]]
+    private(set) var remarks: [MappingRemark] = []
+    /// The positions of remarks that were already made: an inherited property is examined once for
+    /// each heir.
+    private var said: [MappingRemark: Int] = [:]
+
+    init(_ model: MappingModel, source: ManagedObjectModel, destination: ManagedObjectModel) {
+        (self.source, self.destination) = (source, destination)
+        mappings = model.entityMappings.map(Mapping.init)
+        bySource = Self.grouped(mappings, by: \.sourceEntity)
+        byDestination = Self.grouped(mappings, by: \.destinationEntity)
+    }
+
+    private static func grouped(
+        _ mappings: [Mapping], by entity: KeyPath<EntityMapping, EntityName?>
+    ) -> [EntityName: [Mapping]] {
+        var groups: [EntityName: [Mapping]] = [:]
+        for mapping in mappings {
+            if let name = mapping.mapping[keyPath: entity] { groups[name, default: []].append(mapping) }
+        }
+        return groups
+    }
+
+    mutating func make() {
+        for entity in source.entities where !entity.isAbstract { judge(entity) }
+        for mapping in mappings {
+            guard let entity = mapping.mapping.destinationEntity.flatMap(destination.entity),
+                let origin = mapping.mapping.sourceEntity.flatMap(source.entity)
+            else { continue }
+            judge(mapping, origin: origin, entity: entity)
+        }
+        for entity in destination.entities { judgeIdentifiers(of: entity) }
+        judgeConstraints()
+    }
+
+    mutating func add(
+        _ kind: MappingRemark.Kind, entity: EntityName, property: String? = nil, message: String
+    ) {
+        add(MappingRemark(kind, entity: entity.text, property: property, message: message))
+    }
+
+    mutating func add(_ remark: MappingRemark) {
+        guard said[remark] == nil else { return }
+        said[remark] = remarks.count
+        remarks.append(remark)
+    }
+
+    /// Adds a loss; if a remark says the same of other objects, adds the loss to that remark.
+    mutating func add(
+        loss: MappingLoss, entity: EntityName, property: String? = nil, message: String
+    ) {
+        let remark = MappingRemark(.loss, entity: entity.text, property: property, message: message)
+        add(remark)
+        guard let index = said[remark], !remarks[index].losses.contains(loss) else { return }
+        remarks[index].losses.append(loss)
+    }
+}

@@ -1,0 +1,78 @@
+import Roost
+import RoostCore
+import RoostMigration
+
+/// Cats and dogs of two hierarchies, which become pets of one.
+enum PetFixture {
+    /// Two cats and two dogs with homes and tags.
+    static func store(_ type: String, _ path: String) throws -> any PersistentStore {
+        let tags = RelationshipDescription.toMany("tags", to: "Tag", inverse: nil)
+        func owned(_ name: String) -> EntityDescription {
+            EntityDescription(
+                name, attributes: [.string("name")],
+                relationships: [.toOne("home", to: "Home", inverse: name.lowercased() + "s"), tags])
+        }
+        return try Scenario.store(
+            type, path,
+            try ManagedObjectModel(entities: [
+                owned("Cat"), owned("Dog"), EntityDescription("Tag", attributes: [.string("name")]),
+                EntityDescription(
+                    "Home", attributes: [.string("name")],
+                    relationships: [
+                        .toMany("cats", to: "Cat", inverse: "home"), .toMany("dogs", to: "Dog", inverse: "home"),
+                    ]),
+            ]),
+            [
+                .init("Home", 1, ["name": "H"]), .init("Tag", 1, ["name": "t1"]), .init("Tag", 2, ["name": "t2"]),
+                .init("Cat", 1, ["name": "cat1", "home": .objectID(ObjectID("Home", key: 1))]),
+                .init("Cat", 2, ["name": "cat2"]),
+                .init("Dog", 1, ["name": "dog1", "home": .objectID(ObjectID("Home", key: 1))]),
+                .init("Dog", 9, ["name": "dog9", "home": .objectID(ObjectID("Home", key: 1))]),
+            ],
+            links: [
+                (RelationshipName("Cat", name: "tags"), Link(1, 2)),
+                (RelationshipName("Dog", name: "tags"), Link(1, 1)),
+                (RelationshipName("Dog", name: "tags"), Link(1, 2)),
+                (RelationshipName("Dog", name: "tags"), Link(9, 2)),
+            ])
+    }
+
+    /// A model in which a home has pets, and a favorite among them.
+    static func mergedModel() throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Pet", attributes: [.string("name")],
+                relationships: [
+                    .toOne("home", to: "Home", inverse: "pets"), .toMany("tags", to: "Tag", inverse: "pets"),
+                ]),
+            EntityDescription(
+                "Tag", attributes: [.string("name")], relationships: [.toMany("pets", to: "Pet", inverse: "tags")]),
+            EntityDescription(
+                "Home", attributes: [.string("name")],
+                relationships: [
+                    .toMany("pets", to: "Pet", inverse: "home"), .toOne("favorite", to: "Pet"),
+                ]),
+        ])
+    }
+
+    /// Makes pets of cats and dogs; the policy `P` relates homes.
+    static func mapping() -> MappingModel {
+        let name = [PropertyMapping("name", expression: .source("name"))]
+        func pets(_ entity: EntityName) -> EntityMapping {
+            EntityMapping(
+                "\(entity)ToPet", type: .transform, from: entity, to: "Pet", attributes: name
+            ).with {
+                $0.relationshipMappings = [
+                    PropertyMapping("home", expression: .relatedInstances(ofSourceRelationship: "home")),
+                    PropertyMapping("tags", expression: .relatedInstances(ofSourceRelationship: "tags")),
+                ]
+            }
+        }
+        return MappingModel([
+            pets("Cat"), pets("Dog"), EntityMapping("Tags", type: .transform, from: "Tag", to: "Tag", attributes: name),
+            EntityMapping("Homes", type: .transform, from: "Home", to: "Home", attributes: name).with {
+                $0.policyName = "P"
+            },
+        ])
+    }
+}
