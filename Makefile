@@ -23,7 +23,7 @@ DEMO_DIRECTORY ?= .build/demo
 SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 SOURCES = Package.swift Sources Plugins Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: setup demo demo-postgresql install deb tool test browse-test costs strangers faults campaigns fuzz bench bench-scaling bench-postgresql bench-writers bench-objects bench-history bench-import bench-build lint api docs clean
+.PHONY: setup demo demo-postgresql install deb tool test test-all browse-test costs strangers faults campaigns fuzz bench bench-scaling bench-postgresql bench-writers bench-objects bench-history bench-import bench-build lint api docs clean
 
 # The C libraries of the backends, from the system's package manager.
 setup:
@@ -63,14 +63,20 @@ deb: tool
 # are built without it.
 TEST_TRAITS ?= --traits SQLite,LMDB,PostgreSQL,Macros,Interactive,PlantedFaults
 
+# A process runs two tests at a time. More of them would only wait for a core, and count that as
+# their own time.
+TEST_PROCESSES = --parallel --experimental-maximum-parallelization-width 2
+
 # Compares the public declarations of each product with docs/api, which takes seconds, and then runs
-# all tests. `make test ONLY=RoostQuery` builds and runs only the tests of one module, in a separate
+# the tests: `make test` all but the long ones, `make test-all` all. `make test ONLY=RoostQuery` builds and runs only the tests of one module, in a separate
 # build folder.
 ifeq ($(ONLY),)
 test: setup
 	$(SWIFT_BUILD) --build-tests $(TEST_TRAITS)
 	@SWIFT=$(SWIFT) ./Scripts/api
-	SWIFT=$(SWIFT) ./Scripts/with-postgres ./Scripts/test --skip-build --parallel $(TEST_TRAITS)
+	SWIFT=$(SWIFT) ./Scripts/with-postgres ./Scripts/test --skip-build $(TEST_PROCESSES) $(TEST_TRAITS)
+test-all:
+	ROOST_TESTS=all $(MAKE) test
 else
 test: setup
 	ROOST_ONLY=$(ONLY) $(SWIFT_BUILD) --build-tests $(TEST_TRAITS) --scratch-path .build/only-$(ONLY)

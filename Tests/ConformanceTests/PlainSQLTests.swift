@@ -37,6 +37,20 @@
             #expect(summary.caseCount == 1_500)
         }
 
+        @Test("an insert with the key and the unique value of one object is refused as a duplicate of the key")
+        func duplicateWithUniqueValue() throws {
+            let bench = try Workbench(Self.fixture)
+            defer { bench.discard() }
+            let store = try bench.create()
+            var changes = ChangeSet(model: store.model)
+            try changes.insert(ObjectID("Account", key: 1), values: ["number": .int(29)])
+            _ = try store.commit(changes)
+            changes = ChangeSet(model: store.model)
+            try changes.insert(ObjectID("Admin", key: 1), values: ["number": .int(29)])
+            let error = #expect(throws: StoreError.self) { try store.commit(changes) }
+            #expect(error?.code == .duplicateObject)
+        }
+
         @Test(
             "records copy between the SQL engine on a minimal database and any store", arguments: StoreFixture.writable)
         func copying(other: StoreFixture) throws {

@@ -90,7 +90,7 @@ struct ConfigurationTests {
         try place.write(Data("{stores: {main: {type: '\(type)x', path: 'a'}}}".utf8), to: "roost.json")
         try place.roost("info", "main").expectError(2, containing: "did you mean '\(type)'?")
         try place.write(Data("{model: 'none', stores: {main: {type: '\(type)', path: 'a'}}}".utf8), to: "roost.json")
-        try place.roost("info", "main").expectError(2, containing: "no file")
+        try place.roost("info", "main").expectError(2, containing: "does not exist")
         try place.write(Data("{model: 'a', stores: {main: {type: '\(type)', path: 'a'}}}".utf8), to: "roost.json")
         #expect(try place.roost("config").code == 0)
         try place.write(Data("not a model".utf8), to: "m.json")

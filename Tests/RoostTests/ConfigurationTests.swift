@@ -188,7 +188,7 @@ struct ConfigurationTests {
             ("{stores: {a: {type: 'memory'}}, default: 'b'}", "one of a is expected"),
             ("{stores: {main: {type: 'memory'}}, default: 'mian'}", "did you mean 'main'?"),
             ("{default: 'b'}", "no stores"), ("{default: ['b']}", "a string is expected"),
-            ("{model: 'nothing'}", "there is no file"), ("{model: ''}", "there is no file"),
+            ("{model: 'nothing'}", "does not exist"), ("{model: ''}", "does not exist"),
             (String(repeating: "[", count: 100_000), "nests deeper"),
         ])
     func refusals(document: String, message: String) throws {

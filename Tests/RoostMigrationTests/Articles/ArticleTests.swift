@@ -204,6 +204,18 @@ struct ArticleTests {
         #expect(try names(destination, attribute: "name") == ["Ada Lovelace", "Grace Hopper"])
     }
 
+    @Test("a conversion reports its objects", arguments: fileTypes)
+    func report(type: String) throws {
+        var printed: [String] = []
+        func print(_ items: Any...) { printed.append(items.map { "\($0)" }.joined(separator: " ")) }
+        let folder = try folder()
+        let (source, destination) = (try oldStore("sqlite", in: folder), location(type, in: folder, name: "copy"))
+        let report = try MigrationManager().convert(
+            from: .location(source), to: .location(destination))
+        print(report)
+        #expect(report.objects == 2 && report.verified && printed.count == 1)
+    }
+
     @Test("a conversion that is cancelled leaves no destination")
     func cancellation() throws {
         let folder = try folder()

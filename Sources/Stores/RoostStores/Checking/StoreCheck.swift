@@ -369,8 +369,8 @@ private struct StoreCheck {
     private struct FoundTargets {
         /// The entity of each target.
         var entities: [Target: Int] = [:]
-        /// The keys of the targets whose records are damaged.
-        var damagedKeys: Set<Int64> = []
+        /// The targets whose records are damaged.
+        var damaged: Set<Target> = []
         /// The keys to which the other ends of one-to-one relationships refer.
         var answers: [Answer: Int64] = [:]
     }
@@ -397,8 +397,9 @@ private struct StoreCheck {
                     let entity = model.entity(damaged.entity)
                 else { throw error }
                 lastDamaged = damaged
-                result.entities[Target(root: entity.root, key: damaged.key)] = entity.number
-                result.damagedKeys.insert(damaged.key)
+                let target = Target(root: entity.root, key: damaged.key)
+                result.entities[target] = entity.number
+                result.damaged.insert(target)
                 continue
             }
             if !inverses.isEmpty {
@@ -424,7 +425,8 @@ private struct StoreCheck {
     private mutating func compare(_ reference: Reference, with targets: FoundTargets) {
         guard let target = model.entity(reference.target.entity) else { return }
         let name = model.relationships[reference.relationship].name
-        guard let entity = targets.entities[Target(root: target.root, key: reference.target.key)] else {
+        let place = Target(root: target.root, key: reference.target.key)
+        guard let entity = targets.entities[place] else {
             findings.add(
                 .violation,
                 message: "\(reference.owner) refers by '\(name)' to \(reference.target), which does not exist.",
@@ -438,7 +440,7 @@ private struct StoreCheck {
                     "\(reference.owner) refers by '\(name)' to \(reference.target), which is of entity '\(model.entities[entity].name)'.",
                 kind: StoreFinding.Rule.destination.rawValue, object: reference.owner, property: "\(name)")
         } else if let inverse = oneToOneInverse(of: reference.relationship),
-            !targets.damagedKeys.contains(reference.target.key),
+            !targets.damaged.contains(place),
             targets.answers[Answer(relationship: inverse, key: reference.target.key)] != reference.owner.key
         {
             findings.add(
