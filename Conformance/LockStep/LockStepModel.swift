@@ -151,8 +151,8 @@ struct LockStepModel {
             let relationship = model.relationships[batch.relationship]
             var seen: Set<[Int64]> = []
             let links = batch.links.filter { link in
-                isThere(link.source, entity: relationship.source, inserts: changes.inserts)
-                    && isThere(link.target, entity: relationship.destination, inserts: changes.inserts)
+                exists(link.source, entity: relationship.source, inserts: changes.inserts)
+                    && exists(link.target, entity: relationship.destination, inserts: changes.inserts)
                     && !reference.hasLink(link, of: batch.relationship)
                     && seen.insert([link.source, link.target]).inserted
             }
@@ -161,7 +161,7 @@ struct LockStepModel {
         return result
     }
 
-    private func isThere(_ key: Int64, entity: Int, inserts: RecordBatch) -> Bool {
+    private func exists(_ key: Int64, entity: Int, inserts: RecordBatch) -> Bool {
         let entity = model.entities[entity]
         return !reference.records(with: [ObjectID(entity.name, key: key)]).isEmpty
             || (0..<inserts.count).contains {

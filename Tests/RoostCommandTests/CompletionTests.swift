@@ -8,7 +8,8 @@ struct CompletionTests {
     private static let choices = Subcommand(
         name: "pick", summary: "Pick.", usage: "STORE ENTITY", argumentCount: 2...2, discussion: "",
         options: [
-            CommandOption("format", letter: "f", value: "FORMAT", help: "table, json, jsonl or csv; the default is table."),
+            CommandOption(
+                "format", letter: "f", value: "FORMAT", help: "table, json, jsonl or csv; the default is table."),
             CommandOption("mode", value: "fast|slow", help: "How."), .json,
         ], examples: [], run: { _, _ in .success })
 

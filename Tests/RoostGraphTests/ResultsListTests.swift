@@ -115,14 +115,14 @@ struct ResultsListTests {
                 var touched: [Int64: Row?] = [:]
                 for _ in 0..<Int.random(in: 1...(isLarge ? 400 : 12), using: &random) {
                     let key = Int64.random(in: 1...most, using: &random)
-                    let isGone = Int.random(in: 0..<4, using: &random) == 0
+                    let isRemoved = Int.random(in: 0..<4, using: &random) == 0
                     var row = Row(
                         section: Int.random(in: 0..<4, using: &random), sort: Int.random(in: 0..<20, using: &random),
                         version: UInt64.random(in: 0..<3, using: &random))
                     if Bool.random(using: &random), let known = truth[key] {
                         (row.section, row.sort) = (known.section, known.sort)
                     }
-                    touched[key] = .some(isGone ? nil : row)
+                    touched[key] = .some(isRemoved ? nil : row)
                 }
                 let before = truth
                 for (key, row) in touched { truth[key] = row }

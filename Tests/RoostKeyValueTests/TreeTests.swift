@@ -22,14 +22,14 @@ private struct SortedArray: Equatable {
     }
 
     mutating func put(_ key: [UInt8], _ value: [UInt8]) {
-        let (index, isThere) = position(key)
-        if isThere { entries[index].value = value } else { entries.insert((key, value), at: index) }
+        let (index, exists) = position(key)
+        if exists { entries[index].value = value } else { entries.insert((key, value), at: index) }
     }
 
     mutating func remove(_ key: [UInt8]) -> Bool {
-        let (index, isThere) = position(key)
-        if isThere { entries.remove(at: index) }
-        return isThere
+        let (index, exists) = position(key)
+        if exists { entries.remove(at: index) }
+        return exists
     }
 }
 
@@ -48,12 +48,12 @@ extension KeyValueReader {
         let cursor = try cursor(in: space)
         while try cursor.next() {
             var left = count
-            let goesOn = try cursor.visit { (key, value) throws(StoreError) in
+            let shouldContinue = try cursor.visit { (key, value) throws(StoreError) in
                 all.entries.append((Array(key), Array(value)))
                 left -= 1
                 return left > 0
             }
-            guard goesOn else { break }
+            guard shouldContinue else { break }
             #expect(Array(cursor.key) == all.entries.last?.key && Array(cursor.value) == all.entries.last?.value)
         }
         #expect(cursor.key.isEmpty)
@@ -123,8 +123,8 @@ struct TreeTests {
     ) throws {
         for _ in 0..<200 {
             let key = (0..<3).map { _ in UInt8.random(in: 0...9, using: &generator) }
-            let (index, isThere) = model.position(key)
-            #expect(try reader.value(of: StorageKey(key), in: .records) == (isThere ? model.entries[index].value : nil))
+            let (index, exists) = model.position(key)
+            #expect(try reader.value(of: StorageKey(key), in: .records) == (exists ? model.entries[index].value : nil))
             var rest = SortedArray()
             rest.entries = Array(model.entries[index...].prefix(3))
             let cursor = try reader.cursor(in: .records)

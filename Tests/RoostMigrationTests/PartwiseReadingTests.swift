@@ -35,11 +35,12 @@ struct PartwiseReadingTests {
         expected.generation = .initial
         let parts = try ContentPart.parts(of: exaggerated(expected), snapshot: snapshot, checkingStructure: true)
         #expect(parts.count > 40)
-        let filler = StoreFiller(
+        let destinationWriter = DestinationWriter(
             destination: .store(store), sourceName: "a", options: ConversionOptions(), registry: .standard)
         for threads in [1, 3] {
             let reading = PartwiseReading(
-                filler, store: store, parts: parts, expecting: CopiedContent(tally: expected), memory: PrivateMemory())
+                destinationWriter, store: store, parts: parts, expecting: CopiedContent(tally: expected),
+                memory: PrivateMemory())
             let others = try (1..<threads).map { _ in
                 try WorkerThread("reader") { () throws(StoreError) in
                     let own = try store.snapshot()
@@ -98,10 +99,11 @@ struct PartwiseReadingTests {
         defer { snapshot.close() }
         let tally = try snapshot.computeTallyOf(base)
         let parts = try ContentPart.parts(of: exaggerated(tally), snapshot: snapshot, checkingStructure: true)
-        let filler = StoreFiller(
+        let destinationWriter = DestinationWriter(
             destination: .store(store), sourceName: "a", options: ConversionOptions(), registry: .standard)
         let reading = PartwiseReading(
-            filler, store: store, parts: parts, expecting: CopiedContent(tally: tally), memory: PrivateMemory())
+            destinationWriter, store: store, parts: parts, expecting: CopiedContent(tally: tally),
+            memory: PrivateMemory())
         reading.run(snapshot)
         let error = #expect(throws: StoreError.self) { try reading.result() }
         #expect(error?.code == .ioFailure)

@@ -55,11 +55,11 @@
                 changes.requiresUnreferencedDeletes = true
                 changes.requiresUnlinkedDeletes = Bool.random(using: &random)
             case 3:
-                let isThere = try version(second) != nil
+                let exists = try version(second) != nil
                 try changes.update(
                     node(first), version: known,
-                    values: ["value": 2, "parent": isThere ? .objectID(node(second)) : .null])
-                if isThere { changes.existing.append(node(second)) }
+                    values: ["value": 2, "parent": exists ? .objectID(node(second)) : .null])
+                if exists { changes.existing.append(node(second)) }
             case 4, 5: try changes.add(Link(first, second), to: friends)
             case 6: try changes.remove(Link(first, second), from: friends)
             case 7:

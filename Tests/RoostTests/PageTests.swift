@@ -46,7 +46,7 @@ struct PageTests {
         }
     }
 
-    /// The names that a test has in place of the files of a page.
+    /// The names in tests for the files of a page.
     private static let replacements = [
         [(#".sqlite("music.sqlite")"#, "location")],
         [(#""music.sqlite""#, "path"), (#""notes.sqlite""#, "path"), (#""Notes.xcdatamodeld""#, "bundle")],

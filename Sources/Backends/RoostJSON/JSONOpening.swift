@@ -103,11 +103,11 @@ struct JSONOpening {
     /// The store's lock is not held meanwhile, so an opener that wants the store alone need not
     /// wait for one that only waits.
     private func takeWritersPlace(under held: StoreLock?) throws(StoreError) -> (StoreLock?, WriterLock) {
-        var patience = Patience(seconds: settings.timeoutSeconds)
+        var timeout = Timeout(seconds: settings.timeoutSeconds)
         while true {
             let lock =
                 held == nil
-                ? try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: patience.secondsLeft) : nil
+                ? try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: timeout.secondsLeft) : nil
             do throws(StoreError) {
                 let writerLock = try WriterLock(forStoreAt: path)
                 try writerLock.lock(timeoutSeconds: 0)
@@ -116,8 +116,8 @@ struct JSONOpening {
                 lock?.release()
                 guard error.code == .busy else { throw error }
             }
-            guard patience.wait() else {
-                throw patience.failure(
+            guard timeout.wait() else {
+                throw timeout.failure(
                     StoreError(
                         .busy,
                         "'\(path)' is open for writing elsewhere, in this process or another, and a JSON store has one writer. Close it there, or open it read-only."
@@ -158,7 +158,7 @@ struct JSONOpening {
     private func read(
         _ lock: StoreLock?, writerLock: WriterLock?
     ) throws(StoreError) -> (LoadedDocument, JSONStorage.StoreFiles) {
-        var patience = Patience(seconds: settings.timeoutSeconds)
+        var timeout = Timeout(seconds: settings.timeoutSeconds)
         while true {
             let document = try DocumentFile(at: path)
             let journal = try openJournal()
@@ -177,7 +177,7 @@ struct JSONOpening {
             } catch {
                 // A write during the reading is not damage.
                 let isSettled = try document.isUnchanged() && isUnchanged(journalIdentity)
-                guard !isSettled, patience.wait() else { throw error }
+                guard !isSettled, timeout.wait() else { throw error }
             }
         }
     }

@@ -28,7 +28,7 @@ struct Tree: Sendable {
     }
 
     /// Whether `key` comes after all keys.
-    func isBehindAll(_ key: UnsafeRawBufferPointer) -> Bool {
+    func isPastEnd(_ key: UnsafeRawBufferPointer) -> Bool {
         var node = root
         while !node.isLeaf, let last = node.children.last { node = last }
         return node.count == 0 || TreeNode.order(node.key(at: node.count - 1), key) < 0
@@ -49,7 +49,7 @@ struct Tree: Sendable {
             count += 1
             return true
         }
-        guard isBehindAll(key) else { return false }
+        guard isPastEnd(key) else { return false }
         putFromRoot(key, value: value, transaction: transaction)
         var node = root
         while !node.isLeaf, let last = node.children.last { node = last }

@@ -85,10 +85,10 @@ final class TreeCursor: KeyValueCursor {
         try source.requireOpen()
         if let leaf { return settle(leaf, position: index + 1) }
         if let parked = parkedKey {
-            let isThere = try parked.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in
+            let exists = try parked.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in
                 try seek(to: bytes) && TreeNode.order(key, bytes) == 0
             }
-            guard isThere, let leaf else { return leaf != nil }
+            guard exists, let leaf else { return leaf != nil }
             return settle(leaf, position: index + 1)
         }
         return hasStarted ? false : try seek(to: EmptyBytes.buffer)

@@ -23,7 +23,7 @@ struct StoreReplacementTests {
         let path = directory.file("store")
         try Data().write(to: URL(fileURLWithPath: path))
         var count = 0
-        let lock = try StoreReplacement.lock(path, type: type, patience: Patience(seconds: 0)) {
+        let lock = try StoreReplacement.lock(path, type: type, timeout: Timeout(seconds: 0)) {
             () throws(StoreError) in
             count += 1
             if count == 1 {
@@ -43,7 +43,7 @@ struct StoreReplacementTests {
         let path = directory.file("store")
         for name in [path, path + "-wal"] { try Data().write(to: URL(fileURLWithPath: name)) }
         var count = 0
-        let lock = try StoreReplacement.lock(path, type: type, patience: Patience(seconds: 0)) { count += 1 }
+        let lock = try StoreReplacement.lock(path, type: type, timeout: Timeout(seconds: 0)) { count += 1 }
         lock.release()
         #expect(count == 5 && exists(path + "-wal"))
     }

@@ -28,7 +28,7 @@ struct SortedFile: Sendable {
 
     /// The position of the first key of a space that is not before `key`, and whether it is that
     /// key.
-    func find(_ key: UnsafeRawBufferPointer, in space: KeySpace) -> (position: Int, isThere: Bool) {
+    func find(_ key: UnsafeRawBufferPointer, in space: KeySpace) -> (position: Int, exists: Bool) {
         let entries = spaces[space.position]
         var (low, high) = (0, entries.count)
         while low < high {

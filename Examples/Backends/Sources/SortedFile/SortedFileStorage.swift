@@ -104,8 +104,8 @@ private final class SortedFileTransaction: KeyValueWriter, KeyValueLongWrite {
         _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
     ) throws(StoreError) {
         try requireOpen()
-        let (position, isThere) = file.find(key, in: space)
-        guard isThere else { return try body(nil) }
+        let (position, exists) = file.find(key, in: space)
+        guard exists else { return try body(nil) }
         let value = file[space][position].value
         try value.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in try body(bytes) }
     }
@@ -115,8 +115,8 @@ private final class SortedFileTransaction: KeyValueWriter, KeyValueLongWrite {
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
         try requireOpen()
         guard (1...511).contains(key.count) else { throw StoreError(.limitExceeded, "A key has 1 to 511 bytes.") }
-        let (position, isThere) = file.find(key, in: space)
-        file[space].replaceSubrange(position..<position + (isThere ? 1 : 0), with: [(Array(key), Array(value))])
+        let (position, exists) = file.find(key, in: space)
+        file[space].replaceSubrange(position..<position + (exists ? 1 : 0), with: [(Array(key), Array(value))])
         isChanged = true
     }
 
@@ -129,10 +129,10 @@ private final class SortedFileTransaction: KeyValueWriter, KeyValueLongWrite {
 
     func delete(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) -> Bool {
         try requireOpen()
-        let (position, isThere) = file.find(key, in: space)
-        if isThere { file[space].remove(at: position) }
-        isChanged = isChanged || isThere
-        return isThere
+        let (position, exists) = file.find(key, in: space)
+        if exists { file[space].remove(at: position) }
+        isChanged = isChanged || exists
+        return exists
     }
 
     func perform<Result: Sendable>(
@@ -184,8 +184,8 @@ private final class SortedFileCursor: KeyValueCursor {
     }
 
     func next() throws(StoreError) -> Bool {
-        let (position, isThere) = view.file.find(key, in: space)
-        return try show(isAtEnd ? .max : isThere ? position + 1 : position)
+        let (position, exists) = view.file.find(key, in: space)
+        return try show(isAtEnd ? .max : exists ? position + 1 : position)
     }
 
     private func show(_ position: Int) throws(StoreError) -> Bool {

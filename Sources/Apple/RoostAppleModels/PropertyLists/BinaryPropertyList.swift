@@ -70,31 +70,9 @@ package struct BinaryPropertyList {
             let offset = Self.number(bytes, offset: tableOffset + number * offsetSize, size: offsetSize),
             offset >= 8, offset < tableOffset
         else { throw Self.damaged(file, what: "object \(number) does not exist") }
-        let marker = bytes[offset]
-        let low = Int(marker & 0x0F)
-        switch marker >> 4 {
-        case 0x0:
-            switch low {
-            case 0: return .null
-            case 8: return .boolean(false)
-            case 9: return .boolean(true)
-            default: break
-            }
-        case 0x1:
-            if low <= 3, let value = signed(offset + 1, size: 1 << low) { return .integer(value) }
-            // Sixteen bytes hold numbers of 64 bits without sign.
-            if low == 4, let value = signed(offset + 9, size: 8) { return .integer(value) }
-        case 0x2:
-            if low == 2, let bits = Self.number(bytes, offset: offset + 1, size: 4) {
-                return .real(Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits))))
-            }
-            if low == 3, let bits = signed(offset + 1, size: 8) {
-                return .real(Double(bitPattern: UInt64(bitPattern: bits)))
-            }
-        case 0x3:
-            if low == 3, let bits = signed(offset + 1, size: 8) {
-                return .date(Double(bitPattern: UInt64(bitPattern: bits)))
-            }
+        let (kind, low) = (bytes[offset] >> 4, Int(bytes[offset] & 0x0F))
+        if let scalar = scalar(kind, low: low, offset: offset) { return scalar }
+        switch kind {
         case 0x4:
             let (start, count) = try length(offset, low: low)
             let range = try range(start, count: count, width: 1, number: number)
@@ -125,6 +103,36 @@ package struct BinaryPropertyList {
         default: break
         }
         throw Self.damaged(file, what: "object \(number) has an unknown kind")
+    }
+
+    /// Returns the object of a fixed size that begins at an offset; nil for another kind.
+    private func scalar(_ kind: UInt8, low: Int, offset: Int) -> Object? {
+        switch kind {
+        case 0x0:
+            switch low {
+            case 0: return .null
+            case 8: return .boolean(false)
+            case 9: return .boolean(true)
+            default: break
+            }
+        case 0x1:
+            if low <= 3, let value = signed(offset + 1, size: 1 << low) { return .integer(value) }
+            // Sixteen bytes hold numbers of 64 bits without sign.
+            if low == 4, let value = signed(offset + 9, size: 8) { return .integer(value) }
+        case 0x2:
+            if low == 2, let bits = Self.number(bytes, offset: offset + 1, size: 4) {
+                return .real(Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits))))
+            }
+            if low == 3, let bits = signed(offset + 1, size: 8) {
+                return .real(Double(bitPattern: UInt64(bitPattern: bits)))
+            }
+        case 0x3:
+            if low == 3, let bits = signed(offset + 1, size: 8) {
+                return .date(Double(bitPattern: UInt64(bitPattern: bits)))
+            }
+        default: break
+        }
+        return nil
     }
 
     /// Returns the whole list as values, for lists without UIDs.

@@ -401,6 +401,15 @@ struct MappingImport {
             }
             return .destinationInstances(ofEntityMapping: made, from: instances)
         }
+        return try relatedExpression(object, name: name, of: mapping, source: entity, place: place)
+    }
+
+    /// Returns the expression of a relationship that names no entity mapping: the objects that the
+    /// mappings of its destination made.
+    private mutating func relatedExpression(
+        _ object: XMLStoreObject, name: String, of mapping: XMLStoreObject, source entity: String, place: String
+    ) throws(StoreError) -> FetchRequest.Expression? {
+        let path = object["sourcekeypath"]
         let end =
             mapping["destinationname"].flatMap { destination?.destination(of: name, of: $0) }
             ?? source?.destination(of: path ?? name, of: entity)
@@ -426,6 +435,7 @@ struct MappingImport {
             warn(object, element: place, message: "no entity mapping makes objects of '\(end)'; it stays empty")
             return nil
         }
+        let instances = path.map { MappingPath.expression($0) } ?? .source(name)
         return .destinationInstances(ofEntityMapping: first.name, from: instances)
     }
 

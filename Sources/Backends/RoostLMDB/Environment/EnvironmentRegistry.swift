@@ -60,7 +60,7 @@ enum EnvironmentRegistry {
     /// - Throws: `busy` after the timeout.
     static func lease(path: String, settings: LMDBSettings, isNew: Bool = false) throws(StoreError) -> EnvironmentLease
     {
-        var patience = Patience(seconds: settings.timeoutSeconds)
+        var timeout = Timeout(seconds: settings.timeoutSeconds)
         while true {
             let identity = try FileIdentity(at: path)
             let isReplaced = isBeingReplaced(identity, path: path)
@@ -71,7 +71,7 @@ enum EnvironmentRegistry {
                     return try lease(slot, path: path, settings: settings, isNew: isNew)
                 }
             }
-            guard patience.wait() else {
+            guard timeout.wait() else {
                 throw StoreError(
                     .busy,
                     isReplaced

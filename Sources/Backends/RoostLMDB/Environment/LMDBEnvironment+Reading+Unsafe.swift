@@ -8,9 +8,9 @@ extension LMDBEnvironment {
     /// The caller hands it back with ``endRead(_:)``.
     func beginRead() throws(StoreError) -> (transaction: OpaquePointer, databases: [MDB_dbi]) {
         try verifyFile()
-        var patience = Patience(seconds: settings.timeoutSeconds)
+        var timeout = Timeout(seconds: settings.timeoutSeconds)
         while true {
-            try reopenIfNeeded(timeoutSeconds: patience.secondsLeft)
+            try reopenIfNeeded(timeoutSeconds: timeout.secondsLeft)
             var result = MDB_PANIC
             let begun = gate.withLock { gate in
                 var transaction: OpaquePointer?
@@ -21,12 +21,12 @@ extension LMDBEnvironment {
             }
             if let begun { return begun }
             switch result {
-            case MDB_MAP_RESIZED: try adoptMapSize(timeoutSeconds: patience.secondsLeft)
+            case MDB_MAP_RESIZED: try adoptMapSize(timeoutSeconds: timeout.secondsLeft)
             case MDB_PANIC: gate.withLock { $0.needsReopening = true }
             case MDB_READERS_FULL: break
             default: throw StoreError.lmdb(result, what: "cannot be read", path: path)
             }
-            guard patience.wait() else { throw StoreError.lmdb(result, what: "cannot be read", path: path) }
+            guard timeout.wait() else { throw StoreError.lmdb(result, what: "cannot be read", path: path) }
         }
     }
 

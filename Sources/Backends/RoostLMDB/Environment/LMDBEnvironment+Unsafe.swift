@@ -141,14 +141,14 @@ final class LMDBEnvironment: Sendable {
         }
         // Another process may be writing. Damage counts only if the file stayed the same during the
         // check.
-        var patience = Patience(seconds: settings.timeoutSeconds)
+        var timeout = Timeout(seconds: settings.timeoutSeconds)
         while true {
             let before = try FileIdentity(at: path).modificationNanoseconds
             do throws(StoreError) {
                 try LMDBFileCheck.check(path)
                 return nil
             } catch {
-                guard try FileIdentity(at: path).modificationNanoseconds != before, patience.wait() else { throw error }
+                guard try FileIdentity(at: path).modificationNanoseconds != before, timeout.wait() else { throw error }
             }
         }
     }
@@ -343,7 +343,7 @@ final class LMDBEnvironment: Sendable {
     func exclusively(
         timeoutSeconds: Double, purpose: String, _ body: (inout Gate) throws(StoreError) -> Void
     ) throws(StoreError) {
-        var patience = Patience(seconds: timeoutSeconds)
+        var timeout = Timeout(seconds: timeoutSeconds)
         var openCount = 0
         repeat {
             let isDone = try gate.withLock { (gate) throws(StoreError) in
@@ -353,7 +353,7 @@ final class LMDBEnvironment: Sendable {
                 return true
             }
             if isDone { return }
-        } while patience.wait()
+        } while timeout.wait()
         throw StoreError(
             .busy,
             "'\(path)' has to be \(purpose), which waits for \(openCount) open snapshots of this process; close them and try again"

@@ -53,20 +53,20 @@ extension LMDBEnvironment {
     /// Takes the writer's place in this process and among all, and looks whether the file can be
     /// written.
     func enterWriting(timeoutSeconds: Double) throws(StoreError) {
-        let patience = Patience(seconds: timeoutSeconds)
-        // A wait of more than a year is a wait of a year; `Patience` has bounded it.
-        guard writersPlace.wait(timeout: .now() + patience.secondsLeft) == .success else {
+        let timeout = Timeout(seconds: timeoutSeconds)
+        // A wait of more than a year is a wait of a year; `Timeout` has bounded it.
+        guard writersPlace.wait(timeout: .now() + timeout.secondsLeft) == .success else {
             throw StoreError(.busy, "Another thread of this process is writing to '\(path)'; try again later")
         }
         do throws(StoreError) {
-            try lockForWriting(timeoutSeconds: patience.secondsLeft)
+            try lockForWriting(timeoutSeconds: timeout.secondsLeft)
         } catch {
             writersPlace.signal()
             throw error
         }
         do throws(StoreError) {
             try verifyFile(forWriting: true)
-            try reopenIfNeeded(timeoutSeconds: patience.secondsLeft)
+            try reopenIfNeeded(timeoutSeconds: timeout.secondsLeft)
         } catch {
             leaveWriting()
             throw error

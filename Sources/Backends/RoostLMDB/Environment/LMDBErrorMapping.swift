@@ -27,71 +27,37 @@ extension StoreError {
             let isFull = code == EIO && ((try? StoreFile.freeBytes(inDirectoryOf: path)) ?? .max) < 1 << 20
             return StoreFile.error(errno: isFull ? ENOSPC : code, what: what, path: path)
         }
-        func error(_ mapped: Code, name: String, remedy: String) -> StoreError {
-            StoreError(mapped, "'\(path)' \(what): \(remedy)", underlying: LMDBError(code: code, name: name))
-        }
-        switch code {
-        case MDB_KEYEXIST:
-            return error(
-                .invalidRequest, name: "MDB_KEYEXIST", remedy: "a key exists already, or is not above the last one")
-        case MDB_NOTFOUND:
-            return error(.notAStore, name: "MDB_NOTFOUND", remedy: "a database that every Roost store has is missing")
-        case MDB_PAGE_NOTFOUND:
-            return error(.corrupted, name: "MDB_PAGE_NOTFOUND", remedy: "the file is damaged; restore it from a backup")
-        case MDB_CORRUPTED:
-            return error(.corrupted, name: "MDB_CORRUPTED", remedy: "the file is damaged; restore it from a backup")
-        case MDB_PANIC:
-            return error(
-                .ioFailure, name: "MDB_PANIC",
-                remedy: "an earlier write failed half-way; close the store and open it again")
-        case MDB_VERSION_MISMATCH:
-            return error(
-                .unsupportedVersion, name: "MDB_VERSION_MISMATCH",
-                remedy: "another version of LMDB wrote the file or has it open")
-        case MDB_INVALID:
-            return error(.notAStore, name: "MDB_INVALID", remedy: "it is not an LMDB file; check the path")
-        case MDB_MAP_FULL:
-            return error(
-                .limitExceeded, name: "MDB_MAP_FULL", remedy: "the largest map is full; open it with a larger mapSize")
-        case MDB_DBS_FULL:
-            return error(.internalInconsistency, name: "MDB_DBS_FULL", remedy: "too many databases; please report this")
-        case MDB_READERS_FULL:
-            return error(
-                .busy, name: "MDB_READERS_FULL", remedy: "too many snapshots are open; close some or try again later")
-        case MDB_TLS_FULL:
-            return error(.outOfResources, name: "MDB_TLS_FULL", remedy: "the process has no thread-local storage left")
-        case MDB_TXN_FULL:
-            return error(.limitExceeded, name: "MDB_TXN_FULL", remedy: "one transaction changes too much; split it")
-        case MDB_CURSOR_FULL:
-            return error(
-                .corrupted, name: "MDB_CURSOR_FULL",
-                remedy: "a tree is deeper than any can be; restore it from a backup")
-        case MDB_PAGE_FULL:
-            return error(
-                .corrupted, name: "MDB_PAGE_FULL", remedy: "a page is fuller than any can be; restore it from a backup")
-        case MDB_MAP_RESIZED:
-            return error(.busy, name: "MDB_MAP_RESIZED", remedy: "another process made it larger; try again")
-        case MDB_INCOMPATIBLE:
-            return error(.notAStore, name: "MDB_INCOMPATIBLE", remedy: "its databases are not those of a Roost store")
-        case MDB_BAD_RSLOT:
-            return error(
-                .internalInconsistency, name: "MDB_BAD_RSLOT",
-                remedy: "a reader slot was used twice; please report this")
-        case MDB_BAD_TXN:
-            return error(
-                .internalInconsistency, name: "MDB_BAD_TXN",
-                remedy: "the transaction failed before or does not belong to it")
-        case MDB_BAD_VALSIZE:
-            return error(
-                .limitExceeded, name: "MDB_BAD_VALSIZE", remedy: "a key is empty or too long, or a value is too long")
-        case MDB_BAD_DBI:
-            return error(
-                .internalInconsistency, name: "MDB_BAD_DBI",
-                remedy: "a database handle changed unexpectedly; please report this")
-        default:
-            return error(
-                .internalInconsistency, name: "unknown", remedy: "the library returned a code that it does not document"
-            )
-        }
+        let (mapped, name, remedy) =
+            lmdbCodes[code]
+            ?? (.internalInconsistency, "unknown", "the library returned a code that it does not document")
+        return StoreError(mapped, "'\(path)' \(what): \(remedy)", underlying: LMDBError(code: code, name: name))
     }
+
+    /// The code, the name and the remedy of each return code of LMDB.
+    private static let lmdbCodes: [Int32: (Code, name: String, remedy: String)] = [
+        MDB_KEYEXIST: (.invalidRequest, "MDB_KEYEXIST", "a key exists already, or is not above the last one"),
+        MDB_NOTFOUND: (.notAStore, "MDB_NOTFOUND", "a database that every Roost store has is missing"),
+        MDB_PAGE_NOTFOUND: (.corrupted, "MDB_PAGE_NOTFOUND", "the file is damaged; restore it from a backup"),
+        MDB_CORRUPTED: (.corrupted, "MDB_CORRUPTED", "the file is damaged; restore it from a backup"),
+        MDB_PANIC: (.ioFailure, "MDB_PANIC", "an earlier write failed half-way; close the store and open it again"),
+        MDB_VERSION_MISMATCH: (
+            .unsupportedVersion, "MDB_VERSION_MISMATCH", "another version of LMDB wrote the file or has it open"
+        ),
+        MDB_INVALID: (.notAStore, "MDB_INVALID", "it is not an LMDB file; check the path"),
+        MDB_MAP_FULL: (.limitExceeded, "MDB_MAP_FULL", "the largest map is full; open it with a larger mapSize"),
+        MDB_DBS_FULL: (.internalInconsistency, "MDB_DBS_FULL", "too many databases; please report this"),
+        MDB_READERS_FULL: (.busy, "MDB_READERS_FULL", "too many snapshots are open; close some or try again later"),
+        MDB_TLS_FULL: (.outOfResources, "MDB_TLS_FULL", "the process has no thread-local storage left"),
+        MDB_TXN_FULL: (.limitExceeded, "MDB_TXN_FULL", "one transaction changes too much; split it"),
+        MDB_CURSOR_FULL: (.corrupted, "MDB_CURSOR_FULL", "a tree is deeper than any can be; restore it from a backup"),
+        MDB_PAGE_FULL: (.corrupted, "MDB_PAGE_FULL", "a page is fuller than any can be; restore it from a backup"),
+        MDB_MAP_RESIZED: (.busy, "MDB_MAP_RESIZED", "another process made it larger; try again"),
+        MDB_INCOMPATIBLE: (.notAStore, "MDB_INCOMPATIBLE", "its databases are not those of a Roost store"),
+        MDB_BAD_RSLOT: (.internalInconsistency, "MDB_BAD_RSLOT", "a reader slot was used twice; please report this"),
+        MDB_BAD_TXN: (.internalInconsistency, "MDB_BAD_TXN", "the transaction failed before or does not belong to it"),
+        MDB_BAD_VALSIZE: (.limitExceeded, "MDB_BAD_VALSIZE", "a key is empty or too long, or a value is too long"),
+        MDB_BAD_DBI: (
+            .internalInconsistency, "MDB_BAD_DBI", "a database handle changed unexpectedly; please report this"
+        ),
+    ]
 }

@@ -85,7 +85,7 @@ final class LMDBWriter: KeyValueWriter {
     }
 
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
-        if try isBehindAll(key, space: space) { return try append(key, value, in: space) }
+        if try isPastEnd(key, space: space) { return try append(key, value, in: space) }
         let code = put(key, value: value, flags: 0, cursor: try cursor(space))
         guard code == MDB_SUCCESS else { throw failure(code) }
     }
@@ -93,7 +93,7 @@ final class LMDBWriter: KeyValueWriter {
     func insert(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace
     ) throws(StoreError) -> Bool {
-        if try isBehindAll(key, space: space) {
+        if try isPastEnd(key, space: space) {
             try append(key, value, in: space)
             return true
         }
@@ -119,7 +119,7 @@ final class LMDBWriter: KeyValueWriter {
     ///
     /// Appending it leaves full pages; any other put would leave them half full, since LMDB splits
     /// pages in the middle.
-    private func isBehindAll(_ key: UnsafeRawBufferPointer, space: KeySpace) throws(StoreError) -> Bool {
+    private func isPastEnd(_ key: UnsafeRawBufferPointer, space: KeySpace) throws(StoreError) -> Bool {
         guard space == .records else { return false }
         if !state.pointee.knowsLastRecordKey {
             var (last, value) = (MDB_val(), MDB_val())

@@ -17,7 +17,7 @@
         /// Whether the connection waits for the end of a cancelled statement.
         private var isCancelling = false
         /// The maximum time to wait for an answer; nil for that of the settings.
-        var patience: Duration?
+        var timeout: Duration?
         /// The lease that every message requires; nil for a store without one.
         var lease: PostgreSQLLeaseClock?
         /// The rows that the last command changed.
@@ -173,11 +173,11 @@
         }
 
         /// Runs `body`, whose statements fail if they are not answered within a time.
-        func withPatience<Result>(
-            _ patience: Duration, _ body: () throws(StoreError) -> Result
+        func withTimeout<Result>(
+            _ timeout: Duration, _ body: () throws(StoreError) -> Result
         ) throws(StoreError) -> Result {
-            self.patience = patience
-            defer { self.patience = nil }
+            self.timeout = timeout
+            defer { self.timeout = nil }
             return try body()
         }
 
@@ -305,7 +305,7 @@
             // A cancellation does not wait as long as the statement could take.
             let deadline =
                 ContinuousClock.now
-                + (isCancelling ? settings.connectTimeout : patience ?? settings.responseTimeout)
+                + (isCancelling ? settings.connectTimeout : timeout ?? settings.responseTimeout)
             try flush(what, until: deadline)
             while PQisBusy(connection) == 1 {
                 try wait(connection, events: POLLIN, until: deadline, what: what)

@@ -19,7 +19,7 @@
         /// The maximum wait for rows after which the next rows are requested ahead.
         ///
         /// A caller that stops reading waits for requested rows.
-        private static let mostPatience = Duration.milliseconds(20)
+        private static let quickReadLimit = Duration.milliseconds(20)
 
         private let sql: String
         private var values: [SQLValue] = []
@@ -85,7 +85,7 @@
                 fetched = try connection.run(
                     Self.fetch(count, cursor: cursor), parameters: PostgreSQLParameters(types: []))
             }
-            let isQuick = ContinuousClock.now - start < Self.mostPatience
+            let isQuick = ContinuousClock.now - start < Self.quickReadLimit
             result = fetched
             isAtEnd = fetched.rowCount < count
             if isAtEnd {

@@ -174,6 +174,15 @@
                     }
                 }
             }
+            return finished(length, row: row, plan: plan, key: key, version: version, accepting: accepting)
+        }
+
+        /// Returns the record in the memory, with its version and checksum.
+        ///
+        /// Returns `changed` if the stored checksum is another one, unless changes are accepted.
+        private func finished(
+            _ length: Int, row: PostgreSQLRow, plan: SQLReadPlan, key: Int64, version: UInt32, accepting: Bool
+        ) -> End {
             let bytes = UnsafeRawBufferPointer(start: base, count: length)
             base.storeBytes(of: version.littleEndian, toByteOffset: RecordLayout.Header.version, as: UInt32.self)
             let hash = RecordHash.content(of: bytes, key: key)

@@ -156,8 +156,8 @@
             let places = isReading ? readers : writers
             let idle: WritableKeyPath<State, [PostgreSQLConnection]> = isReading ? \.idleReaders : \.idleWriters
             try enter()
-            let patience = DispatchTime.now() + .milliseconds(Int(min(settings.timeoutSeconds * 1000, 1e9)))
-            guard places.wait(timeout: patience) == .success else {
+            let timeout = DispatchTime.now() + .milliseconds(Int(min(settings.timeoutSeconds * 1000, 1e9)))
+            guard places.wait(timeout: timeout) == .success else {
                 leave()
                 throw StoreError(
                     .busy,
@@ -191,7 +191,7 @@
             _ purpose: Purpose, on connection: PostgreSQLConnection
         ) throws(StoreError) -> PostgreSQLIncarnation.Row {
             connection.lease = leaseClock
-            let deadline = ContinuousClock.now + settings.patience
+            let deadline = ContinuousClock.now + settings.timeout
             while true {
                 do throws(StoreError) { return try beginOnce(purpose, on: connection) } catch {
                     // In the portable profile, another transaction with the place was committed.
@@ -280,7 +280,7 @@
         private func waitForPlace(
             on connection: PostgreSQLConnection, select: String, rowSQL: String
         ) throws(StoreError) -> PostgreSQLIncarnation.Row? {
-            let deadline = ContinuousClock.now + settings.patience
+            let deadline = ContinuousClock.now + settings.timeout
             let what = "Beginning a transaction on"
             repeat {
                 usleep(.random(in: 500...5000))

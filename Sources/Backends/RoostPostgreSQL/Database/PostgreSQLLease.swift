@@ -20,7 +20,7 @@
         /// The time after which a lease is extended.
         static let renewalSeconds = 5
         /// The maximum wait for an answer about a lease, and for a lock while it is exclusive.
-        static let patience = Duration.seconds(3)
+        static let timeout = Duration.seconds(3)
 
         /// Returns whether a schema has the table.
         static func exists(in schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> Bool {
@@ -46,15 +46,15 @@
         ///
         /// - Parameters:
         ///   - isAlone: Whether the lease is exclusive.
-        ///   - patience: The time to wait for other leases to end.
+        ///   - timeout: The time to wait for other leases to end.
         ///   - connection: A connection without a transaction.
         /// - Returns: The time at which the statement was sent.
         /// - Throws: `busy`.
         @discardableResult
         func take(
-            alone isAlone: Bool, patience: Duration, on connection: PostgreSQLConnection
+            alone isAlone: Bool, timeout: Duration, on connection: PostgreSQLConnection
         ) throws(StoreError) -> ContinuousClock.Instant {
-            let deadline = ContinuousClock.now + patience
+            let deadline = ContinuousClock.now + timeout
             while true {
                 let sent = ContinuousClock.now
                 let isFree = try connection.retrying { () throws(StoreError) -> Bool in

@@ -69,7 +69,7 @@
             let sql = "BEGIN; SET LOCAL synchronous_commit = off; NOTIFY \(channel); COMMIT"
             func notify() throws(StoreError) {
                 try lock.withConnection { (connection) throws(StoreError) in
-                    _ = try connection.withPatience(settings.connectTimeout) { () throws(StoreError) in
+                    _ = try connection.withTimeout(settings.connectTimeout) { () throws(StoreError) in
                         try connection.query(sql)
                     }
                 }

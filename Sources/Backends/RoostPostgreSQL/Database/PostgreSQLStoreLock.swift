@@ -49,7 +49,7 @@
                     return PostgreSQLStoreLock(location, connection: connection)
                 }
                 let lease = try PostgreSQLLease(location.schema, on: connection)
-                let sent = try lease.take(alone: false, patience: settings.patience, on: connection)
+                let sent = try lease.take(alone: false, timeout: settings.timeout, on: connection)
                 let made = PostgreSQLStoreLock(location, connection: connection, lease: (lease, sent))
                 try made.keepRenewing()
                 return made
@@ -93,14 +93,14 @@
             _ connection: PostgreSQLConnection, _ body: () throws(StoreError) -> Result
         ) throws(StoreError) -> Result {
             guard let lease else { return try body() }
-            try lease.take(alone: true, patience: .milliseconds(500), on: connection)
+            try lease.take(alone: true, timeout: .milliseconds(500), on: connection)
             do throws(StoreError) {
                 let result = try body()
-                try lease.take(alone: false, patience: .zero, on: connection)
+                try lease.take(alone: false, timeout: .zero, on: connection)
                 return result
             } catch {
                 // If this fails too, the lease ends by itself.
-                _ = try? lease.take(alone: false, patience: .zero, on: connection)
+                _ = try? lease.take(alone: false, timeout: .zero, on: connection)
                 throw error
             }
         }
@@ -129,7 +129,7 @@
         /// Settings for a connection attempt with a short timeout.
         private var quickSettings: PostgreSQLSettings {
             var quick = settings
-            quick.connectTimeout = min(quick.connectTimeout, PostgreSQLLease.patience)
+            quick.connectTimeout = min(quick.connectTimeout, PostgreSQLLease.timeout)
             return quick
         }
 
@@ -157,7 +157,7 @@
             guard let lease, let leaseClock else { return }
             try withConnection { (connection) throws(StoreError) in
                 let sent = ContinuousClock.now
-                let counts = try connection.withPatience(PostgreSQLLease.patience) { () throws(StoreError) in
+                let counts = try connection.withTimeout(PostgreSQLLease.timeout) { () throws(StoreError) in
                     try lease.renew(on: connection)
                 }
                 if counts { leaseClock.renew(sent) } else { leaseClock.end() }
@@ -171,7 +171,7 @@
             defer { connection.close() }
             guard let lease else { return }
             func giveBack(on connection: PostgreSQLConnection) throws(StoreError) {
-                try connection.withPatience(PostgreSQLLease.patience) { () throws(StoreError) in
+                try connection.withTimeout(PostgreSQLLease.timeout) { () throws(StoreError) in
                     try lease.giveBack(on: connection)
                 }
             }

@@ -56,7 +56,7 @@
             }
             for (_, lease) in leases {
                 try connection.use(.portable)
-                try lease.take(alone: true, patience: .milliseconds(500), on: connection)
+                try lease.take(alone: true, timeout: .milliseconds(500), on: connection)
                 takenCount += 1
             }
             let locked = found.filter { $0.value == .postgresql }.map(\.key)

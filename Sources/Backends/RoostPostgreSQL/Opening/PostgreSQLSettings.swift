@@ -57,7 +57,7 @@
         }
 
         /// The maximum time to wait for other programs.
-        var patience: Duration { .seconds(max(0.001, min(timeoutSeconds, 1e9))) }
+        var timeout: Duration { .seconds(max(0.001, min(timeoutSeconds, 1e9))) }
 
         /// The maximum time in milliseconds, for the server, where 0 would mean no limit.
         var lockTimeout: Int { Int(max(1, min(timeoutSeconds * 1000, 2e9)).rounded(.up)) }

@@ -42,7 +42,7 @@ struct SQLiteCompaction {
             try requireExact("is damaged: after compacting it")
             try check.verifyForWriting()
             let timeout = Duration.seconds(min(settings.timeoutSeconds, 31_536_000))
-            let isSmall = try connection.checkpoint(patience: timeout, isCancelled: isCancelled)
+            let isSmall = try connection.checkpoint(timeout: timeout, isCancelled: isCancelled)
             try connection.close()
             return isSmall
         } catch {

@@ -240,7 +240,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         let isWorthWaiting = byteCount >= Self.largeLogByteCount && due > Self.checkpointByteCount
         do throws(StoreError) {
             let isDone = try writer.checkpoint(
-                patience: isWorthWaiting ? .seconds(1) : .milliseconds(20), keepsFile: true)
+                timeout: isWorthWaiting ? .seconds(1) : .milliseconds(20), keepsFile: true)
             let next = isDone ? Self.checkpointByteCount : byteCount + Self.checkpointByteCount
             state.withLock { state in
                 state.checkpointByteCount = next

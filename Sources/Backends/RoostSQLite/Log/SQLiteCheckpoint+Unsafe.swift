@@ -4,7 +4,7 @@ internal import RoostSystem
 
 /// The wait of a checkpoint for readers of older states and for a writer; it interrupts the
 /// checkpoint at its deadline.
-struct CheckpointPatience {
+struct CheckpointTimeout {
     let handle: OpaquePointer
     let deadline: ContinuousClock.Instant
     let isCancelled: () -> Bool
@@ -35,7 +35,7 @@ extension SQLiteConnection {
     /// first page.
     ///
     /// - Parameters:
-    ///   - patience: How long to wait for a writer, and for readers of older states; the time is
+    ///   - timeout: How long to wait for a writer, and for readers of older states; the time is
     ///     spent at most once.
     ///   - isCancelled: Called while waiting; true ends the wait.
     ///   - empties: Whether the log is emptied too. If not, readers of the newest state do not
@@ -47,16 +47,16 @@ extension SQLiteConnection {
     ///   without its log would not be a state of the store.
     /// - Throws: Errors of the file system.
     func checkpoint(
-        patience: Duration, isCancelled: @escaping () -> Bool = { false }, empties: Bool = true, keepsFile: Bool = false
+        timeout: Duration, isCancelled: @escaping () -> Bool = { false }, empties: Bool = true, keepsFile: Bool = false
     ) throws(StoreError) -> Bool {
-        var context = CheckpointPatience(
-            handle: handle, deadline: ContinuousClock.now + patience, isCancelled: isCancelled)
+        var context = CheckpointTimeout(
+            handle: handle, deadline: ContinuousClock.now + timeout, isCancelled: isCancelled)
         let (code, reset) = withUnsafeMutablePointer(to: &context) { context in
             // SAFETY: the handler is replaced before `context` goes.
             let set = sqlite3_busy_handler(
                 handle,
                 { context, _ in
-                    context?.assumingMemoryBound(to: CheckpointPatience.self).pointee.wait() == true ? 1 : 0
+                    context?.assumingMemoryBound(to: CheckpointTimeout.self).pointee.wait() == true ? 1 : 0
                 }, context)
             // Without the handler, SQLite would wait for a writer and then continue without its
             // lock.

@@ -91,8 +91,8 @@ enum SQLiteSettling {
         let connection = try SQLiteDatabase.connect(path, settings: settings, access: .readWrite)
         defer { try? connection.close() }
         _ = try connection.integer("SELECT 1 FROM sqlite_schema LIMIT 1")
-        guard try !connection.checkpoint(patience: .zero) else { return }
-        _ = try connection.checkpoint(patience: .zero, empties: false)
+        guard try !connection.checkpoint(timeout: .zero) else { return }
+        _ = try connection.checkpoint(timeout: .zero, empties: false)
     }
 
     /// Removes an empty log and its index without SQLite.
@@ -157,7 +157,7 @@ enum SQLiteSettling {
         var closed = false
         defer { if !closed { try? connection.close() } }
         _ = try connection.integer("SELECT 1 FROM sqlite_schema LIMIT 1")
-        let isComplete = try connection.checkpoint(patience: .zero)
+        let isComplete = try connection.checkpoint(timeout: .zero)
         // Closing the last connection removes the files; with the log moved and empty there is
         // nothing it could lose.
         if isComplete { try connection.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isOn: false) }

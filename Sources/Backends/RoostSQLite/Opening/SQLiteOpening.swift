@@ -114,14 +114,7 @@ struct SQLiteOpening {
         let soundness = try joinSound(lock)
         let isRecovering = soundness?.isExamining == true && SQLiteSettling.needsRecovery(path)
         if let soundness, soundness.isExamining, !isRecovering { try soundness.confirm() }
-        // If no file can be created here, SQLite must not try to. An existing lock file does not
-        // show whether it can.
-        var isImmutable =
-            settings.isReadOnly && !SQLiteSettling.hasCompanions(path)
-            && (lock == nil || !StoreFile.canMakeFiles(beside: path))
-        // The locks of one name do not exclude a writer under another one.
-        if isLinked { isImmutable = !SQLiteSettling.needsRecovery(path) }
-        if fileLock != nil { isImmutable = true }
+        let isImmutable = isImmutable(isLocked: lock != nil, isLinked: isLinked, isFileLocked: fileLock != nil)
         if isImmutable { lock?.readFileAlone() }
         let unchanged = isLinked ? check : nil
         let leftover = isRecovering ? try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings: settings) : nil
@@ -142,10 +135,7 @@ struct SQLiteOpening {
                 if soundness == nil, !isImmutable {
                     try requireSoundLog(connection, uuid: uuid, isUnflushed: isUnflushed)
                 }
-                if !settings.isReadOnly, try connection.text("PRAGMA journal_mode = WAL") != "wal" {
-                    throw StoreError(
-                        .busy, "'\(path)' has no write-ahead log, and another process reads it; try again later.")
-                }
+                try requireLog(connection)
                 if !isImmutable { try connection.verifyLog() }
                 if !settings.isReadOnly {
                     try mark(connection, isUnflushed: isUnflushed, lock: lock, hasLog: leftover != nil)
@@ -155,14 +145,8 @@ struct SQLiteOpening {
                 try? connection.close()
                 throw error
             }
-        } catch  where settings.isReadOnly && lock == nil && error.code == .permissionDenied {
-            throw error.withMessage(
-                "'\(path)' was not closed by its last writer and cannot be recovered in a directory that cannot be written; open it for writing once, or copy it with the files beside it."
-            )
-        } catch  where settings.isReadOnly && error.code == .readOnly && SQLiteSettling.needsRecovery(path) {
-            throw error.withMessage(
-                "'\(path)' was not closed by its last writer, and a reader cannot roll back the transaction in '\(path)-journal'; open it for writing once."
-            )
+        } catch  where settings.isReadOnly {
+            throw unrecovered(error, isLocked: lock != nil)
         }
         let pageSize = Int(try connection.integer("PRAGMA page_size") ?? 4096)
         try check.verify()
@@ -177,6 +161,40 @@ struct SQLiteOpening {
         return SQLStore(
             database, schema: schema, storeUUID: uuid, type: type,
             description: PersistentStoreDescription(location, options: options))
+    }
+
+    /// Whether SQLite must not create files beside the store, or look for changes of the file.
+    private func isImmutable(isLocked: Bool, isLinked: Bool, isFileLocked: Bool) -> Bool {
+        if isFileLocked { return true }
+        // The locks of one name do not exclude a writer under another one.
+        if isLinked { return !SQLiteSettling.needsRecovery(path) }
+        // If no file can be created here, SQLite must not try to. An existing lock file does not
+        // show whether it can.
+        return settings.isReadOnly && !SQLiteSettling.hasCompanions(path)
+            && (!isLocked || !StoreFile.canMakeFiles(beside: path))
+    }
+
+    /// Switches a store that is opened for writing to a write-ahead log.
+    private func requireLog(_ connection: SQLiteConnection) throws(StoreError) {
+        if !settings.isReadOnly, try connection.text("PRAGMA journal_mode = WAL") != "wal" {
+            throw StoreError(
+                .busy, "'\(path)' has no write-ahead log, and another process reads it; try again later.")
+        }
+    }
+
+    /// Returns the error of a reader, which says so if the reader could not recover the store.
+    private func unrecovered(_ error: StoreError, isLocked: Bool) -> StoreError {
+        if !isLocked, error.code == .permissionDenied {
+            return error.withMessage(
+                "'\(path)' was not closed by its last writer and cannot be recovered in a directory that cannot be written; open it for writing once, or copy it with the files beside it."
+            )
+        }
+        if error.code == .readOnly, SQLiteSettling.needsRecovery(path) {
+            return error.withMessage(
+                "'\(path)' was not closed by its last writer, and a reader cannot roll back the transaction in '\(path)-journal'; open it for writing once."
+            )
+        }
+        return error
     }
 
     /// Joins the openers that know that the store is sound; nil where this reader cannot set locks.
@@ -199,14 +217,14 @@ struct SQLiteOpening {
     private func requireSoundLog(
         _ connection: SQLiteConnection, uuid: StoreUUID, isUnflushed: Bool
     ) throws(StoreError) {
-        var patience = Patience(seconds: 0.5)
+        var timeout = Timeout(seconds: 0.5)
         while true {
             do throws(StoreError) {
                 guard let log = try LeftoverLog(ofStoreAt: path, settings: settings) else { return }
                 try log.requireSound(isUnflushed: isUnflushed)
                 return try log.requireBelonging(to: connection, uuid: uuid)
             } catch {
-                guard error.code == .corrupted, patience.wait() else { throw error }
+                guard error.code == .corrupted, timeout.wait() else { throw error }
             }
         }
     }
@@ -245,7 +263,7 @@ struct SQLiteOpening {
             try connection.allow(.writing)
             // The header of the file says the version, so no program opens the store without
             // knowing it.
-            _ = try connection.checkpoint(patience: .seconds(1), keepsFile: true)
+            _ = try connection.checkpoint(timeout: .seconds(1), keepsFile: true)
         }
         return new
     }

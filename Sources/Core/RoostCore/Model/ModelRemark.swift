@@ -34,7 +34,8 @@ package struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
             case .fetchRequestTemplate: "fetch request template: it is kept in the model, and no store executes it"
             case .fetchedProperty: "fetched property: it is kept in the model, and no store evaluates it"
             case .valueTransformer: "value transformer: no store applies it; the values are the bytes that it wrote"
-            case .derivedAttribute: "derived attribute: contexts and batch requests compute it; a commit of a store keeps what it is given"
+            case .derivedAttribute:
+                "derived attribute: contexts and batch requests compute it; a commit of a store keeps what it is given"
             }
         }
     }

@@ -29,11 +29,11 @@ package final class DestinationClaim: Sendable {
     package static func acquire(
         forStoreAt path: String, timeoutSeconds: Double = 0, isCancelled: (() -> Bool)? = nil
     ) throws(StoreError) -> DestinationClaim {
-        var patience = Patience(seconds: timeoutSeconds, isCancelled: isCancelled)
+        var timeout = Timeout(seconds: timeoutSeconds, isCancelled: isCancelled)
         repeat {
             if let claim = try attempt(path) { return claim }
-        } while patience.wait()
-        throw patience.failure(
+        } while timeout.wait()
+        throw timeout.failure(
             StoreError(
                 .busy, "Another conversion into '\(path)' is under way; wait for its end or choose another path"))
     }

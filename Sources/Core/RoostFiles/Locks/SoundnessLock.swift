@@ -49,7 +49,7 @@ package final class SoundnessLock: Sendable {
     /// - Throws: `busy` when another opener examines for longer; what ``StoreLock`` throws.
     package static func join(forStoreAt path: String, timeoutSeconds: Double) throws(StoreError) -> SoundnessLock {
         let file = try LockFile(forStoreAt: path, region: .sound, isWritable: true)
-        var patience = Patience(seconds: timeoutSeconds)
+        var timeout = Timeout(seconds: timeoutSeconds)
         repeat {
             if try file.set(.exclusive) {
                 return SoundnessLock(file, isExamining: true, storePath: path, timeoutSeconds: timeoutSeconds)
@@ -58,8 +58,8 @@ package final class SoundnessLock: Sendable {
             if try file.set(.shared) {
                 return SoundnessLock(file, isExamining: false, storePath: path, timeoutSeconds: timeoutSeconds)
             }
-        } while patience.wait()
-        throw patience.failure(busy(path))
+        } while timeout.wait()
+        throw timeout.failure(busy(path))
     }
 
     /// Confirms that the store is sound, so that other openers can join.
@@ -67,15 +67,15 @@ package final class SoundnessLock: Sendable {
     /// - Throws: `busy` where the system has to release the lock for that, and another opener
     ///   examines meanwhile.
     package func confirm() throws(StoreError) {
-        var patience = Patience(seconds: timeoutSeconds)
+        var timeout = Timeout(seconds: timeoutSeconds)
         repeat {
             let isShared = try file.withLock { (file) throws(StoreError) in
                 guard let file else { return true }
                 return try file.set(.shared)
             }
             if isShared { return }
-        } while patience.wait()
-        throw patience.failure(Self.busy(storePath))
+        } while timeout.wait()
+        throw timeout.failure(Self.busy(storePath))
     }
 
     private static func busy(_ path: String) -> StoreError {

@@ -68,17 +68,17 @@ public final class StoreLock: Sendable {
     public static func acquire(
         forStoreAt path: String, mode: Mode, timeoutSeconds: Double, isCancelled: (() -> Bool)? = nil
     ) throws(StoreError) -> StoreLock {
-        var patience = Patience(seconds: timeoutSeconds, isCancelled: isCancelled)
+        var timeout = Timeout(seconds: timeoutSeconds, isCancelled: isCancelled)
         while true {
             let file = try LockFile(forStoreAt: path, region: .store, isWritable: mode == .exclusive)
-            if mode == .shared { try letOthersGoFirst(file, patience: patience) }
+            if mode == .shared { try letOthersGoFirst(file, timeout: timeout) }
             var isWaiting = false
             while try !file.set(mode.kind) {
                 if mode == .exclusive, timeoutSeconds > 0 {
                     file.startWaiting()
                     isWaiting = true
                 }
-                guard patience.wait() else { throw patience.failure(busy(path, mode: mode)) }
+                guard timeout.wait() else { throw timeout.failure(busy(path, mode: mode)) }
             }
             if isWaiting { file.stopWaiting() }
             // Between opening and locking it the store may have been destroyed, and its lock file
@@ -90,11 +90,11 @@ public final class StoreLock: Sendable {
     }
 
     /// Waits, within limits, while another opener waits to have the store alone.
-    private static func letOthersGoFirst(_ file: LockFile, patience: Patience) throws(StoreError) {
-        guard patience.secondsLeft > 0, file.isWaitedFor else { return }
+    private static func letOthersGoFirst(_ file: LockFile, timeout: Timeout) throws(StoreError) {
+        guard timeout.secondsLeft > 0, file.isWaitedFor else { return }
         let isHeld = try file.currentIdentity.map { identity in heldCounts.withLock { $0[identity] != nil } } ?? false
-        let seconds = min(patience.secondsLeft, isHeld ? nestedYieldSeconds : yieldSeconds)
-        var yielding = Patience(seconds: seconds, isCancelled: { patience.isCancelled })
+        let seconds = min(timeout.secondsLeft, isHeld ? nestedYieldSeconds : yieldSeconds)
+        var yielding = Timeout(seconds: seconds, isCancelled: { timeout.isCancelled })
         while file.isWaitedFor, yielding.wait() {}
     }
 
@@ -124,7 +124,7 @@ public final class StoreLock: Sendable {
     ///   - timeoutSeconds: How long to wait for others; 0 tries once.
     /// - Throws: `busy`; `closed` after ``release()``.
     public func change(to mode: Mode, timeoutSeconds: Double) throws(StoreError) {
-        var patience = Patience(seconds: timeoutSeconds)
+        var timeout = Timeout(seconds: timeoutSeconds)
         let isWaiting = mode == .exclusive && timeoutSeconds > 0
         defer { if isWaiting { state.withLock { $0.file?.stopWaiting() } } }
         repeat {
@@ -136,8 +136,8 @@ public final class StoreLock: Sendable {
                 return isSet
             }
             if isDone { return }
-        } while patience.wait()
-        throw patience.failure(Self.busy(storePath, mode: mode))
+        } while timeout.wait()
+        throw timeout.failure(Self.busy(storePath, mode: mode))
     }
 
     /// Whether another holder of the lock reads the store's file without the log beside it, see

@@ -24,11 +24,11 @@ public final class WriterLock: Sendable {
     ///
     /// Throws code `busy` after that, `closed` after ``close()``.
     public func lock(timeoutSeconds: Double) throws(StoreError) {
-        var patience = Patience(seconds: timeoutSeconds)
+        var timeout = Timeout(seconds: timeoutSeconds)
         repeat {
             if try set(.exclusive) { return }
-        } while patience.wait()
-        throw patience.failure(
+        } while timeout.wait()
+        throw timeout.failure(
             StoreError(.busy, "Another process is writing to '\(storePath)'; try again later"))
     }
 

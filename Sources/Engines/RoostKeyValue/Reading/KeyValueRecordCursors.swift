@@ -54,15 +54,15 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
             // Held here once, not for every record.
             let (model, wanted, root) = (snapshot.model, wanted, entity.root)
             let (verifier, keys) = (snapshot.verifier(root: root), RecordKeyReader(root: root))
-            var isBehindAll = false
-            let goesOn = try cursor.visit { (storageKey, value) throws(StoreError) in
+            var isPastEnd = false
+            let shouldContinue = try cursor.visit { (storageKey, value) throws(StoreError) in
                 let key: Int64
                 if let common = keys.key(storageKey) {
                     key = common
                 } else if let other = try Self.key(storageKey, root: root, model: model) {
                     key = other
                 } else {
-                    isBehindAll = true
+                    isPastEnd = true
                     return false
                 }
                 // A record of another entity is verified too, because damage can have changed its
@@ -70,8 +70,8 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
                 let record = try verifier.record(value, key: key)
                 return !(wanted?[record.entityNumber] ?? true) || body(record)
             }
-            if isBehindAll || !goesOn { position = .atEnd }
-            return goesOn && !isBehindAll
+            if isPastEnd || !shouldContinue { position = .atEnd }
+            return shouldContinue && !isPastEnd
         } catch {
             // The cursor continues after a damaged record.
             if error.damagedObject == nil { position = .atEnd }
@@ -136,8 +136,8 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
         var next = index
         defer { index = next }
         do throws(StoreError) {
-            var goesOn = true
-            while goesOn, next < ids.count {
+            var shouldContinue = true
+            while shouldContinue, next < ids.count {
                 // Most successive IDs are of one entity, so the data of the entity are looked up
                 // once for them.
                 let name = ids[next].entity
@@ -152,13 +152,13 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
                             guard let value else { return }
                             let record = try verifier.record(value, key: key)
                             if record.entityNumber == number || entity.includes(record.entityNumber) {
-                                goesOn = body(record)
+                                shouldContinue = body(record)
                             }
                         }
                     }
-                } while goesOn && next < ids.count && ids[next].entity == name
+                } while shouldContinue && next < ids.count && ids[next].entity == name
             }
-            return !goesOn
+            return !shouldContinue
         } catch {
             if error.damagedObject == nil { next = ids.count }
             throw error
@@ -215,7 +215,7 @@ final class KeyedRecordVisitor: RecordVisitor {
         if let known = self.cursor { cursor = known } else { cursor = try snapshot.reader.cursor(in: .records) }
         self.cursor = cursor
         let (keys, entity, verifier) = (keys, entity, snapshot.verifier(root: entity.root))
-        var (next, goesOn) = (index, true)
+        var (next, shouldContinue) = (index, true)
         defer { index = next }
         guard try cursor.seek(to: StorageKey(record: keys[next], root: entity.root)) else {
             next = keys.count
@@ -233,20 +233,22 @@ final class KeyedRecordVisitor: RecordVisitor {
             guard keys[next] == key else { return true }
             next += 1
             let record = try verifier.record(value, key: key)
-            if record.entityNumber == entity.number || entity.includes(record.entityNumber) { goesOn = body(record) }
-            return goesOn
+            if record.entityNumber == entity.number || entity.includes(record.entityNumber) {
+                shouldContinue = body(record)
+            }
+            return shouldContinue
         }
         if !isMore { next = keys.count }
-        return goesOn
+        return shouldContinue
     }
 
     /// Calls `body` with the records of the keys that are known, until it returns false.
     private func show(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         // Held here once, not for every record.
         let (keys, entity, reader, verifier) = (keys, entity, snapshot.reader, snapshot.verifier(root: entity.root))
-        var (next, goesOn) = (index, true)
+        var (next, shouldContinue) = (index, true)
         defer { index = next }
-        while goesOn, next < keys.count {
+        while shouldContinue, next < keys.count {
             let key = keys[next]
             next += 1
             try ShortKey(record: key, root: entity.root).withBytes { (storageKey) throws(StoreError) in
@@ -254,11 +256,11 @@ final class KeyedRecordVisitor: RecordVisitor {
                     guard let value else { return }
                     let record = try verifier.record(value, key: key)
                     if record.entityNumber == entity.number || entity.includes(record.entityNumber) {
-                        goesOn = body(record)
+                        shouldContinue = body(record)
                     }
                 }
             }
         }
-        return goesOn
+        return shouldContinue
     }
 }

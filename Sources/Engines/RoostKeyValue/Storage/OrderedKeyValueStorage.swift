@@ -249,10 +249,10 @@ extension KeyValueWriter {
     public func insert(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace
     ) throws(StoreError) -> Bool {
-        var isThere = false
-        try withValue(of: key, in: space) { (value) throws(StoreError) in isThere = value != nil }
-        if !isThere { try put(key, value, in: space) }
-        return !isThere
+        var exists = false
+        try withValue(of: key, in: space) { (value) throws(StoreError) in exists = value != nil }
+        if !exists { try put(key, value, in: space) }
+        return !exists
     }
 }
 

@@ -81,15 +81,7 @@ struct SQLFetchStatement {
             let others = conditions.terms.filter { !range.conditions.contains($0) }
             fromRange = joins + Self.words(["t0._id IN (SELECT t0._id \(rows))"] + others)
             if range.ends != [.lower, .upper] {
-                // The range is translated separately, so that the statement uses all its
-                // parameters. PostgreSQL refuses one that does not.
-                var counting = SQLPredicateTranslator(schema: schema, request: request, entity: entity)
-                let ofRange = Self.words(counting.conditions(range.predicate).terms)
-                let limit = schema.dialect.limit(schema.dialect.parameter(counting.values.count + 1), offset: nil)
-                rangeCount = (
-                    "SELECT COUNT(*) FROM (SELECT 1 FROM \(table.quotedName) AS t0\(ofRange) \(limit)) AS matches",
-                    counting.values
-                )
+                rangeCount = Self.rangeCount(range.predicate, of: request, entity: entity, schema: schema)
             }
         } else {
             fromRange = nil
@@ -97,6 +89,20 @@ struct SQLFetchStatement {
         self.ending = ending
         self.values = values
         pushed = conditions.pushed
+    }
+
+    /// Returns the statement that counts the rows of a range up to a limit, and its values.
+    ///
+    /// The range is translated separately, so that the statement uses all its parameters.
+    /// PostgreSQL refuses a statement that does not.
+    private static func rangeCount(
+        _ range: FetchRequest.Predicate, of request: FetchRequest, entity: ManagedObjectModel.Entity, schema: SQLSchema
+    ) -> (sql: String, values: [SQLValue]) {
+        var counting = SQLPredicateTranslator(schema: schema, request: request, entity: entity)
+        let conditions = words(counting.conditions(range).terms)
+        let limit = schema.dialect.limit(schema.dialect.parameter(counting.values.count + 1), offset: nil)
+        let table = schema.table(of: entity.number).quotedName
+        return ("SELECT COUNT(*) FROM (SELECT 1 FROM \(table) AS t0\(conditions) \(limit)) AS matches", counting.values)
     }
 
     /// SELECT of the records.

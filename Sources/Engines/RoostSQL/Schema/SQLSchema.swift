@@ -131,7 +131,6 @@ public final class SQLSchema: Sendable {
         )
         var names = SQLNames(dialect: dialect, taken: systemTables.map(\.name))
         var tables: [Item] = []
-
         var objectTables: [SQLTable] = []
         var tableOfEntity = [Int](repeating: 0, count: model.entities.count)
         for root in model.roots {
@@ -144,19 +143,7 @@ public final class SQLSchema: Sendable {
                     name: table.name, table: table.name,
                     sql: dialect.createTable(table.name, columns: table.definitions(dialect), primaryKey: [])))
         }
-        var linkTables = [LinkTable?](repeating: nil, count: model.relationships.count)
-        for relationship in model.linkRelationships {
-            let name = names.claim("\(relationship.name.entity)_\(relationship.name.name)")
-            linkTables[relationship.number] = LinkTable(
-                relationship: relationship, name: name, quotedName: dialect.quote(name))
-            let columns = ["source", "target", SQLLinkColumns.order, "inverse_order"].map {
-                "\($0) \(dialect.integerType) NOT NULL"
-            }
-            tables.append(
-                Item(
-                    name: name, table: name,
-                    sql: dialect.createTable(name, columns: columns, primaryKey: ["source", "target"])))
-        }
+        let linkTables = Self.linkTables(model, names: &names, dialect: dialect, tables: &tables)
         self.tables = tables
         self.objectTables = objectTables
         self.tableOfEntity = tableOfEntity
@@ -165,17 +152,7 @@ public final class SQLSchema: Sendable {
             let entity = model.entities[number]
             let table = objectTables[tableOfEntity[number]]
             let rows = SQLReadPlan(entity: entity, in: table, model: model, checksum: checksum)
-            let scope = Self.scope(entity.selfAndSubentities, root: model.entities[entity.root]).map { [$0] } ?? []
-            let key = dialect.parameter(1)
-            let all = SQLFetchStatement.words(scope) + " ORDER BY _id"
-            let rest = SQLFetchStatement.words(["_id > \(key)"] + scope) + " ORDER BY _id"
-            return SQLReading.Plan(
-                rows: rows,
-                lookupSQL: rows.selectSQL + SQLFetchStatement.words(["_id = \(key)"] + scope),
-                scanSQL: (
-                    rows.selectSQL + all, rows.selectSQL + rest,
-                    "SELECT _id FROM \(table.quotedName)\(rest) \(dialect.limit("1", offset: nil))"
-                ))
+            return Self.readingPlan(rows, of: entity, table: table, model: model, dialect: dialect)
         }
         constraints = Self.constraints(model, tables: objectTables, tableOfEntity: tableOfEntity)
 
@@ -199,6 +176,44 @@ public final class SQLSchema: Sendable {
                 table, isIndexed: table.columns.map { drafts.allColumns[position].contains($0.quotedName) },
                 model: model, dialect: dialect, checksum: checksum)
         }
+    }
+
+    /// Returns the tables of links by relationship number, and adds their items.
+    private static func linkTables(
+        _ model: ManagedObjectModel, names: inout SQLNames, dialect: any SQLDialect, tables: inout [Item]
+    ) -> [LinkTable?] {
+        var linkTables = [LinkTable?](repeating: nil, count: model.relationships.count)
+        for relationship in model.linkRelationships {
+            let name = names.claim("\(relationship.name.entity)_\(relationship.name.name)")
+            linkTables[relationship.number] = LinkTable(
+                relationship: relationship, name: name, quotedName: dialect.quote(name))
+            let columns = ["source", "target", SQLLinkColumns.order, "inverse_order"].map {
+                "\($0) \(dialect.integerType) NOT NULL"
+            }
+            tables.append(
+                Item(
+                    name: name, table: name,
+                    sql: dialect.createTable(name, columns: columns, primaryKey: ["source", "target"])))
+        }
+        return linkTables
+    }
+
+    /// Returns the statements that read the objects of an entity and of its subentities.
+    private static func readingPlan(
+        _ rows: SQLReadPlan, of entity: ManagedObjectModel.Entity, table: SQLTable, model: ManagedObjectModel,
+        dialect: any SQLDialect
+    ) -> SQLReading.Plan {
+        let scope = scope(entity.selfAndSubentities, root: model.entities[entity.root]).map { [$0] } ?? []
+        let key = dialect.parameter(1)
+        let all = SQLFetchStatement.words(scope) + " ORDER BY _id"
+        let rest = SQLFetchStatement.words(["_id > \(key)"] + scope) + " ORDER BY _id"
+        return SQLReading.Plan(
+            rows: rows,
+            lookupSQL: rows.selectSQL + SQLFetchStatement.words(["_id = \(key)"] + scope),
+            scanSQL: (
+                rows.selectSQL + all, rows.selectSQL + rest,
+                "SELECT _id FROM \(table.quotedName)\(rest) \(dialect.limit("1", offset: nil))"
+            ))
     }
 
     func table(of entity: Int) -> SQLTable { objectTables[tableOfEntity[entity]] }

@@ -112,7 +112,7 @@ extension GraphCore {
         for field in object.info.referenceFields {
             guard let relationship = field.relationship, let (entity, key) = RowAccess.reference(row, field: field)
             else { continue }
-            if isGone(entity, key: key) {
+            if isRemoved(entity, key: key) {
                 setReference(of: object, relationship: relationship, to: nil)
                 continue
             }
@@ -123,7 +123,7 @@ extension GraphCore {
     }
 
     /// Whether an object is deleted here.
-    private func isGone(_ entity: Int, key: Int64) -> Bool {
+    private func isRemoved(_ entity: Int, key: Int64) -> Bool {
         guard let object = registered(table.root(entity), key: key) else { return false }
         return !object.flags.isDisjoint(with: [.deleted, .inaccessible])
     }
@@ -147,7 +147,9 @@ extension GraphCore {
                 try here.set(value, for: field)
                 continue
             }
-            let reference = RowAccess.reference(row, field: field).flatMap { isGone($0.entity, key: $0.key) ? nil : $0 }
+            let reference = RowAccess.reference(row, field: field).flatMap {
+                isRemoved($0.entity, key: $0.key) ? nil : $0
+            }
             let destination = reference.map { self.object($0.entity, key: $0.key) }
             setDestination(of: here, relationship: relationship, to: destination)
         }

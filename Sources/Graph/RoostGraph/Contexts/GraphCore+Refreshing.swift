@@ -24,8 +24,8 @@ extension GraphCore {
             let before = RowAccess.reference(committed, field: field)
             guard before?.key != RowAccess.reference(row, field: field)?.key else { continue }
             let destination = before.map { self.object($0.entity, key: $0.key) }
-            let isThere = destination?.flags.isDisjoint(with: [.deleted, .inaccessible]) ?? false
-            former.append((relationship, isThere ? destination : nil))
+            let exists = destination?.flags.isDisjoint(with: [.deleted, .inaccessible]) ?? false
+            former.append((relationship, exists ? destination : nil))
             if isCleared, let destination, destination.flags.isSuperset(of: [.deleted, .propagated]) {
                 deleted.append((relationship, destination.key))
             }

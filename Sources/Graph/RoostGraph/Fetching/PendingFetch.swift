@@ -164,15 +164,15 @@ private final class PendingRecords: RecordVisitor {
             }
             let pending = position < records.count ? records.key(at: position) : nil
             guard stored != nil || pending != nil else { return false }
-            let goesOn: Bool
+            let shouldContinue: Bool
             if let pending, stored.map({ pending < $0 }) ?? true {
                 position += 1
-                goesOn = records.withRecord(at: position - 1, body)
+                shouldContinue = records.withRecord(at: position - 1, body)
             } else {
                 index += 1
-                goesOn = batch.withRecord(at: index - 1, body)
+                shouldContinue = batch.withRecord(at: index - 1, body)
             }
-            guard goesOn else { return true }
+            guard shouldContinue else { return true }
         }
     }
 }

@@ -207,26 +207,26 @@ private struct LinkChanges {
             let relationship = model.relationships[number]
             guard case .links(let owner, let isFlipped) = relationship.storage else { continue }
             let root = model.entities[relationship.destination].root
-            for key in members.removed where !isGone(root, key: key) {
+            for key in members.removed where !isRemoved(root, key: key) {
                 remove(Link(object.key, key), owner: owner, isFlipped: isFlipped)
             }
             guard relationship.isOrdered else {
                 // The other end knows the places, and whether the store has the link already.
                 if let inverse = relationship.inverse, model.relationships[inverse].isOrdered { continue }
-                for key in members.added where !isGone(root, key: key) {
+                for key in members.added where !isRemoved(root, key: key) {
                     add(Link(object.key, key), owner: owner, isFlipped: isFlipped, setsOrder: false)
                 }
                 continue
             }
             for link in try core.placedLinks(of: object, relationship: relationship, isForCommit: isForCommit)
-            where !isGone(root, key: link.target) {
+            where !isRemoved(root, key: link.target) {
                 add(link, owner: owner, isFlipped: isFlipped, setsOrder: true)
             }
         }
     }
 
     /// Whether a member will not exist after the commit.
-    private func isGone(_ root: Int, key: Int64) -> Bool {
+    private func isRemoved(_ root: Int, key: Int64) -> Bool {
         core.registered(root, key: key)?.flags.contains(.deleted) ?? false
     }
 

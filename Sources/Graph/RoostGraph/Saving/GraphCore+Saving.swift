@@ -144,8 +144,8 @@ extension GraphCore {
         }
         if object.flags.contains(.deleted) || object.flags.contains(.inserted) { return true }
         // Another context deleted it, so no save can write what changed here.
-        let isGone = object.flags.contains(.inaccessible)
-        if isGone {
+        let isRemoved = object.flags.contains(.inaccessible)
+        if isRemoved {
             observation?.noteAll(object)
             object.extra = nil
         }
@@ -154,7 +154,7 @@ extension GraphCore {
             return true
         }
         if object.state.contains(.privateRow), let row = object.row, let committed = PrivateRow.committed(row) {
-            guard isGone || !isDirtyMeanwhile(object) else { return true }
+            guard isRemoved || !isDirtyMeanwhile(object) else { return true }
             // Set to the values that it had: the row of the store holds again.
             object.row = committed
             object.byteCount = UInt32(truncatingIfNeeded: object.tail.byteCount(committed))

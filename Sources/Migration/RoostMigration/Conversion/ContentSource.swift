@@ -10,7 +10,7 @@ protocol StoreContents: Sendable {
 
     /// Writes everything into an empty store, and returns counts and digests of what was written.
     func fill(
-        _ store: any PersistentStore, by filler: StoreFiller, memory: PrivateMemory
+        _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent
 
     /// Returns warnings about content that the source cannot return as it is; called after the
@@ -43,8 +43,8 @@ protocol ContentSource: StoreContents {
 extension ContentSource {
     /// Streams everything in one pass.
     func fill(
-        _ store: any PersistentStore, by filler: StoreFiller, memory: PrivateMemory
-    ) throws(StoreError) -> CopiedContent { try filler.copy(self, to: store, memory: memory) }
+        _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
+    ) throws(StoreError) -> CopiedContent { try destinationWriter.copy(self, to: store, memory: memory) }
 }
 
 /// The content of a store.

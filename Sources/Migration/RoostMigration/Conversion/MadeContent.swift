@@ -94,7 +94,7 @@ private struct WrittenByFunction: StoreContents {
     }
 
     func fill(
-        _ store: any PersistentStore, by filler: StoreFiller, memory: PrivateMemory
+        _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
         let found = try write(store)
         warnings.withLock { $0 = found }
@@ -126,10 +126,11 @@ extension MigrationManager {
         options: ConversionOptions = ConversionOptions(),
         write: @escaping @Sendable (any PersistentStore) throws(StoreError) -> [String]
     ) throws(StoreError) -> ConversionReport {
-        let filler = StoreFiller(destination: destination, sourceName: name, options: options, registry: registry)
-        if let refusal = try filler.refusals().first { throw refusal }
-        if let refusal = try filler.refusals(for: model).first { throw refusal }
-        return try filler.fill(from: WrittenByFunction(model: model, write: write))
+        let destinationWriter = DestinationWriter(
+            destination: destination, sourceName: name, options: options, registry: registry)
+        if let refusal = try destinationWriter.refusals().first { throw refusal }
+        if let refusal = try destinationWriter.refusals(for: model).first { throw refusal }
+        return try destinationWriter.fill(from: WrittenByFunction(model: model, write: write))
     }
 
     /// Makes a new store of content, verified, all or nothing, as ``convert(from:to:options:)``
@@ -146,9 +147,10 @@ extension MigrationManager {
         _ destination: ConversionEndpoint, of content: any MadeContent, named name: String,
         options: ConversionOptions = ConversionOptions()
     ) throws(StoreError) -> ConversionReport {
-        let filler = StoreFiller(destination: destination, sourceName: name, options: options, registry: registry)
-        if let refusal = try filler.refusals().first { throw refusal }
-        if let refusal = try filler.refusals(for: content.model).first { throw refusal }
-        return try filler.fill(from: MadeContentSource(content: content, cancellation: options.cancellation))
+        let destinationWriter = DestinationWriter(
+            destination: destination, sourceName: name, options: options, registry: registry)
+        if let refusal = try destinationWriter.refusals().first { throw refusal }
+        if let refusal = try destinationWriter.refusals(for: content.model).first { throw refusal }
+        return try destinationWriter.fill(from: MadeContentSource(content: content, cancellation: options.cancellation))
     }
 }

@@ -7,20 +7,20 @@ extension StoreConversion {
     /// - Throws: `unknownStoreType`.
     func refusalsBeforeOpening() throws(StoreError) -> [StoreError] {
         if case .location(let location) = source { _ = try registry.type(named: location.type) }
-        let type = try filler.type
+        let type = try destinationWriter.type
         if type.capabilities.contains(.writing), isSameStore(type) {
             return [
                 StoreError(
                     .invalidRequest, "The destination '\(destination.location)' is the source; choose another path.")
             ]
         }
-        return try filler.refusals()
+        return try destinationWriter.refusals()
     }
 
     /// Returns the reasons to refuse a destination of `model` that depend on the open source.
     func refusals(of source: any PersistentStore, for model: ManagedObjectModel) throws(StoreError) -> [StoreError] {
-        if let refusal = try filler.refusals(for: model).first { return [refusal] }
-        guard let available = try filler.bytesAvailable() else { return [] }
+        if let refusal = try destinationWriter.refusals(for: model).first { return [refusal] }
+        guard let available = try destinationWriter.bytesAvailable() else { return [] }
         let needed = try bytesNeeded(source)
         let (total, overflow) = needed.addingReportingOverflow(options.reservedBytes)
         guard !overflow, total <= available else {

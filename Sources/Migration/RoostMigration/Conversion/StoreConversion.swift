@@ -7,8 +7,8 @@ struct StoreConversion: Sendable {
     let destination: ConversionEndpoint
     let options: ConversionOptions
     let registry: StoreRegistry
-    /// See ``StoreFiller/maximumReaders``.
-    var maximumReaders = StoreFiller.usualReaders
+    /// See ``DestinationWriter/maximumReaders``.
+    var maximumReaders = DestinationWriter.usualReaders
 
     init(
         from source: ConversionEndpoint, to destination: ConversionEndpoint, options: ConversionOptions,
@@ -28,13 +28,13 @@ struct StoreConversion: Sendable {
             // Objects and metadata of one commit, whatever others commit meanwhile.
             let frozen = try FrozenStore(store)
             defer { try? frozen.close() }
-            return try filler.fill(from: StoreContent(frozen, options: options))
+            return try destinationWriter.fill(from: StoreContent(frozen, options: options))
         }
     }
 
     /// The part of the conversion that makes the destination.
-    var filler: StoreFiller {
-        StoreFiller(
+    var destinationWriter: DestinationWriter {
+        DestinationWriter(
             destination: destination, sourceName: source.location.description, options: options, registry: registry,
             maximumReaders: maximumReaders)
     }
@@ -52,7 +52,7 @@ struct StoreConversion: Sendable {
                 guard error.code == .corrupted else { throw error }
                 refusals.append(error)
             }
-            if let limit = try filler.documentLimit(store) {
+            if let limit = try destinationWriter.documentLimit(store) {
                 refusals += try limit.refusals(of: StoreContent(store, options: options))
             }
             let entities: [EntityCount]
@@ -65,7 +65,8 @@ struct StoreConversion: Sendable {
                 source: source.location.description, destination: destination.location.description,
                 objects: entities.reduce(0) { $0 + $1.count }, links: recorded?.digest.linkCount, entities: entities,
                 relationships: recorded?.relationshipCounts(store.model) ?? [], bytesNeeded: try bytesNeeded(store),
-                bytesAvailable: try? filler.bytesAvailable(), refusals: refusals.map(\.message), warnings: warnings,
+                bytesAvailable: try? destinationWriter.bytesAvailable(), refusals: refusals.map(\.message),
+                warnings: warnings,
                 remarks: store.model.remarkLines())
         }
     }

@@ -64,11 +64,12 @@ extension MigrationManager {
         options: ConversionOptions = ConversionOptions(),
         source: @escaping @Sendable (UnsafeMutableRawBufferPointer) throws(StoreError) -> Int
     ) throws(StoreError) -> ConversionReport {
-        let filler = StoreFiller(destination: destination, sourceName: name, options: options, registry: registry)
-        if let refusal = try filler.refusals().first { throw refusal }
+        let destinationWriter = DestinationWriter(
+            destination: destination, sourceName: name, options: options, registry: registry)
+        if let refusal = try destinationWriter.refusals().first { throw refusal }
         let content = try DumpContent(
             name: name, allowsDangling: allowsDangling, cancellation: options.cancellation, source: source)
-        if let refusal = try filler.refusals(for: content.model).first { throw refusal }
-        return try filler.fill(from: content)
+        if let refusal = try destinationWriter.refusals(for: content.model).first { throw refusal }
+        return try destinationWriter.fill(from: content)
     }
 }

@@ -55,7 +55,7 @@ struct InPlaceMigration: Sendable {
             return finished(changed, backup: nil, path: path, since: start)
         }
         try store.close()
-        let lock = try StoreReplacement.lock(path, type: type, patience: options.conversion.patience) {
+        let lock = try StoreReplacement.lock(path, type: type, timeout: options.conversion.timeout) {
             () throws(StoreError) in
             // Opens and closes it: recovers what a crash left and brings everything into the one file.
             let store = try type.open(location, options: settlingOptions)

@@ -36,20 +36,20 @@ package struct StoreReplacement: Sendable {
     /// - Parameters:
     ///   - path: The store's file; not a link.
     ///   - type: Its type.
-    ///   - patience: The time to wait for others to close it.
+    ///   - timeout: The time to wait for others to close it.
     ///   - settle: Opens the store and closes it again.
     /// - Returns: The lock, held; if the store is still not one file, a program that does not use
     ///   Roost's locks has it open.
     /// - Throws: `busy`, `cancelled`, and what `settle` throws.
     package static func lock(
-        _ path: String, type: any PersistentStoreType, patience: Patience, settle: () throws(StoreError) -> Void
+        _ path: String, type: any PersistentStoreType, timeout: Timeout, settle: () throws(StoreError) -> Void
     ) throws(StoreError) -> StoreLock {
         var attempts = 5
         while true {
             try settle()
             let lock = try StoreLock.acquire(
-                forStoreAt: path, mode: .exclusive, timeoutSeconds: patience.secondsLeft,
-                isCancelled: { patience.isCancelled })
+                forStoreAt: path, mode: .exclusive, timeoutSeconds: timeout.secondsLeft,
+                isCancelled: { timeout.isCancelled })
             attempts -= 1
             if attempts == 0 || otherFile(besideStoreAt: path, type: type) == nil { return lock }
             lock.release()

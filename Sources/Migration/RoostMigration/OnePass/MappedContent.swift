@@ -55,11 +55,11 @@ final class MappedContent: ContentSource {
     /// Streams everything, and checks the numbers of objects in relationships that the mapping may
     /// have changed.
     func fill(
-        _ store: any PersistentStore, by filler: StoreFiller, memory: PrivateMemory
+        _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
         let directories = store.spillDirectories
         spillDirectories.withLock { $0 = directories }
-        var copied = try filler.copy(self, to: store, memory: memory)
+        var copied = try destinationWriter.copy(self, to: store, memory: memory)
         copied.warnings += try EmptyRelationships(plan.mapping, from: plan.source, to: plan.destination)
             .warnings(store)
         guard !plan.countedRelationships.isEmpty else { return copied }
@@ -385,7 +385,7 @@ private struct LinkMapper {
 
     init(_ plan: LinkPlan, source: ManagedObjectModel, keySets: [KeySet]) {
         self.plan = plan
-        func set(_ taken: MappingPlan.Taken) -> KeySet? {
+        func set(_ taken: MappingPlan.KeySelection) -> KeySet? {
             guard case .keys(let number) = taken else { return nil }
             return keySets[number]
         }

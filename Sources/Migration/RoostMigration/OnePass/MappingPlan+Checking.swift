@@ -67,12 +67,12 @@ extension MappingPlan {
     ) throws(StoreError) -> ObjectID? {
         guard case .convert(let from) = field.source, from.kind == .integer64 || from.kind == .integer32,
             field.to.kind == .float || field.to.kind == .double && from.kind == .integer64,
-            let isThere = maker.isThere(field.marker)
+            let exists = maker.exists(field.marker)
         else { return nil }
         let isFloat = field.to.kind == .float
         // Below it every whole number is exact.
         let limit: Int64 = isFloat ? 1 << 24 : 1 << 53
-        let isLarge = isThere && (.greater(from.name, than: .int(limit)) || .less(from.name, than: .int(-limit)))
+        let isLarge = exists && (.greater(from.name, than: .int(limit)) || .less(from.name, than: .int(-limit)))
         let cursor = try snapshot.fetch(
             FetchRequest(
                 maker.source.name, where: maker.filter.map { $0 && isLarge } ?? isLarge
@@ -204,21 +204,21 @@ extension MappingPlan.Maker {
     /// Returns the condition under which a field that must have a value gets none; nil if no
     /// predicate can express it.
     fileprivate func isNull(_ field: FieldPlan) -> FetchRequest.Predicate? {
-        guard field.fallback == nil, let isThere = isThere(field.marker) else { return nil }
+        guard field.fallback == nil, let exists = exists(field.marker) else { return nil }
         switch field.source {
-        case .move(let from), .convert(let from): return isThere && .isNull(from.name)
-        case .constant(let value): return value.isNull ? isThere : nil
-        case .presence: return hasValue(field).map { isThere && .not($0) }
+        case .move(let from), .convert(let from): return exists && .isNull(from.name)
+        case .constant(let value): return value.isNull ? exists : nil
+        case .presence: return hasValue(field).map { exists && .not($0) }
         case .expression, .objectID: return nil
         }
     }
 
     /// Returns the condition under which a composite and all composites around it exist; true for
     /// nil.
-    fileprivate func isThere(_ composite: RecordLayout.Field?) -> FetchRequest.Predicate? {
+    fileprivate func exists(_ composite: RecordLayout.Field?) -> FetchRequest.Predicate? {
         guard let composite else { return .constant(true) }
         guard let field = fields.first(where: { $0.to.index == composite.index }), let value = hasValue(field),
-            let outer = isThere(field.marker)
+            let outer = exists(field.marker)
         else { return nil }
         return outer && value
     }

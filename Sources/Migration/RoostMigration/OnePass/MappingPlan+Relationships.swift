@@ -122,10 +122,9 @@ extension MappingPlan {
                 guard saying.contains(where: { leads($0.origin, to: maker.source) }), let inverse,
                     destination.entities[inverse.destination].includes(maker.destination.number)
                 else { return nil }
-                let origin = relation.relationship(source)
-                if let back = backReference(
-                    maker, relationship: relationship, from: origin, saying: saying.map(\.maker))
-                {
+                let back = backReference(
+                    maker, relationship: relationship, from: relation.relationship(source), saying: saying.map(\.maker))
+                if let back {
                     backReferences.append(back)
                 } else {
                     addObstacle("only the inverse of '\(relationship.name)' has objects in the source")

@@ -184,7 +184,7 @@ struct MappingPlan: Sendable {
     // MARK: Selection of objects
 
     /// The objects that become others.
-    enum Taken: Sendable, Hashable {
+    enum KeySelection: Sendable, Hashable {
         /// All.
         case all
         /// Those whose keys are in the set with this number.
@@ -193,7 +193,7 @@ struct MappingPlan: Sendable {
 
     /// Returns the objects of a source entity, those of subentities included, that some makers
     /// take; nil for none.
-    mutating func taken(of entity: ManagedObjectModel.Entity, by makers: [Maker]) -> Taken? {
+    mutating func taken(of entity: ManagedObjectModel.Entity, by makers: [Maker]) -> KeySelection? {
         guard !makers.isEmpty else { return nil }
         let whole = Set(makers.filter { $0.filter == nil }.map(\.source.number))
         let isAll = entity.selfAndSubentities.allSatisfy { whole.contains($0) || source.entities[$0].isAbstract }
@@ -282,6 +282,6 @@ struct LinkPlan: Sendable {
     /// The pairs that become links, seen from the relationship's source.
     let relation: SourceRelation
     /// The objects at either end that become others.
-    let sources: MappingPlan.Taken
-    let targets: MappingPlan.Taken
+    let sources: MappingPlan.KeySelection
+    let targets: MappingPlan.KeySelection
 }

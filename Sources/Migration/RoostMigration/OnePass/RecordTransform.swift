@@ -158,11 +158,11 @@ final class RecordTransform {
         _ presence: Presence, record: RecordReader, batch: inout RecordBatch
     ) throws(StoreError) {
         if let marker = presence.marker, batch.isBuildingNull(marker) { return }
-        var isThere = presence.isConstant || presence.fields.contains { !record.isNull($0) }
-        for evaluator in presence.expressions where !isThere {
-            isThere = try !value(evaluator, field: presence.composite, record: record).isNull
+        var exists = presence.isConstant || presence.fields.contains { !record.isNull($0) }
+        for evaluator in presence.expressions where !exists {
+            exists = try !value(evaluator, field: presence.composite, record: record).isNull
         }
-        if isThere { batch.setComposite(presence.composite) }
+        if exists { batch.setComposite(presence.composite) }
     }
 
     private func value(

@@ -105,7 +105,7 @@ struct StoreMigration: Sendable {
             throw refusal
         }
         let content = MappedContent(store, plan: plan, pairs: pairs, options: options.conversion)
-        let copied = try conversion.filler.fill(from: content)
+        let copied = try conversion.destinationWriter.fill(from: content)
         let outcome = content.outcome
         let mappings = zip(plan.mapping.entityMappings, outcome.counts).map { mapping, counts in
             let dropped = mapping.sourceEntity.flatMap(plan.source.entity).flatMap { entity in
@@ -123,7 +123,7 @@ struct StoreMigration: Sendable {
         _ store: any PersistentStore, plan: MappingPlan, snapshot: any StoreSnapshot
     ) throws(StoreError) -> MigrationReport {
         let content = PolicyContent(source: store, model: model, mapping: plan.mapping, options: options)
-        let copied = try conversion.filler.fill(from: content)
+        let copied = try conversion.destinationWriter.fill(from: content)
         let outcome = content.outcome.withLock { $0 }
         let mappings = zip(plan.mapping.entityMappings, outcome.counts).map { mapping, count in
             MigrationReport.Mapping(mapping, read: count.read, made: count.made)
@@ -140,12 +140,14 @@ struct StoreMigration: Sendable {
         var refusals = try conversion.refusalsBeforeOpening()
         return try conversion.withSource(isReadOnce: false) { (store) throws(StoreError) in
             refusals +=
-                needsSpace ? try conversion.refusals(of: store, for: model) : try conversion.filler.refusals(for: model)
+                needsSpace
+                ? try conversion.refusals(of: store, for: model) : try conversion.destinationWriter.refusals(for: model)
             var plan = MigrationPlan(
                 source: source.location.description, destination: destination.location.description, path: .onePass,
                 mappings: [],
                 objects: nil, links: nil, losses: [], bytesNeeded: try conversion.bytesNeeded(store),
-                bytesAvailable: try? conversion.filler.bytesAvailable(), secondsNeeded: 0, refusals: [], warnings: [],
+                bytesAvailable: try? conversion.destinationWriter.bytesAvailable(), secondsNeeded: 0, refusals: [],
+                warnings: [],
                 remarks: model.remarkLines())
             do throws(StoreError) {
                 plan.warnings = try StoreContent(store, options: options.conversion).notices()
@@ -247,7 +249,7 @@ struct StoreMigration: Sendable {
     private func rehearse(
         _ plan: MappingPlan, pairs: [Int: OneSidedPairs], store: any PersistentStore, snapshot: any StoreSnapshot
     ) throws(StoreError) -> [StoreError] {
-        let limit = try conversion.filler.documentLimit(store)
+        let limit = try conversion.destinationWriter.documentLimit(store)
         // In three passes it is not known before what links there will be.
         var rehearsal = MigrationRehearsal(
             plan, pairs: pairs, snapshot: snapshot, options: options.conversion,

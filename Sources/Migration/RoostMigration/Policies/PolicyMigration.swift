@@ -30,12 +30,14 @@ struct PolicyContent: StoreContents {
 
     /// Runs the three passes on a thread of its own, on which policies are made and called.
     func fill(
-        _ store: any PersistentStore, by filler: StoreFiller, memory: PrivateMemory
+        _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
         let migration = try WorkerThread("roost-migration") { () throws(StoreError) in
             let snapshot = try source.snapshot()
             defer { snapshot.close() }
-            return try PolicyMigration(self, snapshot: snapshot, store: store, filler: filler, memory: memory).run()
+            return try PolicyMigration(
+                self, snapshot: snapshot, store: store, destinationWriter: destinationWriter, memory: memory
+            ).run()
         }
         return try migration.join().get()
     }
@@ -54,7 +56,7 @@ final class PolicyMigration {
     private let content: DestinationContent
     private let session: MigrationSession
     private let failures = PolicyFailures()
-    private let filler: StoreFiller
+    private let destinationWriter: DestinationWriter
     private let memory: PrivateMemory
     private let store: any PersistentStore
     private let exceptions: RelationshipExceptions
@@ -65,11 +67,12 @@ final class PolicyMigration {
     private var skipped = SkippedObjects()
 
     init(
-        _ contents: PolicyContent, snapshot: any StoreSnapshot, store: any PersistentStore, filler: StoreFiller,
+        _ contents: PolicyContent, snapshot: any StoreSnapshot, store: any PersistentStore,
+        destinationWriter: DestinationWriter,
         memory: PrivateMemory
     ) throws(StoreError) {
         self.contents = contents
-        self.filler = filler
+        self.destinationWriter = destinationWriter
         self.memory = memory
         self.store = store
         start = clock.now
@@ -92,7 +95,8 @@ final class PolicyMigration {
         let names = Dictionary(uniqueKeysWithValues: lastKeys.map { (contents.model.entities[$0.key].name, $0.value) })
         let channel = BatchChannel(capacity: Self.channelCapacity)
         let writer = try WorkerThread("roost-writer") { () throws(StoreError) in
-            do throws(StoreError) { return try filler.write(from: channel, to: store, memory: memory) } catch {
+            do throws(StoreError) { return try destinationWriter.write(from: channel, to: store, memory: memory) } catch
+            {
                 channel.stop()
                 throw error
             }
@@ -255,7 +259,7 @@ final class PolicyMigration {
     private func report(_ current: String) {
         guard content.output.isOpen else { return }
         memory.sample()
-        filler.report(
+        destinationWriter.report(
             .copying, current: current, objects: readCount, links: 0, totalObjects: totalObjects,
             seconds: (clock.now - start).inSeconds)
     }

@@ -169,7 +169,7 @@ struct ChainRun: Sendable {
         defer { snapshot.close() }
         guard let recorded = try snapshot.recordedTally() else { return }
         if options.conversion.verifies {
-            try StoreFiller.compare(
+            try DestinationWriter.compare(
                 recorded, found: try snapshot.computeTally(), model: store.model, location: store.location)
         }
         let digest = recorded.digest

@@ -64,7 +64,7 @@ struct FusedSteps {
             let name = relationship.name.name
             let traced = trace(name, mappings: \.relationshipMappings, line: line)
             guard traced == property(name, mapping: direct, mappings: \.relationshipMappings),
-                agrees(leads(name, origin: traced, line: line), isNew: traced.isNew)
+                agrees(referenceOrigins(name, origin: traced, line: line), isNew: traced.isNew)
             else { return false }
         }
         return true
@@ -186,7 +186,7 @@ struct FusedSteps {
     }
 
     /// The part of a relationship's definition that affects values.
-    private struct Lead: Equatable {
+    private struct ReferenceOrigin: Equatable {
         var isToMany: Bool
         var isOrdered: Bool
         var isOptional: Bool
@@ -195,7 +195,7 @@ struct FusedSteps {
 
     /// Returns each version's definition of a relationship; nil for a version in which it has other
     /// destinations, or another inverse, than in the last.
-    private func leads(_ name: String, origin: Origin, line: [Entity]) -> [Lead?] {
+    private func referenceOrigins(_ name: String, origin: Origin, line: [Entity]) -> [ReferenceOrigin?] {
         guard let last = line.last?.relationship(name), let model = models.last,
             let destinations = self.line(of: model.entities[last.destination].name)
         else { return [] }
@@ -211,7 +211,7 @@ struct FusedSteps {
                 inverse == back?.first(where: { $0.version == version })?.name
             else { return nil }
             let declaration = relationship.declaration
-            return Lead(
+            return ReferenceOrigin(
                 isToMany: relationship.isToMany, isOrdered: relationship.isOrdered, isOptional: declaration.isOptional,
                 counts: [declaration.minCount, declaration.maxCount])
         }

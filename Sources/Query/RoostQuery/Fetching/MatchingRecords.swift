@@ -46,13 +46,13 @@ package final class MatchingRecords: RecordVisitor {
         guard matcher.isQuick else { return try visitCandidates(body) }
         let (quick, evaluator, source) = (matcher.quick, matcher.evaluator, source)
         return try inStrides { (count) throws(StoreError) in
-            var goesOn = true
+            var shouldContinue = true
             let isMore = try source.visit { record in
                 count &+= 1
-                if quick.matches(record, evaluator: evaluator) { goesOn = body(record) }
-                return goesOn && count < FetchCancellation.stride
+                if quick.matches(record, evaluator: evaluator) { shouldContinue = body(record) }
+                return shouldContinue && count < FetchCancellation.stride
             }
-            return (isMore, goesOn)
+            return (isMore, shouldContinue)
         }
     }
 
@@ -66,15 +66,15 @@ package final class MatchingRecords: RecordVisitor {
         }
         let (quick, evaluator, source) = (matcher.quick, matcher.evaluator, source)
         return try inStrides { (count) throws(StoreError) in
-            var goesOn = true
+            var shouldContinue = true
             let isMore = try source.visit { record in
                 count &+= 1
                 if quick.matches(record, evaluator: evaluator), order.leadingNumber(of: record) <= highest {
-                    goesOn = body(record)
+                    shouldContinue = body(record)
                 }
-                return goesOn && count < FetchCancellation.stride
+                return shouldContinue && count < FetchCancellation.stride
             }
-            return (isMore, goesOn)
+            return (isMore, shouldContinue)
         }
     }
 
@@ -129,7 +129,7 @@ package final class MatchingRecords: RecordVisitor {
     /// - Throws: What `next` throws; `cancelled`.
     @inline(__always)
     private func inStrides(
-        _ next: (inout Int) throws(StoreError) -> (isMore: Bool, goesOn: Bool)
+        _ next: (inout Int) throws(StoreError) -> (isMore: Bool, shouldContinue: Bool)
     ) throws(StoreError) -> Bool {
         while !isAtEnd {
             try checkTask()
@@ -138,8 +138,8 @@ package final class MatchingRecords: RecordVisitor {
                 visitedCount += count
                 FetchCancellation.progress?.report(count)
             }
-            let (isMore, goesOn) = try next(&count)
-            guard isMore, goesOn else { return isMore }
+            let (isMore, shouldContinue) = try next(&count)
+            guard isMore, shouldContinue else { return isMore }
         }
         return false
     }
@@ -183,14 +183,14 @@ package final class MatchingRecords: RecordVisitor {
         candidates = RecordBatch(model: found.model)
         do throws(StoreError) {
             isAtEnd = try !inStrides { (count) throws(StoreError) in
-                var goesOn = true
+                var shouldContinue = true
                 let isMore = try source.visit { record in
                     count &+= 1
                     if matcher.matchesQuickly(record) { found.append(record) }
-                    goesOn = found.count < limit && !found.isFull
-                    return goesOn && count < FetchCancellation.stride
+                    shouldContinue = found.count < limit && !found.isFull
+                    return shouldContinue && count < FetchCancellation.stride
                 }
-                return (isMore, goesOn)
+                return (isMore, shouldContinue)
             }
         } catch {
             pendingError = error

@@ -33,7 +33,7 @@ struct DeletePropagation {
     }
 
     /// A relationship with rule deny from a deleted object.
-    private struct Ban {
+    private struct DenyRule {
         let relationship: Int
         let source: ObjectID
         let target: Int64
@@ -60,7 +60,7 @@ struct DeletePropagation {
     /// By the number of a relationship's destination entity: keys of objects that may refer to a
     /// deleted object.
     private var referring: [Set<Int64>]
-    private var bans: [Ban] = []
+    private var denyRules: [DenyRule] = []
     private var denials: [DeleteDenial] = []
     private var links = LinkBatch(relationship: 0)
 
@@ -153,7 +153,7 @@ struct DeletePropagation {
         switch rule.relationship.declaration.deleteRule {
         case .cascade: waiting[destination].append(key)
         case .nullify: referring[destination].insert(key)
-        case .deny: bans.append(Ban(relationship: rule.relationship.number, source: record.id, target: key))
+        case .deny: denyRules.append(DenyRule(relationship: rule.relationship.number, source: record.id, target: key))
         case .noAction: break
         }
     }
@@ -162,26 +162,26 @@ struct DeletePropagation {
 
     /// Finds the deny rules whose destination exists and is not deleted.
     private mutating func collectDenials() throws(StoreError) {
-        var byDestination: [Int: [Ban]] = [:]
-        for ban in bans {
-            let destination = model.relationships[ban.relationship].destination
-            guard !gone[model.entities[destination].root].contains(ban.target) else { continue }
-            byDestination[destination, default: []].append(ban)
+        var byDestination: [Int: [DenyRule]] = [:]
+        for denyRule in denyRules {
+            let destination = model.relationships[denyRule.relationship].destination
+            guard !gone[model.entities[destination].root].contains(denyRule.target) else { continue }
+            byDestination[destination, default: []].append(denyRule)
         }
-        for (destination, bans) in byDestination.sorted(by: { $0.key < $1.key }) {
+        for (destination, denyRules) in byDestination.sorted(by: { $0.key < $1.key }) {
             var existing: [Int64: ObjectID] = [:]
-            let keys = Set(bans.map(\.target)).sorted()
+            let keys = Set(denyRules.map(\.target)).sorted()
             try forEachChunk(of: keys, entity: destination) { (propagation, cursor) throws(StoreError) in
                 var batch = RecordBatch(model: propagation.model)
                 while try cursor.next(into: &batch) {
                     for index in 0..<batch.count { existing[batch.key(at: index)] = batch.id(at: index) }
                 }
             }
-            for ban in bans {
-                guard let remaining = existing[ban.target] else { continue }
+            for denyRule in denyRules {
+                guard let remaining = existing[denyRule.target] else { continue }
                 denials.append(
                     DeleteDenial(
-                        relationship: model.relationships[ban.relationship].name, deleted: ban.source,
+                        relationship: model.relationships[denyRule.relationship].name, deleted: denyRule.source,
                         remaining: remaining, reason: .rule))
             }
         }

@@ -24,20 +24,20 @@ struct StoreCompaction: Sendable {
         let path = StoreFile.resolvingLink(location.path)
         try requireStore(path)
         // One timeout for all waits.
-        let patience = options.patience
+        let timeout = options.timeout
         // Until this ends, no other process replaces the store or removes the new file.
         let claim = try options.claim(location)
         defer { claim.release() }
         StoreFile.sweepTemporarySiblings(of: path, companions: registry.companionSuffixes, holding: claim)
-        var (report, lock) = try settleAndLock(path, patience: patience)
+        var (report, lock) = try settleAndLock(path, timeout: timeout)
         if lock == nil {
             do throws(StoreError) {
-                try compactInPlace(&report, patience: patience)
+                try compactInPlace(&report, timeout: timeout)
             } catch {
                 // The type cannot compact a store that is open elsewhere, or the writers do not
                 // finish.
-                guard error.code == .busy, patience.secondsLeft > 0 else { throw error }
-                lock = try wait(path, report: &report, patience: patience, refusal: error)
+                guard error.code == .busy, timeout.secondsLeft > 0 else { throw error }
+                lock = try wait(path, report: &report, timeout: timeout, refusal: error)
             }
         }
         if let lock {
@@ -53,11 +53,11 @@ struct StoreCompaction: Sendable {
     ///
     /// Throws `refusal` if they do not close it in time.
     private func wait(
-        _ path: String, report: inout CompactionReport, patience: Patience, refusal: StoreError
+        _ path: String, report: inout CompactionReport, timeout: Timeout, refusal: StoreError
     ) throws(StoreError) -> StoreLock {
         do throws(StoreError) {
-            return try StoreReplacement.lock(path, type: type, patience: patience) { () throws(StoreError) in
-                try prepare(&report, path: path, patience: patience)
+            return try StoreReplacement.lock(path, type: type, timeout: timeout) { () throws(StoreError) in
+                try prepare(&report, path: path, timeout: timeout)
             }
         } catch {
             throw error.code == .busy ? refusal : error
@@ -66,16 +66,16 @@ struct StoreCompaction: Sendable {
 
     /// Brings the store into one file, and locks it unless it is open elsewhere.
     private func settleAndLock(
-        _ path: String, patience: Patience
+        _ path: String, timeout: Timeout
     ) throws(StoreError) -> (CompactionReport, StoreLock?) {
         var report = CompactionReport(
             store: location.description, bytesBefore: byteCount(path), bytesAfter: 0, objects: 0, links: 0,
             digest: "", inPlace: false, seconds: 0, warnings: [])
         var isSettled = false
         do throws(StoreError) {
-            let lock = try StoreReplacement.lock(path, type: type, patience: Patience(seconds: 0)) {
+            let lock = try StoreReplacement.lock(path, type: type, timeout: Timeout(seconds: 0)) {
                 () throws(StoreError) in
-                try prepare(&report, path: path, patience: patience)
+                try prepare(&report, path: path, timeout: timeout)
                 isSettled = true
             }
             return (report, lock)
@@ -100,17 +100,17 @@ struct StoreCompaction: Sendable {
 
     /// Does everything that comes before the store is rewritten.
     private func prepare(
-        _ report: inout CompactionReport, path: String, patience: Patience
+        _ report: inout CompactionReport, path: String, timeout: Timeout
     ) throws(StoreError) {
-        try settle(&report, patience: patience)
+        try settle(&report, timeout: timeout)
         try requireSpace(path)
         try options.cancellation?.check()
     }
 
     /// Opens the store and closes it again: recovers what a crash left and brings everything into
     /// the one file.
-    private func settle(_ report: inout CompactionReport, patience: Patience) throws(StoreError) {
-        let store = try type.open(location, options: openingOptions(patience))
+    private func settle(_ report: inout CompactionReport, timeout: Timeout) throws(StoreError) {
+        let store = try type.open(location, options: openingOptions(timeout))
         let digest = try store.closing { () throws(StoreError) in
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
@@ -119,9 +119,9 @@ struct StoreCompaction: Sendable {
         (report.objects, report.links, report.digest) = (digest.objectCount, digest.linkCount, digest.description)
     }
 
-    private func openingOptions(_ patience: Patience) -> StoreOptions {
+    private func openingOptions(_ timeout: Timeout) -> StoreOptions {
         StoreOptions(
-            model: options.sourceModel, timeoutSeconds: patience.secondsLeft, typeOptions: options.sourceTypeOptions)
+            model: options.sourceModel, timeoutSeconds: timeout.secondsLeft, typeOptions: options.sourceTypeOptions)
     }
 
     private func requireSpace(_ path: String) throws(StoreError) {
@@ -182,10 +182,10 @@ struct StoreCompaction: Sendable {
 
     // MARK: Open elsewhere
 
-    private func compactInPlace(_ report: inout CompactionReport, patience: Patience) throws(StoreError) {
+    private func compactInPlace(_ report: inout CompactionReport, timeout: Timeout) throws(StoreError) {
         let cancellation = options.cancellation
         let isSmall = try type.compactOpenStore(
-            location, options: openingOptions(patience), isCancelled: { cancellation?.isCancelled ?? false })
+            location, options: openingOptions(timeout), isCancelled: { cancellation?.isCancelled ?? false })
         report.inPlace = true
         guard !isSmall else { return }
         report.warnings.append(

@@ -145,9 +145,9 @@ package final class ChangedGraph: ObjectGraph {
         }
     }
 
-    private func removeAll(from first: Int, of keys: inout [Int64], where isGone: (Int64) -> Bool) {
-        guard keys[first...].contains(where: isGone) else { return }
-        let rest = keys[first...].filter { !isGone($0) }
+    private func removeAll(from first: Int, of keys: inout [Int64], where isRemoved: (Int64) -> Bool) {
+        guard keys[first...].contains(where: isRemoved) else { return }
+        let rest = keys[first...].filter { !isRemoved($0) }
         keys.replaceSubrange(first..., with: rest)
     }
 }

@@ -80,8 +80,8 @@ struct ModelDiagram {
             let gone = former?.relationships.filter { old in !mine.contains { $0.name == old.name } } ?? []
             for relationship in mine + gone {
                 guard let destination = positions[relationship.destinationEntityName] else { continue }
-                let isGone = !mine.contains { $0.name == relationship.name }
-                let versions = isGone ? before ?? [:] : new
+                let isRemoved = !mine.contains { $0.name == relationship.name }
+                let versions = isRemoved ? before ?? [:] : new
                 let inverse = relationship.inverseName.flatMap { name in
                     versions[relationship.destinationEntityName]?.relationships.first { $0.name == name }
                 }
@@ -98,7 +98,7 @@ struct ModelDiagram {
                 let change: Change? =
                     before == nil
                     ? nil
-                    : isGone
+                    : isRemoved
                         ? .removed
                         : former == nil ? .added : former == relationship && formerInverse == inverse ? nil : .changed
                 connections.append(

@@ -10,7 +10,7 @@ extension ConversionOptions {
     }
 
     /// A wait of as long as the options say, which ends when the conversion is asked to stop.
-    package var patience: Patience { Patience(seconds: timeoutSeconds, isCancelled: isCancelled) }
+    package var timeout: Timeout { Timeout(seconds: timeoutSeconds, isCancelled: isCancelled) }
 
     /// Claims the name of a destination, after waiting for another conversion into it.
     ///
@@ -28,7 +28,7 @@ extension ConversionOptions {
     func replace(
         _ location: StoreLocation, type: any PersistentStoreType, with new: StoreLocation
     ) throws(StoreError) {
-        var patience = patience
+        var timeout = timeout
         var request: ExclusiveRequest?
         defer { request?.withdraw() }
         while true {
@@ -36,7 +36,7 @@ extension ConversionOptions {
                 return try type.replace(location, with: new, overwriting: overwrites)
             } catch {
                 guard error.code == .busy else { throw error }
-                if type.capabilities.contains(.file), patience.secondsLeft > 0 {
+                if type.capabilities.contains(.file), timeout.secondsLeft > 0 {
                     // A store that others have open already has a lock file; without one, no other process can be asked.
                     if let request {
                         request.renew()
@@ -44,7 +44,7 @@ extension ConversionOptions {
                         request = try? ExclusiveRequest(forStoreAt: location.path)
                     }
                 }
-                guard patience.wait() else { throw patience.failure(error) }
+                guard timeout.wait() else { throw timeout.failure(error) }
             }
         }
     }

@@ -15,7 +15,7 @@ final class PartwiseReading: Sendable {
         var failure: (part: Int, error: StoreError)?
     }
 
-    private let filler: StoreFiller
+    private let destinationWriter: DestinationWriter
     private let store: any PersistentStore
     private let parts: [ContentPart]
     private let expected: StoreDigest
@@ -25,10 +25,11 @@ final class PartwiseReading: Sendable {
     private let state: Mutex<State>
 
     init(
-        _ filler: StoreFiller, store: any PersistentStore, parts: [ContentPart], expecting copied: CopiedContent,
+        _ destinationWriter: DestinationWriter, store: any PersistentStore, parts: [ContentPart],
+        expecting copied: CopiedContent,
         memory: PrivateMemory
     ) {
-        self.filler = filler
+        self.destinationWriter = destinationWriter
         self.store = store
         self.parts = parts
         self.memory = memory
@@ -80,7 +81,7 @@ final class PartwiseReading: Sendable {
 
     /// Whether to continue reading.
     private func shouldContinue() throws(StoreError) -> Bool {
-        try filler.options.cancellation?.check()
+        try destinationWriter.options.cancellation?.check()
         return state.withLock { $0.failure == nil }
     }
 
@@ -134,7 +135,7 @@ final class PartwiseReading: Sendable {
             state.objects += objects
             state.links += links
             // Inside the lock, so that the reported numbers only grow.
-            filler.report(
+            destinationWriter.report(
                 .verifying, current: current, objects: state.objects, links: state.links,
                 totalObjects: expected.objectCount,
                 totalLinks: expected.linkCount, seconds: (ContinuousClock().now - start).inSeconds)

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostFiles
 
-extension StoreFiller {
+extension DestinationWriter {
     /// The type of the destination; throws `unknownStoreType`.
     var type: any PersistentStoreType {
         get throws(StoreError) { try destination.type(in: registry) }
@@ -167,7 +167,7 @@ extension StoreFiller {
     }
 }
 
-extension StoreFiller {
+extension DestinationWriter {
     /// The largest document that the destination may become; nil where that does not matter.
     func documentLimit(
         _ source: any PersistentStore

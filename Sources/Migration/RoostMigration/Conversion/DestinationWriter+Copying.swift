@@ -17,7 +17,7 @@ struct CopiedContent: Sendable {
     var isFlushed = true
 }
 
-extension StoreFiller {
+extension DestinationWriter {
     /// The number of batches in transit between the two threads.
     private static let channelCapacity = 6
 

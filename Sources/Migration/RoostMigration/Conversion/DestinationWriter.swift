@@ -3,7 +3,7 @@ internal import RoostFiles
 
 /// Creates, fills, verifies and publishes a destination store, all or nothing, wherever its content
 /// comes from.
-package struct StoreFiller: Sendable {
+package struct DestinationWriter: Sendable {
     let destination: ConversionEndpoint
     /// The name of the source in reports.
     let sourceName: String

@@ -4,7 +4,7 @@ internal import RoostSystem
 /// Waits in growing steps for a condition that can only be polled.
 ///
 /// The cancellation of the task in which it waits ends the wait.
-package struct Patience {
+package struct Timeout {
     private let deadline: ContinuousClock.Instant
     private var stepMicroseconds: Int = 500
     private let isStopped: (() -> Bool)?

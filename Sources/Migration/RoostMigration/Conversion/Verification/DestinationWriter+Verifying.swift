@@ -9,7 +9,7 @@ struct SecondReading {
     var dangling: [RelationshipCount]
 }
 
-extension StoreFiller {
+extension DestinationWriter {
     /// Reads the whole destination, hashing every record and link anew, and lets it check its
     /// file's structure if it is to be verified.
     ///
