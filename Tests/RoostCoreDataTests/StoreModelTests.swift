@@ -121,7 +121,7 @@ import RoostCore
                         AttributeDescription("title", type: .string), AttributeDescription("stars", type: .integer32),
                     ])
             ])
-            return (model, Array(try model.document()))
+            return (model, Array(model.document()))
         }
 
         @Test("a Core Data store is opened with a model document")

@@ -37,7 +37,7 @@ struct ForeignFileTests {
             for overwrites in [false, true] {
                 let options = ConversionOptions(overwrites: overwrites)
                 let plan = try manager.plan(from: .location(a), to: .location(b), options: options)
-                #expect(plan.refusals.count == 1 && plan.refusals.first?.contains("b\(suffix)' is there") == true)
+                #expect(plan.refusals.count == 1 && plan.refusals.first?.contains("b\(suffix)' exists") == true)
                 let error = #expect(throws: StoreError.self) {
                     try manager.convert(from: .location(a), to: .location(b), options: options)
                 }

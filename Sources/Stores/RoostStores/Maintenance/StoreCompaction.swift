@@ -132,7 +132,7 @@ struct StoreCompaction: Sendable {
         guard !overflow, total <= available else {
             throw StoreError(
                 .noSpace,
-                "Cannot compact '\(path)': it needs up to \(needed) bytes and \(options.reservedBytes) must stay free, but \(available) are free. Make room, or convert the store to another disk."
+                "Cannot compact '\(path)': there is not enough space. It needs up to \(needed) bytes and \(options.reservedBytes) must stay free, but \(available) are free. Make room, or convert the store to another disk."
             )
         }
     }

@@ -167,7 +167,7 @@ package struct ResolvedPath: Sendable {
             if names.count > 1, attribute.type != .composite {
                 throw StoreError(
                     .invalidRequest,
-                    "'\(entity.name).\(attribute.name)' is neither a relationship nor a composite, so it has no '\(name)'."
+                    "'\(entity.name).\(attribute.name)' is neither a relationship nor a composite, so it has no '\(names.dropFirst().joined(separator: "."))'."
                 )
             }
         }
