@@ -1,7 +1,8 @@
 // Finds functions with an unlabeled parameter after the first, and open, public and package functions, and requirements
 // of such protocols, with more than five parameters; Scripts/lint calls it.
 //
-// A trailing closure and a variadic parameter need no label.
+// A trailing closure and a variadic parameter need no label. It also finds functions of more than 60 lines, unless their
+// comment says that they are hot, and files of more than 600.
 import Foundation
 
 /// The names of two first parameters that need no labels: labels would only lengthen such a call.
@@ -142,16 +143,64 @@ func violations(in path: String) throws -> [String] {
     return found
 }
 
-func main() throws -> Int32 {
+/// The number of lines of the function whose parameters end at a place; nil for one without a body.
+func lineCount(in text: String, after parameters: String.Index) -> Int? {
+    guard let start = text[parameters...].firstIndex(of: "{") else { return nil }
+    let between = text[parameters..<start]
+    guard !between.contains("}"), !between.contains("\n\n"), !between.contains(#/\b(?:func|var|let|case|init)\b/#)
+    else {
+        return nil
+    }
+    var (depth, end, lines) = (1, text.index(after: start), between.count { $0 == "\n" } + 1)
+    while end < text.endIndex, depth > 0 {
+        switch text[end] {
+        case "{": depth += 1
+        case "}": depth -= 1
+        case "\n": lines += 1
+        default: break
+        }
+        end = text.index(after: end)
+    }
+    return lines
+}
+
+/// Files and functions that are too long.
+func lengths(in path: String) throws -> [String] {
+    let source = try String(contentsOfFile: path, encoding: .utf8)
+    let text = String(decoding: code(source), as: UTF8.self)
     var found: [String] = []
-    for root in roots {
+    let fileLines = text.count { $0 == "\n" }
+    if fileLines > 600 { found.append("\(path): \(fileLines) lines") }
+    let sourceLines = source.split(separator: "\n", omittingEmptySubsequences: false)
+    for match in text.matches(
+        of: #/(?m)^[ ]*(?:@?[A-Za-z]\w*(?:\([^()\n]*\))?\s+)*(?:func\s+([^\s(<]+)|(init)[?!]?)\s*(?:<[^(]*>)?\(/#)
+    {
+        var (depth, end) = (1, match.range.upperBound)
+        while end < text.endIndex, depth > 0 {
+            if text[end] == "(" { depth += 1 } else if text[end] == ")" { depth -= 1 }
+            end = text.index(after: end)
+        }
+        guard let lines = lineCount(in: text, after: end), lines > 60 else { continue }
+        let line = text[..<match.range.lowerBound].count { $0 == "\n" }
+        let comment = sourceLines[..<line].reversed().prefix { $0.contains("//") || $0.contains("@") }
+        if comment.contains(where: { $0.contains("hot") }) { continue }
+        found.append("\(path): \(match.output.1 ?? match.output.2 ?? "?") has \(lines) lines")
+    }
+    return found
+}
+
+func main() throws -> Int32 {
+    var (found, long): ([String], [String]) = ([], [])
+    for root in roots + ["Tests", "Benchmarks"] {
         guard let files = FileManager.default.enumerator(atPath: root) else { continue }
         for case let file as String in files where file.hasSuffix(".swift") && !file.contains(".build/") {
-            found += try violations(in: "\(root)/\(file)")
+            if roots.contains(root) { found += try violations(in: "\(root)/\(file)") }
+            long += try lengths(in: "\(root)/\(file)")
         }
     }
     for line in found.sorted() { print("More than five parameters, or one without a label after the first: \(line)") }
-    return found.isEmpty ? 0 : 1
+    for line in long.sorted() { print("More than 60 lines in a function, or 600 in a file: \(line)") }
+    return found.isEmpty && long.isEmpty ? 0 : 1
 }
 
 do { exit(try main()) } catch {

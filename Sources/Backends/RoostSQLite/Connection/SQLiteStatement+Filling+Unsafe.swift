@@ -131,7 +131,7 @@ extension SQLiteStatement {
     /// uses them. So every `sqlite3_value` function may read these values
     /// (<https://www.sqlite.org/c3ref/value.html>).
     ///
-    /// The function is long because it is the loop body of every scan: a call for each column costs
+    /// The function is long because it is the body of the hot loop of every scan: a call for each column costs
     /// more than the work.
     private func appendRow(
         to batch: inout RecordBatch, handle: OpaquePointer, steps: UnsafeBufferPointer<SQLStep>,

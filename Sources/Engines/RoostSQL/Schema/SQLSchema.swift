@@ -156,18 +156,9 @@ public final class SQLSchema: Sendable {
         }
         constraints = Self.constraints(model, tables: objectTables, tableOfEntity: tableOfEntity)
 
-        var drafts = SQLIndexDrafts(names: names, dialect: dialect, tableCount: objectTables.count)
-        for constraint in constraints {
-            drafts.add(
-                on: constraint.table, at: tableOfEntity[constraint.table.root],
-                columns: constraint.columns.map { SQLIndexColumn(quotedName: $0, isAscending: true) },
-                isUnique: true, scope: constraint.scope)
-        }
-        drafts.addReferences(model, tables: objectTables, tableOfEntity: tableOfEntity)
-        drafts.addFetchIndexes(model, tables: objectTables, tableOfEntity: tableOfEntity)
-        for case let table? in linkTables {
-            drafts.addInverse(of: table)
-        }
+        let drafts = Self.indexDrafts(
+            model, tables: (objectTables, tableOfEntity, linkTables), constraints: constraints,
+            start: SQLIndexDrafts(names: names, dialect: dialect, tableCount: objectTables.count))
         indexes = drafts.items
         indexedColumns = drafts.leadingColumns
         updating = objectTables.indices.map { position in
@@ -176,6 +167,26 @@ public final class SQLSchema: Sendable {
                 table, isIndexed: table.columns.map { drafts.allColumns[position].contains($0.quotedName) },
                 model: model, dialect: dialect, checksum: checksum)
         }
+    }
+
+    /// Returns the indexes for constraints, references, fetch indexes and the other ends of links.
+    private static func indexDrafts(
+        _ model: ManagedObjectModel, tables: (objects: [SQLTable], ofEntity: [Int], links: [LinkTable?]),
+        constraints: [Constraint], start: SQLIndexDrafts
+    ) -> SQLIndexDrafts {
+        var drafts = start
+        for constraint in constraints {
+            drafts.add(
+                on: constraint.table, at: tables.ofEntity[constraint.table.root],
+                columns: constraint.columns.map { SQLIndexColumn(quotedName: $0, isAscending: true) },
+                isUnique: true, scope: constraint.scope)
+        }
+        drafts.addReferences(model, tables: tables.objects, tableOfEntity: tables.ofEntity)
+        drafts.addFetchIndexes(model, tables: tables.objects, tableOfEntity: tables.ofEntity)
+        for case let table? in tables.links {
+            drafts.addInverse(of: table)
+        }
+        return drafts
     }
 
     /// Returns the tables of links by relationship number, and adds their items.
