@@ -1,7 +1,6 @@
 /// The objects of any snapshot, for predicates that follow relationships.
 ///
-/// Every read opens a cursor of the snapshot; a store that knows a shorter way has a graph of its
-/// own.
+/// Every read opens a cursor of the snapshot. A store with a faster way has its own graph.
 package final class SnapshotGraph: ObjectGraph {
     private let snapshot: any StoreSnapshot
     private var links: LinkBatch
@@ -24,7 +23,7 @@ package final class SnapshotGraph: ObjectGraph {
         }
     }
 
-    /// Appends the keys that ``StoreSnapshot/links(of:from:)`` gives.
+    /// Appends the keys from ``StoreSnapshot/links(of:from:)``.
     package func appendDestinations(
         of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
     ) throws(StoreError) {

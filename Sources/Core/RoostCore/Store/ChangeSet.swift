@@ -255,7 +255,7 @@ extension ChangeSet.LastPlace {
         return found
     }
 
-    /// The error of a commit whose expectation does not hold.
+    /// The error of a commit after the last place has changed.
     package var conflict: StoreError {
         StoreError(
             .conflict,

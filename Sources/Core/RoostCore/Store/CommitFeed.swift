@@ -246,11 +246,11 @@ package final class CommitFeed: Sendable {
         state.early = [:]
     }
 
-    // The generation that was last reported; nil before the first look.
+    // MARK: Commits of others
 
-    /// The state of listeners before a look.
+    /// The state of the listeners before a look.
     package struct Ticket: Sendable {
-        /// The generation that they know; nil before the first look.
+        /// The generation that was last reported; nil before the first look.
         package let known: Generation?
         fileprivate let endCount: Int
     }

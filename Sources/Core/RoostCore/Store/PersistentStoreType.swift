@@ -76,18 +76,18 @@ public protocol PersistentStoreType: Sendable {
     ///   this type; `permissionDenied`.
     func destroy(_ location: StoreLocation) throws(StoreError)
 
-    /// Replaces the store at `destination` by the closed store at `source`, in one atomic step.
+    /// Replaces the store at `destination` with the closed store at `source`, in one atomic step.
     ///
-    /// At any moment, one of the two stores exists under the name. Both must be in the same
-    /// directory. `source` must be synced already. On return the new name is durable.
+    /// At any moment, one of the two stores exists at `destination`. Both must be in the same
+    /// directory. The caller must sync `source` first. On return the replacement is durable.
     ///
     /// - Parameters:
-    ///   - destination: The new name of the store.
-    ///   - source: The store to move. It no longer exists under this name afterwards.
+    ///   - destination: The location to move the store to.
+    ///   - source: The store to move. Afterwards no store exists at this location.
     ///   - overwriting: Whether an existing store may be replaced. If false, an existing store
     ///     throws `alreadyExists`.
     /// - Throws: `busy` if either store is open anywhere; `notAStore` if the existing file is not a
-    ///   store of this type; `invalidRequest` if both are the same store.
+    ///   store of this type; `invalidRequest` if both locations are the same store.
     func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError)
 }
 

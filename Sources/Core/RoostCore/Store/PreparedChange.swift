@@ -129,12 +129,12 @@ package final class PreparedChange: Sendable {
         return items
     }
 
-    /// Sorts items by their places, so that records that lie together are reached together.
+    /// Sorts items by their places, so that neighboring records are accessed together.
     private static func inOrder(_ items: [Item]) -> [Item] {
         var isInOrder = true
         for index in 1..<max(1, items.count) where items[index].place < items[index - 1].place { isInOrder = false }
         guard !isInOrder else { return items }
-        // A radix sort by place: comparing would take about seventeen comparisons for each item.
+        // A radix sort by place. A comparison sort needs about 17 comparisons for each item.
         var order: [EntryArena.Item] = []
         order.reserveCapacity(items.count)
         for (index, item) in items.enumerated() {
