@@ -246,8 +246,8 @@ extension StoreError.Code {
     public static let limitExceeded = Self("limitExceeded")
     /// A model document has errors; the message lists them.
     public static let invalidModel = Self("invalidModel")
-    /// A mapping model has errors, or does not fit the models it is used with; the message lists
-    /// them.
+    /// A mapping model has errors, or does not match its source and destination models; the message
+    /// lists the errors.
     public static let invalidMappingModel = Self("invalidMappingModel")
     /// No mapping model can be inferred for two models; the message lists every reason.
     ///

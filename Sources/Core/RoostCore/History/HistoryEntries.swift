@@ -1,6 +1,6 @@
 /// The entries of a history in one transaction or snapshot of an engine's storage.
 ///
-/// An engine implements only this protocol and ``HistoryEntryWriter`` to support histories.
+/// An engine stores histories through this protocol and ``HistoryEntryWriter``.
 package protocol HistoryEntries {
     /// Returns the settings of the history; nil if the store records none.
     func historySettings() throws(StoreError) -> [UInt8]?

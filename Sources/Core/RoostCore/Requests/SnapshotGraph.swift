@@ -6,7 +6,7 @@ package final class SnapshotGraph: ObjectGraph {
     private var links: LinkBatch
     private var records: RecordBatch
 
-    /// A view of the objects of a snapshot, which it keeps alive.
+    /// Creates a graph of the objects of a snapshot, and retains the snapshot.
     package init(_ snapshot: any StoreSnapshot) {
         self.snapshot = snapshot
         links = LinkBatch(relationship: 0)
