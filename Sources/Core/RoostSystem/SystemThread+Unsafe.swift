@@ -38,8 +38,8 @@ package enum SystemThread {
         }
     }
 
-    /// Lets all threads share one heap if the address space of the process is limited (`ulimit
-    /// -v`).
+    /// Lets all threads share one heap if the address space of the process is limited
+    /// (`ulimit -v`).
     ///
     /// Call it before the program starts a second thread.
     package static func spareAddressSpace() { croost_spare_address_space() }

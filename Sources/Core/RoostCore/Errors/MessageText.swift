@@ -24,8 +24,8 @@ package enum MessageText {
         return String(decoding: short, as: UTF8.self)
     }
 
-    /// Appends the bytes of a text. If there are more than `most`, replaces the middle by its
-    /// length.
+    /// Appends the bytes of a text. If there are more than `most`, replaces the middle with
+    /// the number of its bytes.
     private static func append(
         _ text: some BidirectionalCollection<UInt8>, to bytes: inout [UInt8], first: Int, last: Int, most: Int
     ) {

@@ -189,9 +189,9 @@ package struct BatchProperties {
 extension Value {
     /// Returns the value converted to the type of a field of this kind, or nil.
     ///
-    /// Numbers are converted if the conversion is exact: a double to an integer if it is whole, or
-    /// to a decimal if its shortest text is read as the same double. A decimal is converted to the
-    /// nearest double. Booleans are converted from 0 and 1.
+    /// Doubles and decimals are converted to integers if they are whole. A double is converted to
+    /// the decimal with its shortest text, and a decimal to the nearest double. Booleans and the
+    /// numbers 0 and 1 are converted to each other, and so are strings and URIs.
     package func converted(to kind: RecordLayout.Field.Kind) -> Value? {
         switch (self, kind) {
         case (.null, _), (.bool, .boolean), (.double, .double), (.double, .float), (.decimal, .decimal), (.date, .date),

@@ -8,8 +8,8 @@ extension ManagedObjectModel.Entity {
     ///   - name: The name that no property has.
     ///   - known: The names that can be used here.
     ///   - spelling: Returns the spelling of a name for the message.
-    /// - Returns: `; 'created' was 'date' before.`, `; did you mean 'title'?` or `; it has created,
-    ///   title.`
+    /// - Returns: `; 'created' was 'date' before.`, `; did you mean 'title'?` or
+    ///   `; it has created, title.`
     package func hint(
         forUnknown name: String, among known: [String], _ spelling: (String) -> String = { $0 }
     ) -> String {

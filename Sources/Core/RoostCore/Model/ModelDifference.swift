@@ -33,8 +33,8 @@ package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
     /// `Track.title: attribute changed (isOptional: true → false); needs a migration`.
     package var description: String { text + (changesVersionHash ? "; needs a migration" : "") }
 
-    /// The difference as a line, without the need for a migration: `Track.date: attribute renamed
-    /// to created`.
+    /// The difference as a line, without the need for a migration:
+    /// `Track.date: attribute renamed to created`.
     package var text: String {
         var names = [entity, property].compactMap { $0 }
         var what = "\(subject) \(kind)"
@@ -183,9 +183,9 @@ private struct ModelComparison {
     }
 
     /// Compares two versions of an entity.
+    ///
     /// `changedInverses` contains, by the name of a relationship, the change of the inverse in the
     /// version hash.
-    /// version hash changed.
     private mutating func compare(
         _ old: ManagedObjectModel.Entity, new: ManagedObjectModel.Entity, changedInverses: [String: String]
     ) {

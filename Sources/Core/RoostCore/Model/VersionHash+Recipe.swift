@@ -58,7 +58,6 @@ extension ManagedObjectModel {
     ///
     /// ```swift
     /// let hash = VersionHash("8b04d3f7f66824b3c78906b268c6b868")
-    ///
     /// let isMatch = model.versionHashes(by: .v1)["Note"] == hash
     /// ```
     ///

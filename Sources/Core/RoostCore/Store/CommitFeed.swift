@@ -255,8 +255,9 @@ package final class CommitFeed: Sendable {
         fileprivate let endCount: Int
     }
 
-    /// Returns the ticket of a look; call it before reading the generation. Returns nil without
-    /// listeners, and during a commit of this process.
+    /// Returns the ticket of a look, to be created before the generation is read.
+    ///
+    /// Returns nil without listeners, and during a commit of this process unless a look is due.
     package func ticket() -> Ticket? {
         state.withLock { state in
             let canLook = state.openCount == 0 || Self.isLookDue(state)
@@ -294,8 +295,8 @@ package final class CommitFeed: Sendable {
     /// Reports commits of other processes, by comparing the store's generation with the generation
     /// that was last reported.
     ///
-    /// - Returns: False, without an effect, if a commit of this process began or ended after the
-    ///   ticket, or if there are no listeners anymore.
+    /// - Returns: False, without an effect, if there are no listeners anymore, or if a commit of
+    ///   this process began or ended after the ticket and no look is due.
     @discardableResult
     package func look(_ look: Look) -> Bool {
         let (ticket, generation) = (look.ticket, look.generation)

@@ -5,9 +5,10 @@ internal import RoostSystem
 /// A store's user metadata as JSON that preserves every value and its type.
 ///
 /// Text, booleans, lists and dictionaries use the JSON types. A number with a point or an exponent
-/// is a `double`, any other number an `int`. The other values are objects with one key: `{"$date":
-/// 12.5}` (seconds since 2001-01-01), `{"$data": "<base64>"}`, `{"$double": "NaN"}` for values that
-/// JSON numbers lack, and `{"$dictionary": {…}}` for a dictionary whose only key starts with `$`.
+/// is a `double`, any other number an `int`. The other values are objects with one key:
+/// `{"$date": 12.5}` (seconds since 2001-01-01), `{"$data": "<base64>"}`, `{"$double": "NaN"}` for
+/// values that JSON numbers lack, and `{"$dictionary": {…}}` for a dictionary whose only key starts
+/// with `$`.
 package enum MetadataDocument {
     /// Returns the metadata as compact JSON with keys in byte order, so that equal metadata has
     /// equal bytes.

@@ -18,8 +18,8 @@ public struct StoreOptionDescription: Sendable, Hashable {
         /// Any text.
         case text
 
-        /// The possible values in words, such as `full, extra or normal` or `a whole number from 2
-        /// to 1000000`.
+        /// The possible values in words, such as `full, extra or normal` or
+        /// `a whole number from 2 to 1000000`.
         package var description: String {
             switch self {
             case .words(let words) where words.count < 2: return words.joined()

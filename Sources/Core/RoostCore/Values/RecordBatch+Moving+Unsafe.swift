@@ -6,7 +6,7 @@ extension RecordBatch {
     ///   - key: The object's key.
     ///   - version: The object's version.
     ///   - prototype: Header, bitmap and slots of a record of the layout, with null tail fields;
-    ///     created by ``prototype(_:of:)``.
+    ///     created by ``prototype(_:of:model:)``.
     package mutating func beginRecord(
         _ layout: RecordLayout, key: Int64, version: UInt32, startingWith prototype: [UInt8]
     ) {
@@ -61,8 +61,8 @@ extension RecordBatch {
 
     /// Copies the tail bytes of fields from another record to the record being built.
     ///
-    /// ``moveSlots(of:_:)`` copies the null bits. Tail fields must be set in the layout's order.
-    /// order.
+    /// ``moveSlots(of:by:)`` copies the null bits. Tail fields must be set in the layout's order.
+    ///
     /// - Throws: `limitExceeded` if the record would become larger than
     ///   ``RecordLayout/maximumByteCount``.
     package mutating func moveTail(of record: RecordReader, tail: RecordMoves.Tail, by moves: RecordMoves)

@@ -2,8 +2,9 @@
 /// slots and tails.
 ///
 /// Create it once for two layouts, and use it for many records. Call
-/// ``RecordBatch/beginRecord(_:key:version:startingWith:)``, then ``RecordBatch/moveSlots(of:_:)``,
-/// then ``RecordBatch/moveTail(of:_:)`` for each of the ``tails``, in order with other tail fields.
+/// ``RecordBatch/beginRecord(_:key:version:startingWith:)``, then
+/// ``RecordBatch/moveSlots(of:by:)``, then ``RecordBatch/moveTail(of:tail:by:)`` for each of the
+/// ``tails``, in order with other tail fields.
 package struct RecordMoves: Sendable {
     /// Slots that are adjacent in both layouts.
     struct Slots: Sendable {
