@@ -35,7 +35,7 @@ public struct StoreError: Error, Sendable, Adjustable {
     /// The objects that another commit changed since they were read; only with code
     /// ``Code/conflict``.
     public var conflicts: [ObjectConflict] = []
-    /// The pairs of objects that claim the same unique values; only with code
+    /// The pairs of objects that have the same unique values; only with code
     /// ``Code/constraintViolation``.
     public var violations: [ConstraintViolation] = []
     /// The objects that cannot be deleted, with the reasons; only with code ``Code/deleteDenied``.

@@ -71,7 +71,7 @@ public struct HistoryChange: Sendable, Hashable {
     public let kind: Kind
     /// The names of the attributes and to-one relationships that an update changed, sorted.
     ///
-    /// A to-one relationship is also named if only the object's place in the ordered inverse
+    /// A to-one relationship is also listed if only the object's place in the ordered inverse
     /// changed. Empty for inserts and deletes.
     public package(set) var changedProperties: [String]
     /// The last values of a deleted object, for attributes that had a value and whose

@@ -110,9 +110,9 @@ public protocol RecordCursor: AnyObject {
     ///
     /// Returns false, with an empty batch, at the end and in every later call.
     ///
-    /// If the error names an object (``StoreError/damagedObject``), only that record is lost: all
-    /// records before it were returned, and the next call continues after it. After any other error
-    /// the cursor is at its end.
+    /// If an error has a ``StoreError/damagedObject``, only the record of that object is lost. All
+    /// records before it have been returned, and the next call continues after it. Any other error
+    /// ends the cursor.
     ///
     /// - Throws: `modelMismatch` if the batch has another model, which leaves the batch and the
     ///   cursor unchanged; `corrupted`.

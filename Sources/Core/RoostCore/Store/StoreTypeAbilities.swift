@@ -5,8 +5,8 @@
 public protocol CompactingStoreType: PersistentStoreType {
     /// Makes a store's file as small as possible in one atomic step.
     ///
-    /// Readers continue; other writers wait. After an error or a crash the store holds the same
-    /// content. The content, the identity and the generation never change.
+    /// Readers continue, but other writers wait. The content, the identity and the generation never
+    /// change, even after an error or a crash.
     ///
     /// - Parameters:
     ///   - location: The store.
