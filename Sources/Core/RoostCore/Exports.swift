@@ -1,2 +1,2 @@
-// The lock of backends: Synchronization.Mutex makes ThreadSanitizer report false races on Linux.
+// The lock for backends. ThreadSanitizer reports false races for Synchronization.Mutex on Linux.
 @_exported public import class RoostSystem.Mutex

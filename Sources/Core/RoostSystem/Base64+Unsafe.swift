@@ -1,4 +1,4 @@
-/// The base64 codec of the package.
+/// The base64 encoder and decoder of the package.
 package enum Base64 {
     /// The 64 digits, in the order of their values.
     private static let digits: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -10,17 +10,17 @@ package enum Base64 {
         return values
     }()
 
-    /// The number of digits of some bytes, padding included.
+    /// Returns the number of digits for a number of bytes, including padding.
     package static func digitCount(ofByteCount byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
 
-    /// Writes the digits of some bytes, padded.
+    /// Encodes bytes as padded digits.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - output: The place of the digits, with room for ``digitCount(ofByteCount:)``.
+    ///   - output: The memory for the digits, with room for ``digitCount(ofByteCount:)``.
     package static func encode(_ bytes: UnsafeRawBufferPointer, into output: UnsafeMutablePointer<UInt8>) {
-        // SAFETY: each turn reads three bytes before `whole` and writes four; the rest is the last
-        // group.
+        // SAFETY: each iteration reads three bytes before `whole` and writes four. The remaining
+        // bytes are the last group.
         let digits = digits.utf8Start
         let (whole, rest) = (bytes.count / 3 * 3, bytes.count % 3)
         var (index, place) = (0, 0)
@@ -41,22 +41,21 @@ package enum Base64 {
         output[place + 3] = UInt8(ascii: "=")
     }
 
-    /// Returns the text of some bytes, padded.
+    /// Returns bytes as padded base64.
     package static func text(of bytes: [UInt8]) -> String {
         let count = digitCount(ofByteCount: bytes.count)
         return String(unsafeUninitializedCapacity: count) { output in
-            // SAFETY: the output has room for `count` digits, and `encode` writes every one of
-            // them.
+            // SAFETY: the output has room for `count` digits, and `encode` writes all of them.
             guard count > 0, let start = output.baseAddress else { return 0 }
             bytes.withUnsafeBytes { encode($0, into: start) }
             return count
         }
     }
 
-    /// Returns the bytes of a text that a person or another program wrote; nil if it is not base64.
+    /// Decodes base64 that a person or another program wrote; returns nil for any other text.
     ///
-    /// The text must be padded. Some programs write bits of the last digit that do not fit a byte,
-    /// or too many padding characters. They are ignored.
+    /// The text must be padded. Some programs write extra bits in the last digit, or too many
+    /// padding characters; both are ignored.
     ///
     /// - Parameters:
     ///   - text: The text.
@@ -80,15 +79,15 @@ package enum Base64 {
         return isValid ? bytes : nil
     }
 
-    /// Writes the bytes of a text.
+    /// Decodes base64.
     ///
     /// The text must be padded and have no spaces.
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - bytes: The place of the bytes, with room for three for every four of the text.
-    ///   - ignoringLastBits: Whether the last digit may have bits that do not fit a byte. They are
-    ///     lost. Without this, equal bytes have one text only.
+    ///   - bytes: The memory for the bytes, with room for three bytes for every four digits.
+    ///   - ignoringLastBits: Whether extra bits in the last digit are allowed and ignored. If
+    ///     false, each sequence of bytes has only one valid text.
     /// - Returns: The number of bytes; nil if the text is not base64.
     package static func decode(
         _ text: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer, ignoringLastBits: Bool = false

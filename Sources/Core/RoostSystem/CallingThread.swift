@@ -1,5 +1,5 @@
-/// Runs the jobs of a task on the thread that waits for it, whose stack is larger than those of the
-/// threads that tasks have.
+/// Runs the jobs of a task on the thread that waits for the task, because its stack is larger than
+/// those of the threads that run tasks.
 ///
 /// ```swift
 /// let thread = CallingThread()
@@ -16,7 +16,7 @@ package final class CallingThread: TaskExecutor {
         jobs.withLock { $0.append(job) }
     }
 
-    /// Runs the jobs that are there; a task that never waits for anything is one.
+    /// Runs all waiting jobs; a task that never suspends consists of one job.
     package func run() {
         while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
             job.runSynchronously(on: asUnownedTaskExecutor())

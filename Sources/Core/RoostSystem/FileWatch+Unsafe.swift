@@ -1,20 +1,20 @@
-/// Waits for changes of files' attributes, such as times that ``futimens`` sets.
+/// Waits for changes of files' attributes, such as the times that ``futimens`` sets.
 ///
-/// One file of the process for any number of watched files: systems limit both.
+/// One open file serves any number of watched files, because systems limit both.
 package final class FileWatch: Sendable {
     /// The result of a wait.
     package enum Outcome: Sendable {
-        /// Nothing changed in the time.
+        /// Nothing changed before the timeout.
         case nothing
         /// The files with these numbers changed.
         case files(Set<CInt>)
-        /// Files changed, and the system does not say which.
+        /// Files changed, but the system does not report which.
         case anyFile
     }
 
     private let descriptor: CInt
 
-    /// Opens a watch; nil where the system has none, or too many are open.
+    /// Opens a watch; returns nil if the system does not support watches, or too many are open.
     package init?() {
         descriptor = croost_open_watch()
         if descriptor < 0 { return nil }
@@ -22,24 +22,24 @@ package final class FileWatch: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Watches a file, from now on; returns nil if the system cannot.
+    /// Starts to watch a file; returns nil if the system cannot watch it.
     ///
-    /// - Returns: A number, which names of one file can share.
+    /// - Returns: A number, which is the same for several names of one file.
     package func add(_ path: String) -> CInt? {
         let number = croost_watch_file(descriptor, path)
         return number < 0 ? nil : number
     }
 
-    /// Ends the watch of a file.
+    /// Stops watching a file.
     package func remove(_ number: CInt) { croost_unwatch_file(descriptor, number) }
 
-    /// Waits until files change, or the time is over.
+    /// Waits until files change or the timeout ends.
     ///
-    /// - Returns: What changed since the last call; nil if the system cannot say that any more.
+    /// - Returns: The changes since the last call; nil if the system can no longer report changes.
     package func wait(milliseconds: Int) -> Outcome? {
         withUnsafeTemporaryAllocation(of: CInt.self, capacity: 64) { numbers in
-            // SAFETY: no more numbers are stored than the memory has room for, and none is read
-            // that was not stored.
+            // SAFETY: the call stores at most as many numbers as there is room for, and only stored
+            // numbers are read.
             let count = croost_wait_for_files(
                 descriptor, CInt(clamping: milliseconds), numbers.baseAddress, CInt(numbers.count))
             if count < 0 { return nil }

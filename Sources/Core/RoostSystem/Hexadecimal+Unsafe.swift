@@ -1,6 +1,6 @@
-/// Bytes and numbers as hexadecimal text: the one alphabet of the package.
+/// Hexadecimal text for bytes and numbers.
 package enum Hexadecimal {
-    /// The value of each digit of either case; 255 for every other byte.
+    /// The value of each digit in upper or lower case; 255 for every other byte.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 255, count: 256)
         for (value, digit) in "0123456789abcdef".utf8.enumerated() { values[Int(digit)] = UInt8(value) }
@@ -9,13 +9,13 @@ package enum Hexadecimal {
     }()
     private static let upperCaseDigits: StaticString = "0123456789ABCDEF"
 
-    /// Whether a byte is a hexadecimal digit of either case.
+    /// Whether a byte is a hexadecimal digit in upper or lower case.
     package static func isDigit(_ byte: UInt8) -> Bool { values[Int(byte)] < 16 }
 
-    /// The text of some bytes, two digits of lower case for each.
+    /// Returns bytes as text, with two lower-case digits for each byte.
     package static func text(_ bytes: some Sequence<UInt8>) -> String { bytes.map(\.hexadecimal).joined() }
 
-    /// Returns a path as it is written in a URI: every byte but letters, digits and `-./_~` as
+    /// Returns a path for use in a URI: every byte except letters, digits and `-./_~` is written as
     /// `%XX`.
     package static func percentEncoded(_ path: String) -> String {
         var result = ""
@@ -32,7 +32,7 @@ package enum Hexadecimal {
         return result
     }
 
-    /// Writes the 16 bytes of a UUID's text; returns false for any other text.
+    /// Decodes the text of a UUID to 16 bytes; returns false for any other text.
     package static func decodeUUID(_ text: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer) -> Bool {
         guard text.count == 36, bytes.count == 16 else { return false }
         return values.withUnsafeBufferPointer { values in
@@ -52,12 +52,12 @@ package enum Hexadecimal {
         }
     }
 
-    /// Writes the 36 characters of a UUID, in upper case.
+    /// Encodes a UUID as 36 characters in upper case.
     ///
     /// - Parameters:
     ///   - bytes: The 16 bytes of the UUID.
-    ///   - output: The place of the characters, with room for two for each byte and four hyphens.
-    /// - Returns: The number of characters; fewer bytes have fewer hyphens.
+    ///   - output: The memory for the characters, with room for two for each byte and four hyphens.
+    /// - Returns: The number of characters, which is lower for fewer bytes.
     package static func encodeUUID(
         _ bytes: UnsafeRawBufferPointer, into output: UnsafeMutablePointer<UInt8>
     ) -> Int {
@@ -77,13 +77,14 @@ package enum Hexadecimal {
 }
 
 extension UnsignedInteger where Self: FixedWidthInteger {
-    /// The digits of all bits, in lower case: two for each byte, leading zeros included.
+    /// The lower-case digits of all bits, two for each byte, including leading zeros.
     package var hexadecimal: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: Self.bitWidth / 4 - digits.utf8.count) + digits
     }
 
-    /// Reads what ``hexadecimal`` writes, in either case; nil for fewer or more digits, or a sign.
+    /// Reads the form of ``hexadecimal``, in upper or lower case; returns nil for any other length,
+    /// or a sign.
     package init?(hexadecimal text: some StringProtocol) {
         guard text.utf8.count == Self.bitWidth / 4, text.utf8.allSatisfy(Hexadecimal.isDigit) else { return nil }
         self.init(text, radix: 16)

@@ -1,15 +1,16 @@
-/// A lock around one state, over `pthread_mutex_t`.
+/// A lock that protects a state, based on `pthread_mutex_t`.
 ///
-/// Used instead of `Synchronization.Mutex`, for whose every use ThreadSanitizer reports a false
-/// race on Linux. Not recursive: calling `withLock` from inside its own body deadlocks.
+/// It replaces `Synchronization.Mutex`, because ThreadSanitizer reports a false race for every use
+/// of that type on Linux. The lock is not recursive: calling `withLock` inside its own body
+/// deadlocks.
 public final class Mutex<State>: @unchecked Sendable {
-    // Proof of Sendable: `state` has memory of its own from init to deinit, accessed only while
-    // `lock` is held. A pointer, because every access to a stored property of a class is checked
-    // for exclusivity, which the lock already grants.
+    // Proof of Sendable: `state` owns its memory from init to deinit and is accessed only while
+    // `lock` is held. It is a pointer, because every access to a stored property of a class is
+    // checked for exclusivity, which the lock already ensures.
     @usableFromInline let state: UnsafeMutablePointer<State>
     @usableFromInline let lock: PlainLock
 
-    /// Makes an unlocked mutex that guards `state`.
+    /// Creates an unlocked mutex that protects `state`.
     public init(_ state: consuming sending State) {
         self.state = .allocate(capacity: 1)
         self.state.initialize(to: state)
@@ -33,7 +34,7 @@ public final class Mutex<State>: @unchecked Sendable {
     }
 }
 
-/// The system's lock alone, in memory of its own because it must never be moved.
+/// The system's lock, in separate memory because it must never be moved.
 @usableFromInline
 struct PlainLock {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>

@@ -1,8 +1,9 @@
-/// A temporary file without a name: created with mode 0600, unlinked at once, deleted when it is
-/// deallocated or the process ends.
+/// A temporary file without a name: created with mode 0600, unlinked at once, and deleted when this
+/// object is deallocated or the process ends.
 ///
 /// A process that ends between creating and unlinking leaves an empty file whose name
-/// ``isName(_:)`` recognizes. A sweep may remove it at any time, also while it is being created.
+/// ``isName(_:)`` recognizes. A cleanup may remove such a file at any time, even directly after its
+/// creation.
 package final class SpillFile {
     private static let namePrefix = ".roost-spill."
     private static let nameSuffix = ".roost-tmp"
@@ -17,9 +18,9 @@ package final class SpillFile {
     private let descriptor: CInt
     package private(set) var byteCount = 0
 
-    /// Makes an empty file in the first of the directories that allows it.
+    /// Creates an empty file in the first of the directories that allows it.
     ///
-    /// - Throws: Code `ioFailure`, or `noSpace`, naming the last directory.
+    /// - Throws: `ioFailure` or `noSpace`, with the last directory.
     package init(inOneOf directories: [String]) throws(SystemFailure) {
         var failure = SystemFailure(.ioFailure, "Cannot make a temporary file: no directory was given for it.")
         for directory in directories {
@@ -30,7 +31,7 @@ package final class SpillFile {
                 failure = Self.error(errno, what: "make a temporary file in '\(directory)'")
                 continue
             }
-            // A sweep may have been faster.
+            // A cleanup may already have removed the file.
             guard unlink(path) == 0 || errno == ENOENT else {
                 failure = Self.error(errno, what: "unlink a temporary file in '\(directory)'")
                 close(opened)
@@ -43,14 +44,15 @@ package final class SpillFile {
     }
 
     deinit {
-        // The file has no name and is not read again: a failure to close it loses nothing.
+        // The file has no name and is not read again, so a failure to close it has no effect.
         close(descriptor)
     }
 
-    /// Adds bytes at the end.
+    /// Appends bytes.
     package func append(_ bytes: [UInt8]) throws(SystemFailure) { try write(bytes, at: byteCount) }
 
-    /// Writes bytes at `offset`, replacing existing ones; a gap before them reads as zeros.
+    /// Writes bytes at `offset`, and overwrites existing bytes. A gap before `offset` reads as
+    /// zeros.
     package func write(_ bytes: [UInt8], at offset: Int) throws(SystemFailure) {
         var written = 0
         while written < bytes.count {
@@ -69,7 +71,7 @@ package final class SpillFile {
         byteCount = max(byteCount, offset + written)
     }
 
-    /// Reads up to `count` bytes at `offset`; fewer only at the end.
+    /// Reads up to `count` bytes at `offset`; returns fewer only at the end of the file.
     package func read(_ count: Int, at offset: Int) throws(SystemFailure) -> [UInt8] {
         let wanted = max(0, min(count, byteCount - offset))
         var bytes = [UInt8](repeating: 0, count: wanted)
@@ -98,7 +100,7 @@ package final class SpillFile {
             "Cannot \(what): \(reason).\(full ? " Make room, or set TMPDIR to a larger file system." : "")")
     }
 
-    /// The directory the system has for temporary files.
+    /// The system's directory for temporary files.
     package static var systemDirectory: String {
         guard let value = getenv("TMPDIR") else { return "/tmp" }
         let path = String(cString: value)

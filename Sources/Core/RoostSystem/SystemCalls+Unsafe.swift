@@ -1,8 +1,8 @@
-/// System calls that have the same names as methods of their callers.
+/// System calls for callers that have methods with the same names.
 ///
-/// In such a caller, the plain name would need the name of the C library as a prefix.
+/// In these callers, a plain call would need the name of the C library as a prefix.
 package enum SystemCalls {
-    /// read(2): the bytes that were read, 0 at the end, or -1 with `errno`.
+    /// read(2): returns the number of bytes read, 0 at the end, or -1 with `errno`.
     package static func read(_ descriptor: CInt, into bytes: UnsafeMutableRawBufferPointer) -> Int {
         #if canImport(Glibc)
             Glibc.read(descriptor, bytes.baseAddress, bytes.count)
@@ -13,7 +13,7 @@ package enum SystemCalls {
         #endif
     }
 
-    /// write(2): the bytes that were written, or -1 with `errno`.
+    /// write(2): returns the number of bytes written, or -1 with `errno`.
     package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) -> Int {
         #if canImport(Glibc)
             Glibc.write(descriptor, bytes.baseAddress, bytes.count)
@@ -24,7 +24,7 @@ package enum SystemCalls {
         #endif
     }
 
-    /// Ends a process, which gets no chance to do anything: 0, or -1 with `errno`.
+    /// Kills a process with SIGKILL; returns 0, or -1 with `errno`.
     package static func kill(_ process: pid_t) -> CInt {
         #if canImport(Glibc)
             Glibc.kill(process, SIGKILL)

@@ -1,6 +1,6 @@
-/// A call of the system that failed, in a module that does not know stores.
+/// A failed system call, for a module that does not depend on stores.
 ///
-/// RoostCore makes a `StoreError` of it, with the code that has the same name.
+/// RoostCore converts it to a `StoreError` with the code of the same name.
 package struct SystemFailure: Error, Hashable, Sendable {
     /// The kinds of failure, for programs.
     package enum Code: Sendable {

@@ -1,5 +1,5 @@
-// The C library of the system, and what Swift does not show of it, imported here once: a file that
-// imports RoostSystem has their calls.
+// The system's C library, and functions of it that Swift does not import. They are imported here
+// once for all files that import RoostSystem.
 @_exported public import CRoostSystem
 
 #if canImport(Glibc)

@@ -1,7 +1,7 @@
-/// Starts threads by the system's own call, which says when it could not.
+/// Starts threads with a system call that reports failures.
 ///
-/// Foundation's `Thread` does not: code that waits for a thread that was never started
-/// waits forever.
+/// Foundation's `Thread` does not report them, so code that waits for a thread that was never
+/// started waits forever.
 package enum SystemThread {
     /// The name and the closure of a new thread.
     private final class Work {
@@ -16,14 +16,14 @@ package enum SystemThread {
         }
     }
 
-    /// Starts a thread that runs `body` and ends.
+    /// Starts a thread that runs `body` and then ends.
     ///
     /// - Parameters:
     ///   - name: The name that debuggers show.
-    ///   - stackByteCount: The size of its stack, a multiple of the page size; memory that is not
-    ///     touched costs address space only.
+    ///   - stackByteCount: The size of the stack, a multiple of the page size. Unused memory costs
+    ///     only address space.
     ///   - body: The work.
-    /// - Throws: `outOfResources` when the system starts no more threads; `body` is not run then.
+    /// - Throws: `outOfResources` if the system cannot start a thread; `body` does not run then.
     package static func start(
         _ name: String, stackByteCount: Int, _ body: @escaping @Sendable () -> Void
     ) throws(SystemFailure) {
@@ -38,9 +38,10 @@ package enum SystemThread {
         }
     }
 
-    /// Makes threads share one heap if the address space of the process is limited (`ulimit -v`).
+    /// Lets all threads share one heap if the address space of the process is limited
+    /// (`ulimit -v`).
     ///
-    /// For programs, before they start a second thread.
+    /// Call it before the program starts a second thread.
     package static func spareAddressSpace() { croost_spare_address_space() }
 
     /// Runs the work of a new thread.

@@ -1,10 +1,10 @@
 package import RoostJSONText
 
-/// The members of an object that is written; what has its default value is left out.
+/// The members of an object to write, without those that have their default value.
 package struct JSONMembers {
     package var members: [JSONMember] = []
 
-    /// Starts without members.
+    /// Creates a list without members.
     package init() {}
 
     package mutating func add(_ key: String, _ text: String?) {

@@ -6,10 +6,10 @@ extension JSONNode {
     /// - Parameters:
     ///   - text: The text.
     ///   - acceptsJSON5: Whether the text may be JSON5.
-    ///   - noun: The document at the beginning of the message: `The model document`.
-    ///   - code: The code of errors that are about the text.
+    ///   - noun: The name of the document at the start of messages: `The model document`.
+    ///   - code: The code for errors in the text.
     /// - Returns: The tree of the text.
-    /// - Throws: An error with the code, the noun, the place and the reason.
+    /// - Throws: An error with the code, the noun, the position and the reason.
     package static func document(
         _ text: [UInt8], acceptsJSON5: Bool = false, as noun: String, code: StoreError.Code
     ) throws(StoreError) -> JSONNode {

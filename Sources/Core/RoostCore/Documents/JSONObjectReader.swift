@@ -1,13 +1,13 @@
 package import RoostJSONText
 
-/// Collects what is wrong with a document, so that all of it is reported at once.
+/// Collects the problems of a document, so that all of them are reported at once.
 package final class JSONProblems {
-    /// The maximum number of described problems; more are only counted, to bound the cost of a
-    /// hostile text.
+    /// The maximum number of described problems. Further problems are only counted, to limit the
+    /// cost of a hostile text.
     package static let maximumCount = 100
 
-    /// One line per problem: path, position, description; past the maximum, a last line with the
-    /// number of the rest.
+    /// One line per problem: path, position, description. If there are more problems than the
+    /// maximum, the last line contains their number.
     package var messages: [String] {
         count > Self.maximumCount ? described + ["… and \(count - Self.maximumCount) more."] : described
     }
@@ -16,7 +16,7 @@ package final class JSONProblems {
     private var count = 0
     private let bytes: [UInt8]
 
-    /// Makes an empty collection for a text.
+    /// Creates an empty collection for a text.
     package init(of bytes: [UInt8]) { self.bytes = bytes }
 
     /// Adds a problem.
@@ -27,23 +27,23 @@ package final class JSONProblems {
         described.append("\(place) (\(TextPosition(of: byteOffset, in: bytes))): \(message)")
     }
 
-    /// Adds that a node is of the wrong kind.
+    /// Adds the problem of a node with the wrong type.
     package func addMismatch(_ node: JSONNode, expected: String, path: String) {
         add("\(expected) is expected, not \(node.kindDescription).", path: path, at: node.byteOffset)
     }
 }
 
 extension JSONProblems {
-    /// Adds that a number of the right kind is too large or too small.
+    /// Adds the problem of a number that is out of range.
     package func addOutOfRange(_ node: JSONNode, expected: String, path: String) {
         add("\(expected) is expected, and this number is out of range.", path: path, at: node.byteOffset)
     }
 }
 
-/// Reads the members of one object by key; reports wrong types and unknown keys instead of
+/// Reads the members of one object by key. Reports wrong types and unknown keys instead of
 /// throwing.
 ///
-/// `null` counts as absent.
+/// A member with the value `null` counts as absent.
 package struct JSONObjectReader {
     /// The path of the object: `entities.Track`.
     package let path: String
@@ -51,12 +51,11 @@ package struct JSONObjectReader {
     package let problems: JSONProblems
     private let members: [String: JSONNode]
 
-    /// Takes an object whose keys must be among `keys`; reports any other key or node and
-    /// continues.
+    /// Reads an object whose keys must be in `keys`. Reports any other key or node, and continues.
     package init(_ node: JSONNode, path: String, keys: [String], problems: JSONProblems) {
         self.path = path
         self.problems = problems
-        // A composite may have thousands of elements; everything else has a few keys.
+        // A composite may have thousands of elements. All other objects have a few keys.
         let known = keys.count > 64 ? Set(keys) : nil
         var members: [String: JSONNode] = [:]
         for member in Self.members(of: node, path: path, problems: problems) {
@@ -82,25 +81,26 @@ package struct JSONObjectReader {
         return members
     }
 
-    /// Returns the path of a key below a path, `path.key`; cuts a very long key in its middle.
+    /// Returns the path of a key below a path, `path.key`. A very long key is shortened in the
+    /// middle.
     package static func join(_ path: String, with key: String) -> String {
         let key = MessageText.bounded(key)
         return path.isEmpty ? key : path + "." + key
     }
 
-    /// The path of a member.
+    /// Returns the path of a member.
     package func path(_ key: String) -> String { Self.join(path, with: key) }
 
-    /// The member's node, or nil.
+    /// Returns the member's node, or nil.
     package func node(_ key: String) -> JSONNode? { members[key] }
 
-    /// The members of a member that is an object of any keys; none when it is absent.
+    /// Returns the members of a member that is an object with any keys; empty if absent.
     package func members(_ key: String) -> [JSONMember] {
         guard let node = members[key] else { return [] }
         return Self.members(of: node, path: path(key), problems: problems)
     }
 
-    /// The items of a member that is an array; none when it is absent.
+    /// Returns the items of a member that is an array; empty if absent.
     package func items(_ key: String) -> [JSONNode] {
         guard let node = members[key] else { return [] }
         return Self.items(of: node, path: path(key), problems: problems)
@@ -115,7 +115,7 @@ package struct JSONObjectReader {
         return nodes
     }
 
-    /// Text, or nil when absent.
+    /// Returns the text of a member; nil if absent.
     package func string(_ key: String) -> String? {
         guard let node = members[key] else { return nil }
         return Self.string(node, path: path(key), problems: problems)
@@ -130,20 +130,20 @@ package struct JSONObjectReader {
         return text
     }
 
-    /// A list of texts; empty when absent.
+    /// Returns the texts of a member that is an array; empty if absent.
     package func strings(_ key: String) -> [String] {
         guard let node = members[key] else { return [] }
         return Self.strings(of: node, path: path(key), problems: problems)
     }
 
-    /// The texts of an array.
+    /// Returns the texts of an array.
     package static func strings(of node: JSONNode, path: String, problems: JSONProblems) -> [String] {
         items(of: node, path: path, problems: problems).enumerated().compactMap { index, item in
             string(item, path: "\(path)[\(index)]", problems: problems)
         }
     }
 
-    /// Texts by name; empty when absent.
+    /// Returns the texts of a member that is an object, by key; empty if absent.
     package func stringDictionary(_ key: String) -> [String: String] {
         var result: [String: String] = [:]
         for member in members(key) {
@@ -153,7 +153,7 @@ package struct JSONObjectReader {
         return result
     }
 
-    /// True or false, or `standard` when absent.
+    /// Returns the boolean of a member; `standard` if absent.
     package func bool(_ key: String, default standard: Bool) -> Bool {
         guard let node = members[key] else { return standard }
         guard case .bool(let value) = node.content else {
@@ -163,7 +163,7 @@ package struct JSONObjectReader {
         return value
     }
 
-    /// A whole number, or nil when absent.
+    /// Returns the whole number of a member; nil if absent.
     package func int(_ key: String) -> Int? {
         guard let node = members[key] else { return nil }
         if case .number(let text) = node.content, let value = Int(text) { return value }
@@ -175,7 +175,7 @@ package struct JSONObjectReader {
         return nil
     }
 
-    /// One of the named cases of an enumeration, or `standard` when absent.
+    /// Returns the case of an enumeration that a member contains; `standard` if absent.
     package func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, default standard: Choice
     ) -> Choice where Choice.RawValue == String {
@@ -187,7 +187,8 @@ package struct JSONObjectReader {
         return value
     }
 
-    /// Returns a mandatory text; reports a missing one and returns an empty text.
+    /// Returns the text of a mandatory member. If it is absent, reports this and returns an empty
+    /// text.
     package func required(_ key: String, at node: JSONNode) -> String {
         if members[key] == nil, case .object = node.content {
             problems.add("'\(key)' is missing.", path: path, at: node.byteOffset)
@@ -195,8 +196,7 @@ package struct JSONObjectReader {
         return string(key) ?? ""
     }
 
-    /// Throws code `unsupportedVersion` for a document whose `formatVersion` is newer than the
-    /// newest that is known.
+    /// Throws `unsupportedVersion` for a document whose `formatVersion` is newer than `newest`.
     package static func requireVersion(_ newest: Int, of node: JSONNode, named name: String) throws(StoreError) {
         guard case .object(let members) = node.content,
             let version = members.first(where: { $0.key == "formatVersion" }),
@@ -207,7 +207,7 @@ package struct JSONObjectReader {
             "The \(name) has format version \(number); this program reads up to \(newest). Use a newer one.")
     }
 
-    /// Reports a `formatVersion` that is missing or less than the first one.
+    /// Reports a `formatVersion` that is absent or below 1.
     package func checkVersion(_ newest: Int, of node: JSONNode) {
         if members["formatVersion"] == nil, case .object = node.content {
             problems.add("'formatVersion' is missing; the newest is \(newest).", path: "", at: 0)

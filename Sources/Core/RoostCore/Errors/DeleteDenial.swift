@@ -1,4 +1,4 @@
-/// An object that cannot be deleted because another one stays.
+/// An object that cannot be deleted because of a remaining object.
 ///
 /// ```swift
 /// do {
@@ -12,26 +12,26 @@
 public struct DeleteDenial: Sendable, Hashable {
     /// The reason for a denial.
     public enum Reason: Hashable, Sendable {
-        /// The relationship of the object that was to go has delete rule ``DeleteRule/deny``.
+        /// The deleted object's relationship has the delete rule ``DeleteRule/deny``.
         case rule
-        /// The relationship of the object that stays is mandatory.
+        /// The remaining object's relationship is mandatory.
         case mandatory
-        /// The relationship of the object that stays refers to the object, and the change set
-        /// requires that none does; see ``ChangeSet/requiresUnreferencedDeletes``.
+        /// The remaining object refers to the deleted object, which the change set does not allow;
+        /// see ``ChangeSet/requiresUnreferencedDeletes``.
         case referenced
     }
 
-    /// The relationship that prevents the delete: of the object to delete, or of the object that
-    /// stays.
+    /// The relationship that prevents the delete. It belongs to the object to delete or to the
+    /// remaining object.
     public let relationship: RelationshipName
-    /// The object that was to be deleted.
+    /// The object to delete.
     public let deleted: ObjectID
-    /// The object that stays.
+    /// The remaining object.
     public let remaining: ObjectID
-    /// The reason why it cannot be deleted.
+    /// The reason why the object cannot be deleted.
     public let reason: Reason
 
-    /// Makes a denial.
+    /// Creates a denial.
     public init(relationship: RelationshipName, deleted: ObjectID, remaining: ObjectID, reason: Reason) {
         self.relationship = relationship
         self.deleted = deleted
@@ -39,7 +39,7 @@ public struct DeleteDenial: Sendable, Hashable {
         self.reason = reason
     }
 
-    /// The error that carries denials; there is at least one.
+    /// Returns the error for at least one denial.
     package static func error(_ denials: [DeleteDenial]) -> StoreError {
         guard let first = denials.first else {
             return StoreError(.internalInconsistency, "A delete was denied without a reason.")

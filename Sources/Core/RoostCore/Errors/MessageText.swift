@@ -1,16 +1,14 @@
-/// Keeps messages short, whatever the names in them: a file can hold a name of any length, and any
-/// number of them.
+/// Limits the length of messages, because a file can contain any number of names of any length.
 package enum MessageText {
-    /// The most bytes of one word: longer than every name that a model may have, and than most
-    /// paths.
+    /// The maximum number of bytes of a word. No name in a model is longer, and few paths are.
     static let maximumWordByteCount = 1024
-    /// The most bytes of a message.
+    /// The maximum number of bytes of a message.
     package static let maximumByteCount = 64 << 10
 
-    /// The text, with words that are too long and a text that is too long cut in their middle.
+    /// Returns the text with long words, and then a long text, shortened in the middle.
     ///
-    /// A word ends at a space or a line break. What names a file keeps its end, and a message keeps
-    /// the remedy there.
+    /// A word ends at a space or a line break. Shortening in the middle preserves the end of a
+    /// path, and the remedy at the end of a message.
     package static func bounded(_ text: String) -> String {
         guard text.utf8.count > maximumWordByteCount else { return text }
         var bytes: [UInt8] = []
@@ -26,13 +24,14 @@ package enum MessageText {
         return String(decoding: short, as: UTF8.self)
     }
 
-    /// Appends the bytes of a text; of more than `most`, cuts out the middle and states its length.
+    /// Appends the bytes of a text. If there are more than `most`, replaces the middle with
+    /// the number of its bytes.
     private static func append(
         _ text: some BidirectionalCollection<UInt8>, to bytes: inout [UInt8], first: Int, last: Int, most: Int
     ) {
         let count = text.count
         guard count > most else { return bytes.append(contentsOf: text) }
-        // Neither part may begin or end inside a character.
+        // Neither part may start or end inside a character.
         var head = text.prefix(first)
         while head.count > first - 4, let byte = text[head.endIndex...].first, isContinuation(byte) {
             head.removeLast()

@@ -1,10 +1,10 @@
-/// The candidate that a mistyped name most likely meant; nil when none is near.
+/// Returns the candidate most similar to a mistyped name; nil if none is similar.
 ///
-/// Near means an edit distance of at most a third of the name's length, or equality without regard
-/// to case.
+/// A similar name is equal except for case, or has an edit distance of at most a third of the
+/// name's length.
 package func nearestName(to name: String, among candidates: [String]) -> String? {
     let wanted = Array(name.lowercased().unicodeScalars)
-    // A hostile name of a megabyte must not cost a megabyte squared.
+    // The cost is quadratic, so very long names from a hostile file are skipped.
     guard wanted.count <= 100 else { return nil }
     var best: (name: String, distance: Int)?
     for candidate in candidates where candidate.unicodeScalars.count <= 100 {
@@ -15,15 +15,15 @@ package func nearestName(to name: String, among candidates: [String]) -> String?
     return best?.name
 }
 
-/// The names as a list for a message: at most 20 of them, and the number of the others.
+/// Returns the names as a list for a message: at most 20 names, and the number of the others.
 package func listed(_ names: [String]) -> String {
     let limit = 20
     guard names.count > limit + 1 else { return names.joined(separator: ", ") }
     return "\(names.prefix(limit).joined(separator: ", ")) and \(names.count - limit) more"
 }
 
-/// The number of insertions, deletions, replacements and exchanges of neighbors that turn `left`
-/// into `right`.
+/// Returns the number of insertions, deletions, replacements and exchanges of neighbors that change
+/// `left` into `right`.
 private func editDistance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
     var (before, row) = ([Int](), Array(0...right.count))
     for (i, a) in left.enumerated() {

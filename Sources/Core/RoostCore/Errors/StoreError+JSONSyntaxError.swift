@@ -1,19 +1,19 @@
 package import RoostJSONText
 
 extension StoreError {
-    /// Creates the error of a text that is not the expected JSON.
+    /// Creates the error for text that is not the expected JSON.
     ///
-    /// An error of the text's source passes through.
+    /// An error of the text's source is returned unchanged.
     ///
     /// - Parameters:
-    ///   - error: The failure, with its place.
+    ///   - error: The failure, with its position.
     ///   - name: The name of the text in the message: a path, or `standard input`.
-    ///   - code: The code of errors that are about the text.
+    ///   - code: The code for errors in the text.
     package init(_ error: JSONSyntaxError, in name: String, code: Code) {
         self.init(error, prefix: "\(name), ", code: code)
     }
 
-    /// Creates the error with a text before the place.
+    /// Creates the error with a prefix before the position.
     init(_ error: JSONSyntaxError, prefix: String, code: Code) {
         let isSentence = error.message.hasSuffix("?") || error.message.hasSuffix(".")
         let message = "\(prefix)\(error)\(isSentence ? "" : ".")"

@@ -1,7 +1,7 @@
 package import RoostSystem
 
 extension StoreError {
-    /// Creates the error of a store whose call of the system failed.
+    /// Creates the store error for a failed system call.
     package init(_ error: SystemFailure) {
         let code: Code =
             switch error.code {
@@ -12,7 +12,7 @@ extension StoreError {
         self.init(code, error.message)
     }
 
-    /// Runs `body`, whose errors are those of the system, and throws them as errors of a store.
+    /// Runs `body`, and converts its system errors to store errors.
     package static func ofSystem<Result: ~Copyable>(
         _ body: () throws(SystemFailure) -> Result
     ) throws(StoreError) -> Result {

@@ -1,7 +1,7 @@
 /// A failure of a persistent store, of a model, or of a conversion.
 ///
-/// ``code`` is for programs, ``message`` for people: it names what failed (entity, property,
-/// object, file) and, where there is one, the remedy. A message never contains a stored value, so
+/// ``code`` is for programs, ``message`` for people. The message includes the entity, property,
+/// object or file that failed, and the remedy if there is one. It never contains a stored value, so
 /// that logs do not leak data.
 ///
 /// ```swift
@@ -15,51 +15,49 @@
 public struct StoreError: Error, Sendable, Adjustable {
     /// The kind of a failure, for programs.
     ///
-    /// An open set: minor releases may add codes.
+    /// Minor releases may add codes.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        /// The stable name of the code, as JSON outputs and tests show it.
+        /// The stable name of the code, which JSON outputs and tests use.
         public let description: String
 
-        /// Makes a code of its own for a third party's store; built-in codes are the static
-        /// members.
+        /// Creates a code for a third party's store. The built-in codes are the static members.
         public init(_ name: String) { description = name }
     }
 
     /// The kind of failure, for programs.
     public private(set) var code: Code
-    /// A description of the failure, its place and the remedy, for people; one line, without stored
-    /// values.
+    /// A description of the failure, its location and the remedy, for people; one line, without
+    /// stored values.
     ///
-    /// Names that a file holds may have any length: words of more than 1 KiB, and text beyond 64
-    /// KiB, are cut in their middle.
+    /// Words of more than 1 KiB, and messages of more than 64 KiB, are shortened in the middle,
+    /// because names in a file may have any length.
     public private(set) var message: String
     /// The objects that another commit changed since they were read; only with code
     /// ``Code/conflict``.
     public var conflicts: [ObjectConflict] = []
-    /// The pairs of objects that claim the same unique values; only with code
+    /// The pairs of objects that have the same unique values; only with code
     /// ``Code/constraintViolation``.
     public var violations: [ConstraintViolation] = []
     /// The objects that cannot be deleted, with the reasons; only with code ``Code/deleteDenied``.
     public var denials: [DeleteDenial] = []
-    /// The objects that must exist and do not, each once; only with code ``Code/objectNotFound``.
+    /// The missing objects that must exist, each once; only with code ``Code/objectNotFound``.
     ///
-    /// The missing end of a link is named by the entity that the relationship declares.
+    /// The missing end of a link has the entity that the relationship declares.
     public var missingObjects: [ObjectID] = []
     /// The values and relationships that break a rule of the model; only with code
     /// ``Code/validationFailed``.
     public var failures: [ValidationFailure] = []
-    /// The one object that cannot be read, and nil if more than one object is affected.
+    /// The object that cannot be read; nil if more than one object is affected.
     ///
     /// Set only with code ``Code/corrupted``, and with ``Code/limitExceeded`` for an object that is
     /// too large.
     public private(set) var damagedObject: ObjectID?
-    /// The place in a text that could not be read, as a number of characters from 1; nil for other
-    /// errors.
+    /// The column of a syntax error in a text, in characters from 1; nil for other errors.
     package var textColumn: Int?
-    /// The backend's own error, for example an SQLite extended result code.
+    /// The backend's own error, for example with an SQLite extended result code.
     public let underlying: (any Error)?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(
         _ code: Code, _ message: String, damagedObject: ObjectID? = nil, underlying: (any Error)? = nil
     ) {
@@ -69,13 +67,13 @@ public struct StoreError: Error, Sendable, Adjustable {
         self.underlying = underlying
     }
 
-    /// A text as a message has it: of bounded length, and without control characters.
+    /// Returns the text as it is used in messages: of limited length, and without control
+    /// characters.
     private static func fitting(_ text: String) -> String { line(MessageText.bounded(text)) }
 
-    /// The text without what steers a terminal and without line breaks, which a name that a program
-    /// was given may hold.
+    /// Returns the text without control characters and line breaks, which names can contain.
     ///
-    /// A line feed before two spaces stays: lists of problems have a line for each.
+    /// A line feed before two spaces stays, because lists of problems have one problem per line.
     private static func line(_ text: String) -> String {
         func isUnfit(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
         guard text.unicodeScalars.contains(where: isUnfit) else { return text }
@@ -87,7 +85,7 @@ public struct StoreError: Error, Sendable, Adjustable {
 
     /// Returns the same error with another message.
     ///
-    /// Use it to say where an error happened, or what to do about it. Code and payloads stay:
+    /// Use it to add the location or the remedy. The code and the payloads are unchanged:
     ///
     /// ```swift
     /// do throws(StoreError) { try read(file) } catch {
@@ -95,45 +93,45 @@ public struct StoreError: Error, Sendable, Adjustable {
     /// }
     /// ```
     public func withMessage(_ message: String) -> StoreError {
-        // A copy, so that payloads that are added later stay too.
+        // A copy preserves payloads that are added to this type later.
         var error = self
         error.message = Self.fitting(message)
         return error
     }
 
-    /// Returns the same error with another message and code; its payloads stay.
+    /// Returns the same error with another message and code; the payloads are unchanged.
     package func withMessage(_ message: String, code: Code) -> StoreError {
         var error = withMessage(message)
         error.code = code
         return error
     }
 
-    /// Returns the same error with `place` and a colon in front of its message.
+    /// Returns the same error with `place` and a colon before its message.
     package func located(in place: String) -> StoreError { withMessage("\(place): \(message)") }
 
-    /// Returns the same error, naming `object` as the damaged one.
+    /// Returns the same error with `object` as the damaged object.
     package func naming(damagedObject object: ObjectID) -> StoreError {
         var error = self
         error.damagedObject = object
         return error
     }
 
-    /// The same error without the object that it names as damaged; all other payloads stay.
+    /// The same error without the damaged object; all other payloads are unchanged.
     ///
-    /// For an answer that the object is not part of, such as a count: a caller that skips damaged
-    /// objects must not continue without this one.
+    /// Use it for a result that does not contain the object, such as a count. A caller that skips
+    /// damaged objects must not continue after this error.
     package var withoutDamagedObject: StoreError {
         var error = self
         error.damagedObject = nil
         return error
     }
 
-    /// Whether the same call can succeed later without a change to the data or the model.
+    /// Whether the same call can succeed later without changes to the data or the model.
     public var isRetryable: Bool { code == .busy || code == .timedOut }
 }
 
 extension StoreError: CustomStringConvertible {
-    /// The code and the message, and the backend's own error, if any.
+    /// The code and the message, and the backend's own error if there is one.
     public var description: String {
         guard let underlying else { return "\(code): \(message)" }
         return "\(code): \(message) (\(underlying))"
@@ -143,9 +141,9 @@ extension StoreError: CustomStringConvertible {
 extension StoreError.Code {
     // MARK: Finding and opening
 
-    /// The expected file, or the store of that name, does not exist.
+    /// The expected file, or the store with the given name, does not exist.
     public static let notFound = Self("notFound")
-    /// Something exists where the store would be created.
+    /// A file or store already exists at the location.
     public static let alreadyExists = Self("alreadyExists")
     /// The directory that should hold the store does not exist.
     public static let missingDirectory = Self("missingDirectory")
@@ -155,39 +153,39 @@ extension StoreError.Code {
     ///
     /// Use a newer program.
     public static let unsupportedVersion = Self("unsupportedVersion")
-    /// The version hashes in the store's metadata are not those of the model.
+    /// The version hashes of the store differ from those of the model.
     ///
     /// Migrate first.
     public static let modelMismatch = Self("modelMismatch")
-    /// No store type of that name is registered.
+    /// No store type with the given name is registered.
     public static let unknownStoreType = Self("unknownStoreType")
-    /// The store or its directory may not be read or written by this user.
+    /// This user may not read or write the store or its directory.
     public static let permissionDenied = Self("permissionDenied")
     /// The store was opened read-only, or its type cannot write.
     public static let readOnly = Self("readOnly")
     /// The store file has other names (hard links).
     ///
-    /// Another name has a lock and a log of its own, so commits under two names would be lost.
-    /// Remove the other names, or read the file with ``StoreOptions/acceptsLinks``.
+    /// Each name has its own lock and log, so commits under two names would be lost. Remove the
+    /// other names, or read the file with ``StoreOptions/acceptsLinks``.
     public static let hasOtherNames = Self("hasOtherNames")
 
     // MARK: While open
 
-    /// Another process or thread holds a lock that is needed.
+    /// Another process or thread holds a required lock.
     ///
     /// The same call can succeed later.
     public static let busy = Self("busy")
-    /// The store, snapshot, cursor or loader was closed before.
+    /// The store, snapshot, cursor or loader is closed.
     public static let closed = Self("closed")
-    /// Since the store was opened, another file has taken its name.
+    /// Another file has replaced the store's file since the store was opened.
     ///
-    /// Close it and open the new one.
+    /// Close the store and open the new one.
     public static let storeReplaced = Self("storeReplaced")
     /// The bytes on disk break the store's own format, or a checksum does not match.
     public static let corrupted = Self("corrupted")
     /// The disk, or a quota, is full.
     ///
-    /// Nothing of the change was written.
+    /// The change was not written.
     public static let noSpace = Self("noSpace")
     /// The system reported an input or output error.
     public static let ioFailure = Self("ioFailure")
@@ -195,16 +193,16 @@ extension StoreError.Code {
     public static let outOfResources = Self("outOfResources")
     /// A deadline passed.
     public static let timedOut = Self("timedOut")
-    /// The answer of a server to a commit was lost, and the server could not be asked again in
+    /// The response of a server to a commit was lost, and the server could not be reached again in
     /// time.
     ///
-    /// The commit took place once or not at all. Read the objects again before you repeat it.
+    /// The commit was either made once or not at all. Read the objects again before you repeat it.
     public static let outcomeUnknown = Self("outcomeUnknown")
     /// The server ended the transaction of a snapshot.
     ///
-    /// Take a new snapshot.
+    /// Create a new snapshot.
     public static let snapshotExpired = Self("snapshotExpired")
-    /// The operation was cancelled by the caller.
+    /// The caller cancelled the operation.
     public static let cancelled = Self("cancelled")
 
     // MARK: Data and requests
@@ -213,72 +211,72 @@ extension StoreError.Code {
     ///
     /// Nothing was written.
     public static let conflict = Self("conflict")
-    /// Two objects claim the same unique values; ``StoreError/violations`` lists them.
+    /// Two objects have the same unique values; ``StoreError/violations`` lists them.
     ///
     /// Nothing was written.
     public static let constraintViolation = Self("constraintViolation")
-    /// Objects cannot be deleted because of others that stay; ``StoreError/denials`` lists them.
+    /// Objects cannot be deleted because of remaining objects; ``StoreError/denials`` lists them.
     ///
     /// Nothing was written.
     public static let deleteDenied = Self("deleteDenied")
-    /// An object with that ID exists already.
+    /// An object with this ID already exists.
     public static let duplicateObject = Self("duplicateObject")
-    /// No object with that ID exists; ``StoreError/missingObjects`` lists the objects that a commit
-    /// needs.
+    /// No object with this ID exists; ``StoreError/missingObjects`` lists the objects that a commit
+    /// requires.
     public static let objectNotFound = Self("objectNotFound")
     /// Objects break rules of the model; ``StoreError/failures`` lists every failure.
     ///
     /// Nothing was written.
     public static let validationFailed = Self("validationFailed")
-    /// The model has no entity of that name.
+    /// The model has no entity with the given name.
     public static let unknownEntity = Self("unknownEntity")
-    /// The entity has no property of that name, or none that can be used this way.
+    /// The entity has no property with the given name, or the property cannot be used here.
     public static let unknownProperty = Self("unknownProperty")
-    /// A value has the wrong type or lies outside what its attribute can hold.
+    /// A value has the wrong type, or is outside the range of its attribute.
     public static let invalidValue = Self("invalidValue")
     /// The history after a token was removed, or never recorded.
     ///
     /// Read everything again in one snapshot, and continue after the current token of that
     /// snapshot.
     public static let historyExpired = Self("historyExpired")
-    /// The request makes no sense: an abstract entity, records out of order, a negative limit.
+    /// The request is invalid: an abstract entity, records out of order, a negative limit.
     public static let invalidRequest = Self("invalidRequest")
     /// A limit of the format or of the configuration would be exceeded: record size, key length,
     /// map size.
     public static let limitExceeded = Self("limitExceeded")
     /// A model document has errors; the message lists them.
     public static let invalidModel = Self("invalidModel")
-    /// A mapping model has errors, or does not fit the models it is used with; the message lists
-    /// them.
+    /// A mapping model has errors, or does not match its source and destination models; the message
+    /// lists the errors.
     public static let invalidMappingModel = Self("invalidMappingModel")
     /// No mapping model can be inferred for two models; the message lists every reason.
     ///
-    /// Give an explicit one.
+    /// Provide an explicit mapping model.
     public static let mappingNotInferable = Self("mappingNotInferable")
     /// The store's type lacks the capability.
     ///
-    /// Nothing happened.
+    /// The call had no effect.
     public static let unsupported = Self("unsupported")
-    /// The finished destination does not hold what was read from the source.
+    /// The content of the finished destination differs from the source.
     ///
-    /// Do not use it; a destination that the conversion created was discarded.
+    /// Do not use the destination. If the conversion created it, it was removed.
     public static let verificationFailed = Self("verificationFailed")
-    /// An object could not become one of the new model: a mandatory property has no value, a value
-    /// does not fit, or a policy failed.
+    /// An object could not be converted to the new model: a mandatory property has no value, a
+    /// value does not fit, or a policy failed.
     ///
-    /// The source is as it was; nothing is left of the destination.
+    /// The source is unchanged, and the destination was removed.
     public static let migrationFailed = Self("migrationFailed")
-    /// The operation would drop objects or values, and that was not allowed.
+    /// The operation would lose objects or values, and the caller did not allow this.
     ///
-    /// Nothing was changed. The message names what would be lost.
+    /// Nothing was changed. The message describes the loss.
     public static let lossRefused = Self("lossRefused")
-    /// Something that Roost or a backend guarantees did not hold.
+    /// A guarantee of Roost or of a backend was violated.
     ///
     /// Please report it.
     public static let internalInconsistency = Self("internalInconsistency")
 }
 
-/// An object that a change set wanted to update or delete at a version that is no longer current.
+/// An object to update or delete whose version is no longer the one in the change set.
 ///
 /// ```swift
 /// do {
@@ -292,12 +290,12 @@ extension StoreError.Code {
 public struct ObjectConflict: Sendable {
     /// The object in conflict.
     public let id: ObjectID
-    /// The version the change set was based on.
+    /// The version in the change set.
     public let expectedVersion: UInt32
-    /// The record as it is in the store now; nil when the object was deleted.
+    /// The current record in the store; nil if the object was deleted.
     public let current: Record?
 
-    /// Makes a conflict.
+    /// Creates a conflict.
     public init(id: ObjectID, expectedVersion: UInt32, current: Record?) {
         self.id = id
         self.expectedVersion = expectedVersion
@@ -305,7 +303,7 @@ public struct ObjectConflict: Sendable {
     }
 }
 
-/// Two objects that claim the same values of a uniqueness constraint.
+/// Two objects that have the same values for a uniqueness constraint.
 ///
 /// ```swift
 /// do {
@@ -321,12 +319,12 @@ public struct ConstraintViolation: Sendable, Hashable {
     public let entity: EntityName
     /// The attributes of the constraint, in the model's order.
     public let attributes: [String]
-    /// The object that was to be written.
+    /// The object that was rejected.
     public let rejected: ObjectID
-    /// The object that holds the values, in the store or earlier in the same change set.
+    /// The object that has the values, in the store or earlier in the same change set.
     public let existing: ObjectID
 
-    /// Makes a violation.
+    /// Creates a violation.
     public init(entity: EntityName, attributes: [String], rejected: ObjectID, existing: ObjectID) {
         self.entity = entity
         self.attributes = attributes
@@ -336,12 +334,12 @@ public struct ConstraintViolation: Sendable, Hashable {
 }
 
 extension StoreError {
-    /// An error about pairs of objects with equal unique values.
+    /// Returns an error about pairs of objects with equal unique values.
     ///
     /// - Parameters:
-    ///   - violations: The pairs, some of them if there are many.
-    ///   - furtherCount: How many more there are.
-    ///   - underlying: What the database said.
+    ///   - violations: The pairs, or some of them if there are many.
+    ///   - furtherCount: The number of other pairs.
+    ///   - underlying: The error of the database.
     /// - Returns: The error, of code `constraintViolation`.
     package static func constraintViolations(
         _ violations: [ConstraintViolation], furtherCount: Int = 0, underlying: (any Error)? = nil

@@ -1,6 +1,6 @@
 /// A rule of the model that an object breaks.
 ///
-/// ``StoreError/failures`` lists all of a change at once.
+/// ``StoreError/failures`` lists all failures of a change.
 ///
 /// ```swift
 /// do {
@@ -14,7 +14,7 @@ public struct ValidationFailure: Error, Sendable, Hashable {
     public enum Subject: Sendable, Hashable {
         /// An object with an identity.
         case object(ObjectID)
-        /// A row of a batch or of an import, counted from 1, which has no identity yet.
+        /// A row of a batch or of an import, counted from 1; it has no ID yet.
         case row(Int)
     }
 
@@ -40,9 +40,9 @@ public struct ValidationFailure: Error, Sendable, Hashable {
         case tooLong
         /// A string does not match its regular expression.
         case noMatch
-        /// The object cannot be deleted, because of this object that stays.
+        /// The object cannot be deleted because of this remaining object.
         case deleteDenied(ObjectID)
-        /// The program's own rule is broken; the text says which, without the value.
+        /// The program's own rule is broken. The text describes the rule, without the value.
         case unsuitable(String)
     }
 
@@ -60,7 +60,7 @@ public struct ValidationFailure: Error, Sendable, Hashable {
         (self.subject, self.entity, self.property, self.kind) = (subject, entity, property, kind)
     }
 
-    /// The number that Core Data gives such an error, such as 1570 for a missing value.
+    /// The number of this error in Core Data, such as 1570 for a missing value.
     public var code: Int {
         switch kind {
         case .unsuitable: 1550
@@ -102,7 +102,7 @@ public struct ValidationFailure: Error, Sendable, Hashable {
         }
     }
 
-    /// The error that carries failures.
+    /// Returns the error for these failures.
     ///
     /// - Parameter failures: At least one failure.
     /// - Returns: The error, of code `validationFailed`.

@@ -2,15 +2,16 @@
 ///
 /// Both engines conform. Programs call the extensions of ``PersistentStore``.
 package protocol HistoryKeepingStore: PersistentStore {
-    /// Removes transactions from the history, in as many write transactions as it takes.
+    /// Removes transactions from the history, in one or more write transactions.
     ///
-    /// - Throws: As ``HistoryMaintenance/remove(_:model:storeUUID:at:in:)``; `readOnly`, `busy`.
+    /// - Throws: The errors of ``HistoryMaintenance/remove(_:model:storeUUID:at:in:)``; `readOnly`,
+    ///   `busy`.
     func removeHistory(_ bound: HistoryBound) throws(StoreError)
 
-    /// Gives the store, which holds the same content, the history and the generation of another
-    /// one.
+    /// Replaces the store's history and generation with those of another store that has the same
+    /// content.
     ///
-    /// The store must record its changes. What it recorded is removed.
+    /// The store must record its changes. Its own history is removed.
     func importHistory(_ entries: any HistoryEntries, at generation: Generation) throws(StoreError)
 }
 
@@ -27,17 +28,17 @@ package protocol HistorySnapshot: StoreSnapshot {
     /// Returns the token of the last transaction; see ``StoreSnapshot/historyToken()``.
     func makeHistoryToken() throws(StoreError) -> HistoryToken
 
-    /// Begins to read transactions; see ``StoreSnapshot/historyCursor(_:)``.
+    /// Returns a cursor over transactions; see ``StoreSnapshot/historyCursor(_:)``.
     func makeHistoryCursor(_ request: HistoryRequest) throws(StoreError) -> any HistoryCursor
 }
 
 extension HistorySnapshot {
-    /// Reads the token from the entries.
+    /// Reads the token from the history's entries.
     package func makeHistoryToken() throws(StoreError) -> HistoryToken {
         try reading { (reader) throws(StoreError) in try reader.currentToken() }
     }
 
-    /// Reads the entries.
+    /// Creates a cursor over the history's entries.
     package func makeHistoryCursor(_ request: HistoryRequest) throws(StoreError) -> any HistoryCursor {
         try reading { (reader) throws(StoreError) in try reader.cursor(request) }
     }
@@ -52,9 +53,9 @@ extension HistorySnapshot {
 }
 
 extension StoreSnapshot {
-    /// Returns the token of the last transaction that the snapshot shows.
+    /// Returns the token of the last transaction that the snapshot includes.
     ///
-    /// Read everything in the snapshot, then continue after this token: no change is missed.
+    /// To miss no change, read everything in the snapshot, then continue after this token.
     ///
     /// - Throws: `unsupported` for a store without the capability; `invalidRequest` for a store
     ///   that records no history.
@@ -62,10 +63,10 @@ extension StoreSnapshot {
         try recording().makeHistoryToken()
     }
 
-    /// Begins to read the transactions of the snapshot that a request selects.
+    /// Returns a cursor over the snapshot's transactions that match a request.
     ///
-    /// - Throws: As ``historyToken()``; `historyExpired`; `invalidRequest` for a token of another
-    ///   store.
+    /// - Throws: The errors of ``historyToken()``; `historyExpired`; `invalidRequest` for a token
+    ///   of another store.
     package func historyCursor(_ request: HistoryRequest) throws(StoreError) -> any HistoryCursor {
         try recording().makeHistoryCursor(request)
     }
@@ -86,10 +87,9 @@ extension StoreSnapshot {
 }
 
 extension PersistentStore {
-    /// Gives the store the history of the store that a snapshot shows, if that has one; returns
-    /// whether it does.
+    /// Imports the history of another store from a snapshot; returns false if that store has none.
     ///
-    /// - Throws: `unsupported`, and what reading and writing throws.
+    /// - Throws: `unsupported`; the errors of reading and writing.
     package func importHistory(of snapshot: any StoreSnapshot) throws(StoreError) -> Bool {
         guard try snapshot.hasHistory(), let source = snapshot as? any HistorySnapshot else { return false }
         guard let store = self as? any HistoryKeepingStore else {
@@ -108,7 +108,7 @@ extension PersistentStore {
         return try snapshot.hasHistory()
     }
 
-    /// Returns how much history the store keeps; nil if it records none.
+    /// Returns the limits of the store's history; nil if the store records none.
     package func historyRetention() throws(StoreError) -> HistoryRetention? {
         let snapshot = try snapshot()
         defer { snapshot.close() }
@@ -120,7 +120,8 @@ extension PersistentStore {
 
     /// Removes transactions from the history.
     ///
-    /// - Throws: `unsupported` for a store without the capability, and as ``HistoryKeepingStore``.
+    /// - Throws: `unsupported` for a store without the capability; the errors of
+    ///   ``HistoryKeepingStore``.
     package func removeHistory(_ bound: HistoryBound) throws(StoreError) {
         guard let store = self as? any HistoryKeepingStore, type.capabilities.contains(.history) else {
             _ = try metadata()

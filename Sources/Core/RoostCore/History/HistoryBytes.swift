@@ -1,5 +1,5 @@
-/// Numbers and texts of the history, as bytes: whole numbers in groups of seven bits, the lowest
-/// first.
+/// The encoder for numbers and text in histories. Whole numbers are encoded in groups of seven
+/// bits, lowest group first.
 struct HistoryBytes: Sendable {
     private(set) var bytes: [UInt8] = []
 
@@ -16,7 +16,7 @@ struct HistoryBytes: Sendable {
         bytes.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// Appends a number of either sign; small ones of both signs are short.
+    /// Appends a signed number; numbers near zero are short.
     mutating func append(signed number: Int64) { append(number: Self.unsigned(number)) }
 
     static func unsigned(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
@@ -37,7 +37,7 @@ struct HistoryBytes: Sendable {
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 }
 
-/// Reads what ``HistoryBytes`` wrote; everything that it cannot have written throws `corrupted`.
+/// Decodes the output of ``HistoryBytes``; throws `corrupted` for any other bytes.
 struct HistoryBytesReader: Sendable {
     private let bytes: [UInt8]
     private(set) var offset: Int
@@ -63,7 +63,7 @@ struct HistoryBytesReader: Sendable {
         var (result, shift) = (UInt64(0), UInt64(0))
         while true {
             let byte = try byte()
-            // The tenth byte has the highest bit only.
+            // The tenth byte can only contain the highest bit.
             guard shift < 63 || (shift == 63 && byte <= 1) else { throw Self.damaged("a number has too many bits") }
             result |= UInt64(byte & 0x7F) << shift
             if byte < 0x80 { return result }
@@ -76,7 +76,7 @@ struct HistoryBytesReader: Sendable {
         return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
     }
 
-    /// A number that indexes a collection.
+    /// Reads a number that is an index of a collection.
     mutating func index(below count: Int, what: String) throws(StoreError) -> Int {
         guard let index = Int(exactly: try number()), index < count else {
             throw Self.damaged("it names \(what) that the model lacks")

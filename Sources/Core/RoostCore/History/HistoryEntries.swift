@@ -1,19 +1,19 @@
-/// The entries of a history, as one transaction or one view of an engine's storage shows them.
+/// The entries of a history in one transaction or snapshot of an engine's storage.
 ///
-/// This is all that an engine implements of history.
+/// An engine stores histories through this protocol and ``HistoryEntryWriter``.
 package protocol HistoryEntries {
     /// Returns the settings of the history; nil if the store records none.
     func historySettings() throws(StoreError) -> [UInt8]?
-    /// Returns the bytes at a place; or nil.
+    /// Returns the bytes at a place, or nil.
     func historyBytes(at place: HistoryPlace) throws(StoreError) -> [UInt8]?
-    /// Returns the first place that is not before `place`; or nil.
+    /// Returns the first place that is at or after `place`, or nil.
     func historyPlace(from place: HistoryPlace) throws(StoreError) -> HistoryPlace?
-    /// Returns the position of the last transaction; or nil.
+    /// Returns the position of the last transaction, or nil.
     func lastHistoryPosition() throws(StoreError) -> UInt64?
 }
 
 extension HistoryEntries {
-    /// Calls `body` with all entries in their order, some at a time.
+    /// Calls `body` with all entries in order, in groups.
     package func forEachHistoryPart(
         _ body: ([(place: HistoryPlace, bytes: [UInt8])]) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -23,7 +23,7 @@ extension HistoryEntries {
             guard let bytes = try historyBytes(at: place) else {
                 throw HistoryBytesReader.damaged("a part of a transaction is missing")
             }
-            // What is damaged is not copied.
+            // Damaged entries are not copied.
             _ = try HistoryPart(bytes, at: place)
             parts.append((place, bytes))
             byteCount += bytes.count

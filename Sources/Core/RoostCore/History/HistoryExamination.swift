@@ -1,12 +1,11 @@
 extension HistoryEntries {
-    /// Examines the whole history: checksums, order, times, and that nothing is missing or too
-    /// much.
+    /// Examines the whole history: checksums, order, times, and missing or surplus entries.
     ///
     /// - Parameters:
     ///   - model: The model of the store.
     ///   - generation: The generation of the store.
-    /// - Returns: The first problem as a finding, or nothing.
-    /// - Throws: What reading throws, except `corrupted`.
+    /// - Returns: The first problem as a finding; empty if there is none.
+    /// - Throws: The errors of reading, except `corrupted`.
     package func historyFindings(
         _ model: ManagedObjectModel, at generation: Generation
     ) throws(StoreError) -> [StoreFinding] {
@@ -19,7 +18,7 @@ extension HistoryEntries {
         }
     }
 
-    /// Returns a sentence about something that is allowed and may surprise.
+    /// Returns a sentence about a valid but unexpected condition, or nil.
     private func examine(_ model: ManagedObjectModel, generation: Generation) throws(StoreError) -> String? {
         guard let bytes = try historySettings() else {
             if try historyPlace(from: HistoryPlace(0)) != nil {

@@ -1,17 +1,17 @@
 package import Foundation
 
-/// Changes of a history as a whole, in write transactions of its store.
+/// Operations on a whole history, in write transactions of its store.
 package enum HistoryMaintenance {
-    /// The entries that one transaction removes.
+    /// The maximum number of entries that one transaction removes.
     package static let entriesPerTransaction = 4096
 
-    /// Begins a history, or sets how much of it is kept.
+    /// Begins a history, or changes its limits.
     ///
     /// - Parameters:
-    ///   - retention: How much is kept; nil leaves the setting as it is.
+    ///   - retention: The limits; nil does not change them.
     ///   - generation: The generation of the store.
     ///   - entries: The entries of the history.
-    /// - Throws: `invalidRequest` for limits that no store can keep; what writing throws.
+    /// - Throws: `invalidRequest` for invalid limits; the errors of writing.
     package static func begin(
         _ retention: HistoryRetention?, at generation: Generation, in entries: any HistoryEntryWriter
     ) throws(StoreError) {
@@ -26,8 +26,7 @@ package enum HistoryMaintenance {
         try entries.setHistorySettings(try settings.bytes)
     }
 
-    /// Begins the history of a store anew after its present generation, and removes everything
-    /// before.
+    /// Removes the history of a store, and begins a new one after the current generation.
     package static func beginAnew(at generation: Generation, in entries: any HistoryEntryWriter) throws(StoreError) {
         guard let bytes = try entries.historySettings() else { return }
         let old = try HistorySettings(bytes)
@@ -40,7 +39,7 @@ package enum HistoryMaintenance {
         try entries.setHistorySettings(try settings.bytes)
     }
 
-    /// Removes a part of the transactions up to a token, or before a date.
+    /// Removes some of the transactions up to a token, or before a date.
     ///
     /// - Parameters:
     ///   - bound: The last transaction to remove, or the date before which all are removed.
@@ -48,8 +47,9 @@ package enum HistoryMaintenance {
     ///   - storeUUID: The identity of the store.
     ///   - generation: The generation of the store.
     ///   - entries: The entries of the history.
-    /// - Returns: Whether everything is removed, so that no further transaction is needed.
-    /// - Throws: `invalidRequest` for a token of another store, and for a store without history;
+    /// - Returns: Whether everything up to `bound` is removed; if false, call again in another
+    ///   transaction.
+    /// - Throws: `invalidRequest` for a token of another store, and for a store without a history;
     ///   `historyExpired`; `corrupted`.
     package static func remove(
         _ bound: HistoryBound, model: ManagedObjectModel, storeUUID: StoreUUID, at generation: Generation,
@@ -61,7 +61,7 @@ package enum HistoryMaintenance {
         let position: UInt64
         switch bound {
         case .token(let token):
-            // A token before the beginning is one up to which everything is removed already.
+            // Everything up to a token before the beginning is already removed.
             guard token.storeUUID == storeUUID, token.position < settings.start else {
                 try reader.require(token)
                 position = token.position
@@ -83,9 +83,9 @@ package enum HistoryMaintenance {
     }
 }
 
-/// The end of what is removed from a history.
+/// The end of the part of a history to remove.
 package enum HistoryBound: Sendable {
-    /// The transaction of a token is the last one.
+    /// All transactions up to and including the transaction of a token.
     case token(HistoryToken)
     /// The transactions before a date.
     case date(Date)

@@ -14,19 +14,19 @@ package struct HistoryPlace: Hashable, Sendable, Comparable {
     }
 }
 
-/// The facts about a whole transaction, in its first part.
+/// The metadata of a whole transaction, which is stored in its first part.
 struct HistoryHeader: Sendable {
     var kind: HistoryTransaction.Kind
     /// Microseconds since 2001-01-01.
     var time: Int64
     var author: String?
     var contextName: String?
-    /// The number of parts, the first included.
+    /// The number of parts, including the first.
     var partCount: UInt32
     /// The bytes of all parts but the first.
     var laterByteCount: UInt64
-    /// The bytes of all transactions before, from the beginning of the history, removed ones
-    /// included.
+    /// The bytes of all earlier transactions since the beginning of the history, including removed
+    /// ones.
     var precedingByteCount: UInt64
 
     private static let kinds: [HistoryTransaction.Kind] = [.commit, .load, .wholeLoad, .acceptedChanges]
@@ -68,17 +68,17 @@ struct HistoryHeader: Sendable {
     }
 }
 
-/// One part of a transaction: a checksum, its place, in the first part the header, then changes.
+/// One part of a transaction: a checksum, its place, a header in the first part, and changes.
 ///
-/// HISTORY-FORMAT.md describes it.
+/// See HISTORY-FORMAT.md.
 struct HistoryPart {
-    /// The bytes of changes after which a part ends.
+    /// The number of bytes of changes after which a part ends.
     static let capacityByteCount = 1 << 16
 
     let place: HistoryPlace
     /// The header; nil in all parts but the first.
     let header: HistoryHeader?
-    /// The part of the checksum that tokens have.
+    /// The part of the checksum that tokens contain.
     let mark: UInt32
     let byteCount: Int
     private let bytes: [UInt8]
@@ -99,7 +99,7 @@ struct HistoryPart {
 
     /// Reads a part.
     ///
-    /// - Throws: `corrupted` if the checksum does not match, or the part is another one's.
+    /// - Throws: `corrupted` if the checksum does not match, or if the part has another place.
     init(_ bytes: [UInt8], at place: HistoryPlace) throws(StoreError) {
         guard bytes.count > 8 else { throw HistoryBytesReader.damaged("a part of a transaction is too short") }
         let checksum = bytes[0..<8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

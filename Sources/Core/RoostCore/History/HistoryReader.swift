@@ -1,4 +1,4 @@
-/// Reads the history of a store in one view.
+/// A reader of a store's history in one transaction or snapshot.
 package struct HistoryReader {
     private let entries: any HistoryEntries
     private let model: ManagedObjectModel
@@ -6,9 +6,9 @@ package struct HistoryReader {
     private let generation: Generation
     private let settings: HistorySettings
 
-    /// Creates a reader of the history in a view of a store.
+    /// Creates a reader of a store's history.
     ///
-    /// - Throws: `invalidRequest` for a store that records none; `corrupted`.
+    /// - Throws: `invalidRequest` for a store that records no history; `corrupted`.
     package init(
         _ entries: any HistoryEntries, model: ManagedObjectModel, storeUUID: StoreUUID, generation: Generation
     ) throws(StoreError) {
@@ -20,21 +20,22 @@ package struct HistoryReader {
         self.settings = try HistorySettings(settings)
     }
 
-    /// Returns the token of the last transaction in the view.
+    /// Returns the token of the last transaction.
     package func currentToken() throws(StoreError) -> HistoryToken {
         guard generation.number != settings.start else {
             return HistoryToken(storeUUID: storeUUID, position: settings.start, mark: settings.startMark)
         }
         let place = HistoryPlace(generation.number)
         guard let bytes = try entries.historyBytes(at: place) else {
-            // A program that does not know histories has committed. The next commit begins anew.
+            // A program without support for histories has committed. The next commit begins a new
+            // history.
             return HistoryToken(storeUUID: storeUUID, position: generation.number, mark: 0)
         }
         return HistoryToken(
             storeUUID: storeUUID, position: generation.number, mark: try HistoryPart(bytes, at: place).mark)
     }
 
-    /// Begins to read the transactions that a request selects.
+    /// Returns a cursor over the transactions that match a request.
     ///
     /// - Throws: `invalidRequest` for a token of another store; `historyExpired`; `unknownEntity`;
     ///   `corrupted`.
@@ -56,12 +57,13 @@ package struct HistoryReader {
             before: try token(position), entities: entities, request: request)
     }
 
-    /// Returns the position of the last kept transaction for which `holds` is true; nil for none.
+    /// Returns the position of the last transaction in the history for which `holds` is true, or
+    /// nil.
     ///
-    /// It must be true for all transactions before that one.
+    /// If `holds` is true for a transaction, it must be true for all earlier transactions.
     func lastPosition(where holds: (HistoryHeader) -> Bool) throws(StoreError) -> UInt64? {
         var (low, high) = (settings.start, generation.number)
-        // What is at `low` holds, or nothing does; what is after `high` does not.
+        // `holds` is true at `low`, or for no transaction. It is false after `high`.
         while low < high {
             let middle = high - (high - low) / 2
             if holds(try entries.firstHistoryPart(middle).header) { low = middle } else { high = middle - 1 }
@@ -75,7 +77,7 @@ package struct HistoryReader {
         return HistoryToken(storeUUID: storeUUID, position: position, mark: mark)
     }
 
-    /// Refuses a token after which this view does not have everything.
+    /// Throws if transactions after the token are missing in this history.
     package func require(_ token: HistoryToken) throws(StoreError) {
         guard token.storeUUID == storeUUID else {
             throw StoreError(
@@ -87,7 +89,7 @@ package struct HistoryReader {
         guard try self.token(token.position).mark == token.mark else { throw .historyExpired }
     }
 
-    /// Whether the last commits were made by a program that does not know histories.
+    /// Whether a program without support for histories made the last commits.
     private func hasGap() throws(StoreError) -> Bool {
         guard generation.number != settings.start else { return false }
         return try entries.lastHistoryPosition() != generation.number
@@ -102,7 +104,7 @@ extension StoreError {
             "The store records no history. Open it for writing with the option tracksHistory to record its changes.")
     }
 
-    /// The error of a token after which not everything is kept.
+    /// The error of a token after which transactions are missing.
     static var historyExpired: StoreError {
         StoreError(
             .historyExpired,
@@ -120,7 +122,8 @@ package protocol HistoryCursor: AnyObject {
 }
 
 extension HistoryCursor {
-    /// Returns the next transaction as one value, also if it comes in parts; nil at the end.
+    /// Returns the next transaction as one value, even if it consists of several parts; nil at the
+    /// end.
     package func nextWhole() throws(StoreError) -> HistoryTransaction? {
         guard var whole = try next() else { return nil }
         while !whole.isComplete {
@@ -142,7 +145,7 @@ final class StoredHistoryCursor: HistoryCursor {
     private let entities: Set<Int>?
     private let request: HistoryRequest
     private var position: UInt64
-    /// The token of the transaction before the current one.
+    /// The token of the transaction before the current transaction.
     private var before: HistoryToken
     /// The current transaction, and the number of its next part.
     private var current: (part: HistoryPart, header: HistoryHeader, next: UInt32)?
@@ -201,7 +204,7 @@ final class StoredHistoryCursor: HistoryCursor {
         }
     }
 
-    /// Reads the changes of a part; nil if the request selects none of them.
+    /// Returns the changes of a part; nil if none of them matches the request.
     private func transaction(
         _ part: HistoryPart, header: HistoryHeader, token: HistoryToken, isComplete: Bool
     ) throws(StoreError) -> HistoryTransaction? {
@@ -245,7 +248,7 @@ struct HistoryDecoder {
 
     init(model: ManagedObjectModel, changes: HistoryBytesReader) { (self.model, self.changes) = (model, changes) }
 
-    /// Calls the closures with each change.
+    /// Calls a closure with each change.
     ///
     /// - Throws: `corrupted`.
     mutating func decode(
@@ -313,7 +316,7 @@ struct HistoryDecoder {
         return changed.sorted()
     }
 
-    /// The name of the property that a field belongs to.
+    /// Returns the name of the property that a field belongs to.
     private static func property(_ field: RecordLayout.Field) -> String {
         String(field.name.prefix { $0 != "." && $0 != "#" })
     }

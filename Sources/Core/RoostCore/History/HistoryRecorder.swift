@@ -1,20 +1,20 @@
 /// Collects the changes of one transaction, and writes them into the history of its store.
 ///
-/// An engine makes a recorder at the beginning of a transaction if the store records its changes.
-/// It gives the recorder each change, and calls ``finish(_:from:to:in:)`` at the end. A transaction
-/// that is rolled back has no history.
+/// An engine creates a recorder at the beginning of a transaction if the store records its changes.
+/// It passes each change to the recorder, and calls ``finish(_:from:to:in:)`` at the end. A
+/// transaction that is rolled back leaves no history.
 package struct HistoryRecorder: Sendable {
-    /// The kinds of groups of changes in a part.
+    /// The kinds of change groups in a part.
     enum Tag: UInt8, Sendable {
         case insert = 1
         case update, delete, addedLink, removedLink
     }
 
-    /// The parts of an entity that matter for its changes.
+    /// The fields of an entity that are needed to record its changes.
     private struct Plan: Sendable {
         let fields: RecordAgreement
-        /// The fields of marked attributes, elements of composites included, in the order of their
-        /// slots.
+        /// The fields of attributes that are preserved on deletion, including elements of
+        /// composites, in the order of their slots.
         let preserved: [RecordLayout.Field]
     }
 
@@ -25,7 +25,7 @@ package struct HistoryRecorder: Sendable {
     private let contextName: String?
     private let clock: @Sendable () -> Int64
     private var plans: [Int: Plan] = [:]
-    /// Memory that is used again for the values of each deleted object.
+    /// Reused memory for the values of deleted objects.
     private var values: RecordBatch
     /// The changes of the part that is being filled.
     private var changes = HistoryBytes()
@@ -35,11 +35,11 @@ package struct HistoryRecorder: Sendable {
     private var waiting: [[UInt8]] = []
     private var partCount: UInt32 = 1
     private var laterByteCount: UInt64 = 0
-    /// The group that is open: its kind, and the number of its entity or relationship.
+    /// The current group: its kind, and the number of its entity or relationship.
     private var group: (tag: Tag, number: Int)?
     private var last: (key: Int64, target: Int64) = (0, 0)
 
-    /// Creates a recorder for a transaction, with a clock that gives microseconds since 2001-01-01.
+    /// Creates a recorder for a transaction, with a clock in microseconds since 2001-01-01.
     package init(
         _ kind: HistoryTransaction.Kind, model: ManagedObjectModel, author: String?, contextName: String?,
         clock: (@Sendable () -> Int64)?
@@ -66,7 +66,7 @@ package struct HistoryRecorder: Sendable {
         plan(entity).fields.appendDifferences(old, right: new, to: &changes)
     }
 
-    /// Records a deleted object, with the values that its model marks.
+    /// Records a deleted object with its preserved values.
     ///
     /// - Throws: `invalidValue` if the record has values that no record can have.
     package mutating func delete(_ old: RecordReader) throws(StoreError) {
@@ -110,7 +110,7 @@ package struct HistoryRecorder: Sendable {
         last.key = key
     }
 
-    /// Makes sure that a group is open, in a part with room.
+    /// Starts a group if needed, in a part that is not full.
     private mutating func begin(_ tag: Tag, number: Int) {
         if changes.count >= HistoryPart.capacityByteCount { endPart() }
         if let group, group.tag == tag, group.number == number { return }
@@ -121,7 +121,7 @@ package struct HistoryRecorder: Sendable {
     }
 
     private mutating func endGroup() {
-        // No difference of keys within a group is 0.
+        // 0 ends a group, because differences of keys within a group are never 0.
         if group != nil { changes.append(number: 0) }
         group = nil
         last = (0, 0)
@@ -151,15 +151,15 @@ package struct HistoryRecorder: Sendable {
 
     // MARK: Writing
 
-    /// Whether parts are full and not written.
+    /// Whether there are full parts that are not written yet.
     package var hasFullParts: Bool { !waiting.isEmpty }
 
-    /// Writes the parts that are full, so that a long transaction needs no memory for them.
+    /// Writes the full parts, so that a long transaction does not keep them in memory.
     ///
     /// - Parameters:
     ///   - previous: The generation before the transaction.
     ///   - entries: The entries of the history.
-    /// - Throws: What writing throws.
+    /// - Throws: The errors of writing.
     package mutating func writeFullParts(
         after previous: Generation, in entries: any HistoryEntryWriter
     ) throws(StoreError) {
@@ -175,17 +175,17 @@ package struct HistoryRecorder: Sendable {
         waiting = []
     }
 
-    /// Writes the rest, and removes old transactions that the store does not keep.
+    /// Writes the remaining parts, and removes old transactions that exceed the limits.
     ///
-    /// If an earlier commit is missing in the history, because a program wrote that does not know
-    /// histories, the history begins anew with this transaction.
+    /// If a program without support for histories has committed, an earlier commit is missing. The
+    /// history then begins again with this transaction.
     ///
     /// - Parameters:
     ///   - settings: The settings as they are stored.
     ///   - previous: The generation before the transaction.
     ///   - now: The generation after the transaction.
     ///   - entries: The entries of the history.
-    /// - Throws: `corrupted`, and what writing throws.
+    /// - Throws: `corrupted`; the errors of writing.
     package mutating func finish(
         _ settings: [UInt8], from previous: Generation, to now: Generation, in entries: any HistoryEntryWriter
     ) throws(StoreError) {
@@ -207,7 +207,7 @@ package struct HistoryRecorder: Sendable {
                 preceding = header.precedingByteCount &+ UInt64(bytes.count) &+ header.laterByteCount
                 lastTime = header.time
             } else {
-                // What is before the gap is of no use to any reader.
+                // Transactions before the gap are of no use to any reader.
                 while try entries.removeHistory(before: place, limit: .max) > 0 {}
                 kept = HistorySettings(after: previous, time: kept.startTime, retention: kept.retention)
                 preceding = 0
@@ -247,8 +247,8 @@ extension HistoryEntries {
 }
 
 extension HistorySettings {
-    /// Removes the oldest transactions that exceed the limits, if they exceed them by enough to be
-    /// worth it.
+    /// Removes the oldest transactions if they exceed the limits by a margin that makes removal
+    /// worthwhile.
     fileprivate mutating func removeWhatIsNotKept(
         byteCount: UInt64, time: Int64, last: HistoryPlace, in entries: any HistoryEntryWriter
     ) throws(StoreError) {
@@ -276,7 +276,7 @@ extension HistorySettings {
         while try entries.removeHistory(before: HistoryPlace(position &+ 1), limit: .max) > 0 {}
     }
 
-    /// Makes a transaction the last one that is not kept any more; its entries are not removed.
+    /// Moves the beginning of the history after a transaction, without removing entries.
     mutating func moveStart(to position: UInt64, in entries: any HistoryEntries) throws(StoreError) {
         let (part, header) = try entries.firstHistoryPart(position)
         start = position

@@ -8,24 +8,24 @@ public import Foundation
 /// try store.forEachTransaction(request) { transaction in print(transaction.changes.count) }
 /// ```
 ///
-/// A transaction without a matching change is left out. Transactions that list no objects
+/// Transactions without a matching change are skipped. Transactions that list no objects
 /// (``HistoryTransaction/Kind/wholeLoad``, ``HistoryTransaction/Kind/acceptedChanges``) match every
 /// entity and object.
 public struct HistoryRequest: Sendable, Hashable, Adjustable {
-    /// The token after which transactions are read; nil for all that the store has.
+    /// The token after which transactions are read; nil for the whole history.
     public var token: HistoryToken?
-    /// The author whose transactions are read; nil for all.
+    /// The author whose transactions are read; nil for all authors.
     public var author: String?
-    /// The entity whose changes are read, subentities included; nil for all.
+    /// The entity whose changes are read, including subentities; nil for all entities.
     public var entity: EntityName?
-    /// The object whose changes are read; nil for all.
+    /// The object whose changes are read; nil for all objects.
     public var object: ObjectID?
     /// The earliest time of a transaction; nil for any.
     public var startDate: Date?
     /// The time before which transactions are read; nil for any.
     public var endDate: Date?
 
-    /// Creates a request for everything after a token.
+    /// Creates a request for all transactions after a token.
     public init(after token: HistoryToken? = nil) { self.token = token }
 }
 
@@ -38,18 +38,19 @@ public struct HistoryRequest: Sendable, Hashable, Adjustable {
 /// }
 /// ```
 ///
-/// Commits remove what is older, or exceeds the size. The last transaction is always kept. Removed
-/// transactions free their space in the file for later use; see ``StoreMaintenance``.
+/// Commits remove transactions that are too old or exceed the size. The last transaction is always
+/// kept. The space of removed transactions in the file is reused; see ``StoreMaintenance``.
 public struct HistoryRetention: Sendable, Hashable {
-    /// The number of days; nil for any age.
+    /// The maximum age of a transaction in days; nil for no limit.
     ///
-    /// A transaction is removed by the first commit after its age exceeds the days by 1/32.
+    /// When the oldest transaction exceeds the limit by 1/32, a commit removes all transactions
+    /// that exceed it.
     public var days: Double?
-    /// The number of bytes of all transactions; nil for any size.
+    /// The maximum size of all transactions in bytes; nil for no limit.
     ///
-    /// A commit that exceeds it removes the oldest transactions down to 7/8 of it.
+    /// A commit that exceeds the limit removes the oldest transactions until 7/8 of it are left.
     public var byteCount: Int?
 
-    /// Creates a limit; without arguments, everything is kept.
+    /// Creates limits; without arguments, there is no limit.
     public init(days: Double? = nil, byteCount: Int? = nil) { (self.days, self.byteCount) = (days, byteCount) }
 }

@@ -1,19 +1,19 @@
 package import Foundation
 internal import RoostSystem
 
-/// The settings of a history, which a store keeps beside the transactions.
+/// The settings of a history, which a store saves together with the transactions.
 package struct HistorySettings: Hashable, Sendable {
-    /// The generation after which everything is recorded.
+    /// The generation after which all changes are recorded.
     package var start: UInt64
     /// The mark of the transaction at ``start``, or a random number if the history begins there.
     package var startMark: UInt32
     /// The bytes of all transactions up to ``start``.
     package var startByteCount: UInt64
-    /// The time of the first transaction; or nil.
+    /// The time of the first transaction, or nil.
     package var firstTime: Int64?
     /// The time of the last transaction up to ``start``.
     package var startTime: Int64
-    /// The limits of what is kept.
+    /// The limits of the history.
     package var retention: HistoryRetention
 
     /// Creates the settings of a history that begins after a generation.
@@ -25,7 +25,7 @@ package struct HistorySettings: Hashable, Sendable {
         self.retention = retention
     }
 
-    /// The settings as text: JSON with one member for each.
+    /// The settings as JSON text, with one member for each setting.
     package var bytes: [UInt8] {
         get throws(StoreError) {
             var members: [String: MetadataValue] = [
@@ -39,10 +39,10 @@ package struct HistorySettings: Hashable, Sendable {
         }
     }
 
-    /// The text that was read last, and what it says: each commit reads the same.
+    /// The most recently read text and its settings, because each commit reads the same text.
     private static let last = Mutex<(bytes: [UInt8], settings: HistorySettings)?>(nil)
 
-    /// Reads the text.
+    /// Reads the JSON text of settings.
     ///
     /// - Throws: `corrupted`.
     package init(_ bytes: [UInt8]) throws(StoreError) {
@@ -78,7 +78,7 @@ package struct HistorySettings: Hashable, Sendable {
 }
 
 extension HistoryRetention {
-    /// Throws code `invalidRequest` for limits that no store can keep.
+    /// Throws `invalidRequest` if the limits are invalid.
     package func requireValid() throws(StoreError) {
         guard days.map({ $0 > 0 && $0 < 1e6 }) ?? true, byteCount.map({ $0 > 0 }) ?? true else {
             throw StoreError(
@@ -105,20 +105,21 @@ package enum HistoryClock {
 }
 
 extension StoreOptions {
-    /// Throws code `unsupported` if the options ask for a history, and stores of a type have none.
+    /// Throws `unsupported` if the options request a history that stores of this type do not
+    /// support.
     package func requireHistory(of type: any PersistentStoreType) throws(StoreError) {
         guard tracksHistory == true || historyRetention != nil, !type.capabilities.contains(.history) else { return }
         throw StoreError(.unsupported, "Stores of type '\(type.name)' cannot record a history.")
     }
 
-    /// Whether opening a store must change its history.
+    /// Returns whether opening the store with these options changes its history.
     ///
     /// - Parameters:
     ///   - settings: The settings of the history; nil for a store that records none.
     ///   - location: The location of the store.
-    /// - Returns: Whether it must.
-    /// - Throws: `readOnly` if it must and the store is opened read-only; `invalidRequest` for
-    ///   limits of a history that the store does not have, and for limits that no store can keep.
+    /// - Returns: Whether the history changes.
+    /// - Throws: `readOnly` if it changes and the store is opened read-only; `invalidRequest` for
+    ///   limits of a history that the store does not have, and for invalid limits.
     package func changesHistory(_ settings: [UInt8]?, of location: StoreLocation) throws(StoreError) -> Bool {
         try historyRetention?.requireValid()
         let retention = try settings.map { (bytes) throws(StoreError) in try HistorySettings(bytes).retention }

@@ -1,6 +1,6 @@
 /// A position in the history of one store.
 ///
-/// Store a token, and continue after it later, also after the program was started again:
+/// Save a token to continue after it later, even after a restart of the program:
 ///
 /// ```swift
 /// for transaction in try store.history(after: token) {
@@ -10,15 +10,15 @@
 /// UserDefaults.standard.set(token.description, forKey: "token")
 /// ```
 ///
-/// A token belongs to the store that gave it. Other stores refuse it with code `invalidRequest`. A
-/// store that no longer has everything after the token throws `historyExpired`.
+/// A token belongs to the store that created it. With another store it throws `invalidRequest`. If
+/// transactions after the token are missing, the store throws `historyExpired`.
 public struct HistoryToken: Hashable, Sendable {
     /// The identity of the store.
     package let storeUUID: StoreUUID
     /// The generation of the store after the transaction.
     package let position: UInt64
-    /// A part of the transaction's checksum, which differs where the store was put back to an older
-    /// state and continued from there.
+    /// A part of the transaction's checksum. It detects that the store was restored to an older
+    /// state and then changed differently.
     package let mark: UInt32
 
     /// Creates a token.
@@ -31,7 +31,7 @@ extension HistoryToken: LosslessStringConvertible {
     /// The text form, which ``init(_:)`` reads.
     public var description: String { "\(storeUUID):\(position):\(mark)" }
 
-    /// Reads the text form; nil for any other text.
+    /// Reads the text form; returns nil for any other text.
     public init?(_ description: String) {
         let parts = description.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 3, let uuid = StoreUUID(String(parts[0])), let position = UInt64(parts[1]),

@@ -9,32 +9,32 @@ public import Foundation
 /// }
 /// ```
 public struct HistoryTransaction: Sendable, Hashable {
-    /// The operation that a transaction comes from.
+    /// The operation that created a transaction.
     public enum Kind: String, Sendable, Codable, CaseIterable {
         /// A commit or a batch request.
         case commit
-        /// A bulk load into a store that had objects before.
+        /// A bulk load into a store that already contained objects.
         ///
         /// All new objects are listed.
         case load
         /// A bulk load into an empty store, or a migration.
         ///
-        /// Every object may be new, so none is listed.
+        /// No objects are listed, because every object may be new.
         case wholeLoad
-        /// Changes of another program were accepted.
+        /// An acceptance of changes that another program made.
         ///
-        /// Every object may have changed, so none is listed.
+        /// No objects are listed, because every object may have changed.
         case acceptedChanges
     }
 
-    /// The token after which reading continues.
+    /// The token for reading the transactions after this one.
     ///
-    /// If ``isComplete`` is false, it is the token before the transaction, so that no change is
-    /// skipped.
+    /// If ``isComplete`` is false, it is the token of the transaction before this one, so that no
+    /// change is skipped.
     public package(set) var token: HistoryToken
-    /// The time of the transaction; never before that of an earlier transaction of the store.
+    /// The time of the transaction; never earlier than that of a previous transaction of the store.
     public package(set) var date: Date
-    /// The author, as the writer gave it.
+    /// The author that the writer specified.
     public let author: String?
     /// The name of the context that made the changes.
     public let contextName: String?
@@ -44,12 +44,12 @@ public struct HistoryTransaction: Sendable, Hashable {
     public package(set) var changes: [HistoryChange]
     /// The links that the writer added and removed.
     ///
-    /// A link that was as the writer wanted it is not listed. Links that a delete takes along are
-    /// not listed either: they follow from the delete.
+    /// A link that already had the requested state is not listed. Links that were removed with a
+    /// deleted object are not listed either.
     public package(set) var linkChanges: [HistoryLinkChange]
-    /// Whether nothing of the transaction follows in the next value.
+    /// Whether this value contains the end of the transaction.
     ///
-    /// A transaction of many changes is read in several values, so that memory stays bounded.
+    /// A large transaction is read as several values, to limit the use of memory.
     public let isComplete: Bool
 }
 
@@ -71,22 +71,22 @@ public struct HistoryChange: Sendable, Hashable {
     public let kind: Kind
     /// The names of the attributes and to-one relationships that an update changed, sorted.
     ///
-    /// A to-one relationship is also named if only the object's place in the ordered inverse
+    /// A to-one relationship is also listed if only the object's place in the ordered inverse
     /// changed. Empty for inserts and deletes.
     public package(set) var changedProperties: [String]
-    /// The last values of a deleted object, for attributes whose
-    /// ``AttributeDescription/preservesValueInHistoryOnDeletion`` is true and that had a value.
+    /// The last values of a deleted object, for attributes that had a value and whose
+    /// ``AttributeDescription/preservesValueInHistoryOnDeletion`` is true.
     public package(set) var preservedValues: [String: Value]
 }
 
 /// A link that a transaction of the history added or removed.
 public struct HistoryLinkChange: Sendable, Hashable {
-    /// The relationship, from the end that owns the links.
+    /// The relationship that owns the link.
     public let relationship: RelationshipName
-    /// The source, by the entity that the relationship declares.
+    /// The source, with the entity that the relationship declares.
     public let source: ObjectID
-    /// The target, by the entity that the relationship declares.
+    /// The target, with the entity that the relationship declares.
     public let target: ObjectID
-    /// Whether the link was added or moved to other places, rather than removed.
+    /// Whether the link was added or its places changed; false if it was removed.
     public let isAdded: Bool
 }

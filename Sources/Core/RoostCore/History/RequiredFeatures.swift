@@ -1,16 +1,17 @@
-/// The names of the features that a program must know to open a store, as the store lists them.
+/// The features that a program must support to open a store, as listed in the store.
 package struct RequiredFeatures: Sendable {
-    /// The features that this program knows.
+    /// The features that this program supports.
     private static let known: Set<String> = ["history"]
 
     private let names: [String]
 
-    /// Reads names that are separated by commas.
+    /// Reads a comma-separated list of names.
     package init(_ bytes: some Collection<UInt8>) {
         names = String(decoding: bytes, as: UTF8.self).split(separator: ",").map(String.init)
     }
 
-    /// Throws code `unsupportedVersion`, naming the feature, if this program does not know one.
+    /// Throws `unsupportedVersion`, with the name of the feature, if this program does not support
+    /// one.
     package func require(in store: String) throws(StoreError) {
         guard let unknown = names.first(where: { !Self.known.contains($0) }) else { return }
         throw StoreError(

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Short ways to describe attributes, for models written in Swift:
+/// Factory methods for attributes, for models written in Swift:
 ///
 /// ```swift
 /// let model = try ManagedObjectModel(entities: [
@@ -28,7 +28,7 @@ public import Foundation
 ///
 /// To change any other property, use ``Adjustable/with(_:)``.
 extension AttributeDescription {
-    /// Text; lengths are in Unicode code points.
+    /// Returns a text attribute. Lengths are in Unicode code points.
     public static func string(
         _ name: String, isOptional: Bool = true, default value: String? = nil, minimumLength: Int? = nil,
         maximumLength: Int? = nil
@@ -38,7 +38,7 @@ extension AttributeDescription {
         }
     }
 
-    /// A whole number of 16 bits.
+    /// Returns an attribute for a whole number of 16 bits.
     public static func integer16(
         _ name: String, isOptional: Bool = true, default value: Int16? = nil, minimum: Int16? = nil,
         maximum: Int16? = nil
@@ -48,7 +48,7 @@ extension AttributeDescription {
             minimum: minimum.map { Int64($0) }, maximum: maximum.map { Int64($0) })
     }
 
-    /// A whole number of 32 bits.
+    /// Returns an attribute for a whole number of 32 bits.
     public static func integer32(
         _ name: String, isOptional: Bool = true, default value: Int32? = nil, minimum: Int32? = nil,
         maximum: Int32? = nil
@@ -58,7 +58,7 @@ extension AttributeDescription {
             minimum: minimum.map { Int64($0) }, maximum: maximum.map { Int64($0) })
     }
 
-    /// A whole number of 64 bits.
+    /// Returns an attribute for a whole number of 64 bits.
     public static func integer64(
         _ name: String, isOptional: Bool = true, default value: Int64? = nil, minimum: Int64? = nil,
         maximum: Int64? = nil
@@ -66,7 +66,7 @@ extension AttributeDescription {
         integer(name, type: .integer64, isOptional: isOptional, value: value, minimum: minimum, maximum: maximum)
     }
 
-    /// A decimal number of at most 38 digits.
+    /// Returns an attribute for a decimal number of at most 38 digits.
     public static func decimal(
         _ name: String, isOptional: Bool = true, default value: Decimal? = nil, minimum: Decimal? = nil,
         maximum: Decimal? = nil
@@ -76,7 +76,7 @@ extension AttributeDescription {
         }
     }
 
-    /// A floating-point number of 64 bits.
+    /// Returns an attribute for a floating-point number of 64 bits.
     public static func double(
         _ name: String, isOptional: Bool = true, default value: Double? = nil, minimum: Double? = nil,
         maximum: Double? = nil
@@ -86,7 +86,7 @@ extension AttributeDescription {
         }
     }
 
-    /// A floating-point number of 32 bits.
+    /// Returns an attribute for a floating-point number of 32 bits.
     public static func float(
         _ name: String, isOptional: Bool = true, default value: Float? = nil, minimum: Float? = nil,
         maximum: Float? = nil
@@ -96,12 +96,12 @@ extension AttributeDescription {
         }
     }
 
-    /// True or false.
+    /// Returns a boolean attribute.
     public static func boolean(_ name: String, isOptional: Bool = true, default value: Bool? = nil) -> Self {
         Self(name, type: .boolean, isOptional: isOptional, defaultValue: value.map { .bool($0) } ?? .null)
     }
 
-    /// A point in time.
+    /// Returns an attribute for a point in time.
     public static func date(
         _ name: String, isOptional: Bool = true, default value: Date? = nil, minimum: Date? = nil, maximum: Date? = nil
     ) -> Self {
@@ -110,25 +110,25 @@ extension AttributeDescription {
         }
     }
 
-    /// Bytes.
+    /// Returns an attribute for bytes.
     public static func binaryData(_ name: String, isOptional: Bool = true) -> Self {
         Self(name, type: .binaryData, isOptional: isOptional)
     }
 
-    /// A UUID.
+    /// Returns an attribute for a UUID.
     public static func uuid(_ name: String, isOptional: Bool = true) -> Self {
         Self(name, type: .uuid, isOptional: isOptional)
     }
 
-    /// A URI.
+    /// Returns an attribute for a URI.
     public static func uri(_ name: String, isOptional: Bool = true) -> Self {
         Self(name, type: .uri, isOptional: isOptional)
     }
 
-    /// The bytes of an encoded value.
+    /// Returns an attribute for the bytes of an encoded value.
     ///
-    /// Contexts encode a `Codable` value as JSON. The model keeps the name of a `transformer`,
-    /// which is not applied.
+    /// Contexts encode a `Codable` value as JSON. The model stores the name of a `transformer`,
+    /// which is never applied.
     public static func transformable(
         _ name: String, isOptional: Bool = true, transformer: String? = nil, valueClass: String? = nil
     ) -> Self {
@@ -137,25 +137,25 @@ extension AttributeDescription {
         }
     }
 
-    /// A named tuple of attributes.
+    /// Returns a composite attribute, a named tuple of attributes.
     public static func composite(_ name: String, isOptional: Bool = true, elements: [AttributeDescription]) -> Self {
         Self(name, type: .composite, isOptional: isOptional, elements: elements)
     }
 
-    /// A value that is computed at every save: `author.name`, `canonical:(title)`, `tracks.@count`,
-    /// `now()`.
+    /// Returns a derived attribute, which is computed at every save: `author.name`,
+    /// `canonical:(title)`, `tracks.@count`, `now()`.
     public static func derived(_ name: String, type: AttributeType, from expression: String) -> Self {
         Self(name, type: type).with { $0.derivationExpression = expression }
     }
 
-    /// The same attribute, known as `oldName` in the previous version of the model.
+    /// Returns the attribute with `oldName` as its name in the previous version of the model.
     public func renamed(from oldName: String) -> Self {
         var result = self
         result.renamingIdentifier = oldName
         return result
     }
 
-    /// The same attribute, left out of every store.
+    /// Returns the attribute as a transient attribute, which stores do not save.
     public func transient() -> Self {
         var result = self
         result.isTransient = true

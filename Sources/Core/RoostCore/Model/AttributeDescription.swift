@@ -9,52 +9,52 @@
 public struct AttributeDescription: Hashable, Sendable, Adjustable {
     /// The attribute's name, unique in its entity and all superentities.
     public var name: String
-    /// The type of its values.
+    /// The type of the attribute's values.
     public var type: AttributeType
     /// Whether the attribute may be null.
     public var isOptional: Bool
-    /// Whether the attribute is left out of every store.
+    /// Whether the attribute is transient, so that stores do not save it.
     public var isTransient: Bool = false
-    /// The value of new objects, in the attribute's own type; null for none.
+    /// The value for new objects, with the type of the attribute; null for no default.
     public var defaultValue: Value
     /// The limits of a value.
     ///
-    /// Batch requests and `Store` enforce them. ``PersistentStore/commit(_:)`` does not;
-    /// ``checkStore(_:limit:)`` reports values that break them.
+    /// Batch requests and `Store` enforce them. ``PersistentStore/commit(_:)`` does not enforce
+    /// them; ``checkStore(_:limit:)`` reports values that violate them.
     public var validation: AttributeValidation = AttributeValidation()
     /// The elements of a composite attribute; empty for every other type.
     public var elements: [AttributeDescription]
-    /// The expression of a derived attribute (`articles.@count`); nil for an ordinary one.
+    /// The expression of a derived attribute (`articles.@count`); nil for any other attribute.
     package var derivationExpression: String? = nil
-    /// The name of Core Data's value transformer, which is kept and not applied.
+    /// The name of Core Data's value transformer, which is stored but never applied.
     package var valueTransformerName: String? = nil
-    /// The class of a transformable value, as a hint to people.
+    /// The class of a transformable value, for information only.
     package var attributeValueClassName: String? = nil
-    /// Whether large data may be kept outside the record.
+    /// Whether large data may be stored outside the record.
     ///
-    /// A hint; Roost's own stores keep it inside.
+    /// A hint. Roost's own stores save all data inside the record.
     package var allowsExternalBinaryDataStorage: Bool = false
-    /// Whether the value is kept in the history when the object is deleted.
+    /// Whether the history preserves the value when the object is deleted.
     ///
-    /// Such values are often personal data: they stay in stores that record their history until it
-    /// is removed; see ``HistoryChange/preservedValues``.
+    /// These values are often personal data. A store that records its history keeps them until the
+    /// history is removed; see ``HistoryChange/preservedValues``.
     public var preservesValueInHistoryOnDeletion: Bool = false
-    /// Whether a system-wide search index should hold the value.
+    /// Whether a system-wide search index should include the value.
     ///
-    /// A hint, kept for round trips.
+    /// A hint, preserved for round trips.
     package var isIndexedBySpotlight: Bool = false
     /// Whether the value may be encrypted by a cloud mirror.
     ///
-    /// A hint, kept for round trips.
+    /// A hint, preserved for round trips.
     package var allowsCloudEncryption: Bool = false
-    /// The name the attribute is known by across model versions; nil for its own name.
+    /// The attribute's name in other versions of the model; nil if the name is the same.
     public var renamingIdentifier: String? = nil
-    /// Text that changes the version hash and nothing else.
+    /// Text that has no effect except to change the version hash.
     package var versionHashModifier: String? = nil
     /// The user's own notes.
     public var userInfo: [String: String] = [:]
 
-    /// Describes an attribute.
+    /// Creates an attribute.
     public init(
         _ name: String, type: AttributeType, isOptional: Bool = true, defaultValue: Value = .null,
         elements: [AttributeDescription] = []
@@ -66,7 +66,7 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
         self.elements = elements
     }
 
-    /// Whether a store keeps the attribute.
+    /// Whether stores save the attribute.
     package var isStored: Bool { !isTransient && type != .undefined }
 }
 
@@ -78,20 +78,20 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
 /// let track = EntityDescription("Track", attributes: [code])
 /// ```
 public struct AttributeValidation: Hashable, Sendable {
-    /// The minimum number or date, in the attribute's own type.
+    /// The minimum number or date, with the type of the attribute.
     public var minimum: Value
-    /// The maximum number or date, in the attribute's own type.
+    /// The maximum number or date, with the type of the attribute.
     public var maximum: Value
-    /// The minimum length of a string, in code points as the predicate function `length` counts
-    /// them.
+    /// The minimum length of a string in code points, as counted by the predicate function
+    /// `length`.
     public var minimumLength: Int?
-    /// The maximum length of a string, in code points as the predicate function `length` counts
-    /// them.
+    /// The maximum length of a string in code points, as counted by the predicate function
+    /// `length`.
     public var maximumLength: Int?
-    /// The pattern a string must match as a whole.
+    /// The regular expression that the whole string must match.
     public var regularExpression: String?
 
-    /// Makes limits; without arguments, none.
+    /// Creates limits; without arguments, there are none.
     public init(
         minimum: Value = .null, maximum: Value = .null, minimumLength: Int? = nil, maximumLength: Int? = nil,
         regularExpression: String? = nil
@@ -103,6 +103,6 @@ public struct AttributeValidation: Hashable, Sendable {
         self.regularExpression = regularExpression
     }
 
-    /// Whether nothing is limited.
+    /// Whether there are no limits.
     package var isEmpty: Bool { self == AttributeValidation() }
 }

@@ -1,11 +1,10 @@
 internal import Foundation
 
-/// The properties of one entity that batch requests can set, with the rules that hold for its
-/// records.
+/// The properties of one entity that batch requests can set, and the rules for its records.
 package struct BatchProperties {
     /// A property that can be set.
     package enum Property {
-        /// An attribute that is one field, the element of a composite, or the place in an ordered
+        /// An attribute with a single field, the element of a composite, or the place in an ordered
         /// inverse.
         case field(RecordLayout.Field)
         /// A composite as a whole.
@@ -18,14 +17,14 @@ package struct BatchProperties {
     let model: ManagedObjectModel
     /// The fields that must have a value.
     package let mandatory: [RecordLayout.Field]
-    /// The fields of elements that must have a value if their composite has one, each with its
-    /// marker.
+    /// The fields of elements that must have a value if their composite has a value, each with the
+    /// marker field of the composite.
     package let mandatoryElements: [(composite: RecordLayout.Field, element: RecordLayout.Field)]
-    /// By field: the marker of the composite that an element is of.
+    /// The marker field of the composite that contains each field, by field.
     package let composites: [RecordLayout.Field?]
 
-    /// The fields of elements with a default, each with the marker of its composite: outer
-    /// composites first.
+    /// The fields of elements with a default value, each with the marker field of its composite.
+    /// Outer composites come first.
     package let elementDefaults:
         [(composite: RecordLayout.Field, element: RecordLayout.Field, attribute: AttributeDescription)]
 
@@ -65,9 +64,9 @@ package struct BatchProperties {
         }
     }
 
-    /// The property with this name, or the element of a composite with this dotted path.
+    /// Returns the property with this name, or the element of a composite with this dotted path.
     ///
-    /// - Throws: `unknownProperty`, naming the nearest one; `invalidRequest` for a to-many
+    /// - Throws: `unknownProperty`, with the nearest name; `invalidRequest` for a to-many
     ///   relationship and a derived attribute.
     package func property(_ name: String) throws(StoreError) -> Property {
         if let relationship = entity.relationship(name) {
@@ -108,15 +107,15 @@ package struct BatchProperties {
             "'\(entity.name).\(relationship.name.name)' refers to many objects, which a batch request cannot set; \(remedy)."
     }
 
-    /// The fields that a property's value goes into, each with its own value.
+    /// Calls `body` for each field of a property, with the value of that field.
     ///
     /// - Parameters:
     ///   - value: The value, of any type.
-    ///   - property: The property; a to-one relationship's object is taken as it is.
-    ///   - owner: What the value is for, as a message names it.
-    ///   - body: What is called for each field.
-    /// - Throws: `invalidValue` when the property cannot hold the value; `unknownProperty` for an
-    ///   element that a composite has not.
+    ///   - property: The property. The object of a to-one relationship is not checked.
+    ///   - owner: Returns a description of the owner of the value, for messages.
+    ///   - body: The function to call for each field.
+    /// - Throws: `invalidValue` if the value does not fit the property; `unknownProperty` for an
+    ///   element that the composite does not have.
     package func forEachField(
         of value: Value, for property: Property, owner: () -> String,
         _ body: (RecordLayout.Field, Value) throws(StoreError) -> Void
@@ -128,7 +127,7 @@ package struct BatchProperties {
             if !stored.isNull { try markComposites(around: field, body) }
             try body(field, stored)
         case .composite(let field):
-            // Elements that are not named are null.
+            // Elements without a value in the composite are null.
             let prefix = field.name + "."
             for element in entity.layout.fields where element.name.hasPrefix(prefix) { try body(element, .null) }
             if !value.isNull { try markComposites(around: field, body) }
@@ -146,7 +145,7 @@ package struct BatchProperties {
         }
     }
 
-    /// Marks the composites around a field as present, since an element was set.
+    /// Marks the composites that contain a field as present, because an element was set.
     private func markComposites(
         around field: RecordLayout.Field, _ body: (RecordLayout.Field, Value) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -157,7 +156,7 @@ package struct BatchProperties {
         }
     }
 
-    /// Refuses a value that a field cannot hold.
+    /// Returns the error of a value that does not fit a field.
     package func mismatch(_ value: Value, in field: RecordLayout.Field, for owner: String) -> StoreError {
         let remedy: String
         switch (value, field.kind) {
@@ -188,11 +187,11 @@ package struct BatchProperties {
 }
 
 extension Value {
-    /// Returns the same value in a type that a field of this kind holds, or nil.
+    /// Returns the value converted to the type of a field of this kind, or nil.
     ///
-    /// Numbers change their type if nothing is lost: a double becomes an integer if it is whole, a
-    /// decimal if its shortest text gives the double back. A decimal becomes the nearest double,
-    /// which is all that such a field can hold. Booleans are 0 and 1.
+    /// Doubles and decimals are converted to integers if they are whole. A double is converted to
+    /// the decimal with its shortest text, and a decimal to the nearest double. Booleans and the
+    /// numbers 0 and 1 are converted to each other, and so are strings and URIs.
     package func converted(to kind: RecordLayout.Field.Kind) -> Value? {
         switch (self, kind) {
         case (.null, _), (.bool, .boolean), (.double, .double), (.double, .float), (.decimal, .decimal), (.date, .date),
@@ -219,11 +218,11 @@ extension Value {
         }
     }
 
-    /// Returns the value that a field of a kind has after it was set to this one, or nil if the
-    /// field cannot hold it.
+    /// Returns the value of a field of this kind after it was set to this value; nil if the value
+    /// does not fit.
     ///
-    /// Values of this form are equal if and only if their fields are. A number that is out of the
-    /// field's range is returned as it is, for ``RecordBatch/set(_:for:)`` to refuse.
+    /// Two results are equal if and only if the stored fields are equal. A number that is out of
+    /// range is returned unchanged, and ``RecordBatch/set(_:for:)`` then rejects it.
     package func stored(as kind: RecordLayout.Field.Kind) -> Value? {
         let converted = converted(to: kind)
         switch (converted, kind) {
@@ -239,7 +238,7 @@ extension Value {
 }
 
 extension DecimalNumber {
-    /// The same number as a 64-bit integer, or nil if it is not one.
+    /// The number as a 64-bit integer; nil if it is not an integer of this size.
     fileprivate var integer: Int64? {
         guard !isNaN, exponent >= 0, exponent < 20 else { return nil }
         var magnitude = mantissa

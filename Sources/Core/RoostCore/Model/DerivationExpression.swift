@@ -1,12 +1,12 @@
 /// The parsed expression of a derived attribute.
 package enum DerivationExpression: Hashable, Sendable {
-    /// The functions of a string.
+    /// A function of a string.
     package enum Function: String, Sendable, CaseIterable {
-        /// Without case and diacritics.
+        /// Removes case and diacritics.
         case canonical
-        /// In upper case.
+        /// Converts to upper case.
         case uppercase
-        /// In lower case.
+        /// Converts to lower case.
         case lowercase
     }
 
@@ -26,9 +26,9 @@ package enum DerivationExpression: Hashable, Sendable {
 
     /// `name`, `author.name`: the value at a path of to-one relationships.
     case path([String])
-    /// `canonical:(author.name)`
+    /// `canonical:(author.name)`: a function of the string at a path.
     case function(Function, [String])
-    /// `friends.@count`, `articles.wordCount.@sum`; the path holds one to-many relationship.
+    /// `friends.@count`, `articles.wordCount.@sum`; the path contains one to-many relationship.
     case aggregate([String], Aggregate)
     /// `now()`: the time of the save.
     case now

@@ -1,6 +1,6 @@
-/// An entity as its author declares it: its own properties, without inherited ones.
+/// An entity as it is declared, with its own properties but without inherited ones.
 ///
-/// ``ManagedObjectModel/Entity`` is the same entity inside a built model, with everything resolved.
+/// ``ManagedObjectModel/Entity`` is the resolved entity in a built model.
 ///
 /// ```swift
 /// let album = EntityDescription(
@@ -12,37 +12,37 @@
 public struct EntityDescription: Hashable, Sendable, Adjustable {
     /// The entity's name, unique in the model.
     public var name: String
-    /// The entity it inherits from.
+    /// The entity that this entity inherits from.
     public var superentityName: String?
-    /// Whether the entity has no objects of its own.
+    /// Whether the entity is abstract, so that only its subentities have objects.
     public var isAbstract: Bool = false
-    /// The attributes it declares itself.
+    /// The attributes that the entity itself declares.
     public var attributes: [AttributeDescription]
-    /// The relationships it declares itself.
+    /// The relationships that the entity itself declares.
     public var relationships: [RelationshipDescription]
-    /// The fetched properties it declares itself.
+    /// The fetched properties that the entity itself declares.
     public var fetchedProperties: [FetchedPropertyDescription] = []
-    /// Groups of attributes, or to-one relationships, whose values no two objects of the entity may
-    /// share.
+    /// Groups of attributes or to-one relationships whose values must be unique among the entity's
+    /// objects.
     ///
-    /// A group with a null never collides.
+    /// A group that contains a null is always unique.
     public var uniquenessConstraints: [[String]]
-    /// The indexes that stores keep for fetches.
+    /// The indexes that stores maintain for fetches.
     public var fetchIndexes: [FetchIndexDescription] = []
     /// The class of the entity's objects; nil for the base class.
     package var managedObjectClassName: String? = nil
-    /// The display name's expression for a system-wide search index.
+    /// The expression for the display name in a system-wide search index.
     ///
-    /// A hint, kept for round trips.
+    /// A hint, preserved for round trips.
     package var coreSpotlightDisplayNameExpression: String? = nil
-    /// The name the entity is known by across model versions; nil for its own name.
+    /// The entity's name in other versions of the model; nil if the name is the same.
     public var renamingIdentifier: String? = nil
-    /// Text that changes the version hash and nothing else.
+    /// Text that has no effect except to change the version hash.
     package var versionHashModifier: String? = nil
     /// The user's own notes.
     public var userInfo: [String: String] = [:]
 
-    /// Describes an entity.
+    /// Creates an entity.
     public init(
         _ name: String, superentity: String? = nil, attributes: [AttributeDescription] = [],
         relationships: [RelationshipDescription] = [], uniquenessConstraints: [[String]] = []
@@ -57,7 +57,7 @@ public struct EntityDescription: Hashable, Sendable, Adjustable {
 
 /// A fetched property: the objects that a fetch request finds for an object.
 ///
-/// The model keeps it; no store and no context evaluates it.
+/// The model stores it, but no store and no context evaluates it.
 ///
 /// ```swift
 /// var album = EntityDescription("Album", attributes: [.string("title"), .integer16("year")])
@@ -69,18 +69,18 @@ public struct EntityDescription: Hashable, Sendable, Adjustable {
 public struct FetchedPropertyDescription: Hashable, Sendable {
     /// The property's name.
     public var name: String
-    /// The entity that is fetched.
+    /// The entity of the fetched objects.
     public var entityName: String
     /// The predicate in format syntax; it may use `$FETCH_SOURCE` and `$FETCHED_PROPERTY`.
     public var predicateFormat: String?
     /// Whether the property may be empty.
     ///
-    /// Kept for round trips.
+    /// Preserved for round trips.
     public var isOptional: Bool
     /// The user's own notes.
     public var userInfo: [String: String]
 
-    /// Describes a fetched property.
+    /// Creates a fetched property.
     public init(
         _ name: String, entity: String, predicateFormat: String? = nil, isOptional: Bool = true,
         userInfo: [String: String] = [:]
@@ -93,7 +93,7 @@ public struct FetchedPropertyDescription: Hashable, Sendable {
     }
 }
 
-/// An index that a store keeps so that fetches find objects without reading all of them.
+/// An index that a store maintains, so that fetches find objects without reading all of them.
 ///
 /// ```swift
 /// var album = EntityDescription("Album", attributes: [.string("title"), .integer16("year")])
@@ -111,7 +111,7 @@ public struct FetchIndexDescription: Hashable, Sendable {
             case binary
             /// Spatial; numbers only.
             ///
-            /// Kept in the model, not yet by any store.
+            /// Stored in the model, but not supported by any store yet.
             case rTree
         }
 
@@ -123,10 +123,10 @@ public struct FetchIndexDescription: Hashable, Sendable {
         public var isAscending: Bool
         /// An expression instead of a property, as text.
         ///
-        /// Kept in the model, not yet by any store.
+        /// Stored in the model, but not supported by any store yet.
         public var expression: String?
 
-        /// Makes an element.
+        /// Creates an element.
         public init(
             _ property: String, collation: Collation = .binary, isAscending: Bool = true, expression: String? = nil
         ) {
@@ -139,29 +139,29 @@ public struct FetchIndexDescription: Hashable, Sendable {
 
     /// The index's name, unique in its entity.
     public var name: String
-    /// The properties that it orders by, the most significant first.
+    /// The properties that the index is ordered by, most significant first.
     public var elements: [Element]
     /// A predicate that limits the index to some objects, as text.
     ///
-    /// Kept in the model; stores index every object.
+    /// Stored in the model, but stores index every object.
     public var partialIndexPredicateFormat: String?
 
-    /// Describes an index.
+    /// Creates an index.
     public init(_ name: String, elements: [Element], partialIndexPredicateFormat: String? = nil) {
         self.name = name
         self.elements = elements
         self.partialIndexPredicateFormat = partialIndexPredicateFormat
     }
 
-    /// Describes an index over properties, ascending.
+    /// Creates an ascending index over properties.
     public init(_ name: String, on properties: String...) {
         self.init(name, elements: properties.map { Element($0) })
     }
 }
 
-/// A fetch request that is stored in the model under a name.
+/// A named fetch request in the model.
 ///
-/// The model keeps it; no store and no context executes it.
+/// The model stores it, but no store and no context executes it.
 ///
 /// ```swift
 /// let model = try ManagedObjectModel(
@@ -174,14 +174,14 @@ public struct FetchIndexDescription: Hashable, Sendable {
 public struct FetchRequestTemplate: Hashable, Sendable {
     /// The template's name.
     public var name: String
-    /// The entity that is fetched.
+    /// The entity of the fetched objects.
     public var entityName: String
     /// The predicate in format syntax, with `$VARIABLES`.
     public var predicateFormat: String?
-    /// Everything else the model file says about it (limits, result type), as text.
+    /// All other settings of the template in the model file (limits, result type), as text.
     public var options: [String: String]
 
-    /// Describes a template.
+    /// Creates a template.
     public init(_ name: String, entity: String, predicateFormat: String? = nil, options: [String: String] = [:]) {
         self.name = name
         self.entityName = entity

@@ -1,13 +1,13 @@
 extension ManagedObjectModel.Entity {
     /// Returns the end of a message about a property that the entity does not have.
     ///
-    /// It names the property that had this name in an older version of the model, or else the
-    /// nearest one, or else all of them.
+    /// The hint is the property that had this name in an older version of the model, the nearest
+    /// name, or a list of all names.
     ///
     /// - Parameters:
-    ///   - name: The name that is not a property's.
-    ///   - known: The names that can be used there.
-    ///   - spelling: Returns a name as it is written there.
+    ///   - name: The name that no property has.
+    ///   - known: The names that can be used here.
+    ///   - spelling: Returns the spelling of a name for the message.
     /// - Returns: `; 'created' was 'date' before.`, `; did you mean 'title'?` or
     ///   `; it has created, title.`
     package func hint(
@@ -17,13 +17,13 @@ extension ManagedObjectModel.Entity {
             return "; '\(spelling(renamed))' was '\(name)' before."
         }
         if let near = nearestName(to: name, among: known) { return "; did you mean '\(spelling(near))'?" }
-        // Elements of composites and places in relationships would only make the list long.
+        // Elements of composites and places in relationships would make the list too long.
         let names = Set(known.filter { !$0.contains(".") && !$0.contains("#") }).sorted()
         return names.isEmpty ? "." : "; it has \(listed(names))."
     }
 
-    /// The property that had this name in an older version of the model, as its renaming identifier
-    /// says.
+    /// Returns the property that had this name in an older version of the model, according to its
+    /// renaming identifier.
     private func currentName(ofFormer name: String) -> String? {
         attributes.first { $0.renamingIdentifier == name }?.name
             ?? relationships.first { $0.declaration.renamingIdentifier == name }?.name.name

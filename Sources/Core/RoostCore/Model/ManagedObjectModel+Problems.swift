@@ -1,5 +1,5 @@
 extension ManagedObjectModel {
-    /// Everything that would keep a model of these parts from being built; empty for a valid one.
+    /// Returns all problems that prevent a model from being built; empty if there are none.
     package static func problems(
         entities: [EntityDescription], configurations: [String: [String]] = [:],
         fetchRequestTemplates: [FetchRequestTemplate] = []

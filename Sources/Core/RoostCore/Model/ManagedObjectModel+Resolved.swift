@@ -1,5 +1,5 @@
 extension ManagedObjectModel {
-    /// An entity inside a built model: numbered, with everything it inherits.
+    /// A resolved entity in a built model, with a number and all inherited properties.
     public final class Entity: Sendable {
         /// The entity's position in the model's entities, which are ordered by the bytes of their
         /// names.
@@ -8,21 +8,21 @@ extension ManagedObjectModel {
         public let name: EntityName
         /// The entity as declared.
         package let declaration: EntityDescription
-        /// The number of the entity it inherits from; nil for a root.
+        /// The number of the superentity; nil for a root.
         public let superentity: Int?
-        /// The number of the entity at the top of the hierarchy; its own for a root.
+        /// The number of the root entity of the hierarchy; its own number for a root.
         public let root: Int
-        /// The numbers of the entity itself and all that inherit from it, ascending.
+        /// The numbers of the entity and all of its subentities, ascending.
         public let selfAndSubentities: [Int]
-        /// All attributes, inherited ones included, ordered by the bytes of their names.
+        /// All attributes, including inherited ones, ordered by the bytes of their names.
         public let attributes: [AttributeDescription]
-        /// All stored relationships, inherited ones included, ordered by the bytes of their names.
+        /// All stored relationships, including inherited ones, ordered by the bytes of their names.
         public let relationships: [Relationship]
         /// The layout of the entity's records.
         public let layout: RecordLayout
-        /// The uniqueness constraints that bind objects of this entity: its own and inherited ones.
+        /// The uniqueness constraints for objects of this entity, including inherited ones.
         public let uniquenessConstraints: [UniquenessConstraint]
-        /// The fetch indexes that hold objects of this entity: its own and inherited ones.
+        /// The fetch indexes that contain objects of this entity, including inherited ones.
         package let fetchIndexes: [FetchIndex]
         /// The entity's version hash.
         package let versionHash: VersionHash
@@ -46,21 +46,21 @@ extension ManagedObjectModel {
             self.versionHash = versionHash
         }
 
-        /// Whether the entity has no objects of its own.
+        /// Whether the entity is abstract, so that only its subentities have objects.
         public var isAbstract: Bool { declaration.isAbstract }
-        /// Whether other entities inherit from it.
+        /// Whether other entities inherit from this entity.
         package var hasSubentities: Bool { selfAndSubentities.count > 1 }
         /// Whether objects of the entity with number `other` are objects of this entity.
         package func includes(_ other: Int) -> Bool {
             let position = selfAndSubentities.firstPosition { $0 >= other }
             return position < selfAndSubentities.count && selfAndSubentities[position] == other
         }
-        /// The attribute with this name, inherited or not.
+        /// Returns the attribute with this name, own or inherited.
         public func attribute(_ name: String) -> AttributeDescription? {
             let position = attributes.firstPosition { !ModelResolver.precedes($0.name, name) }
             return position < attributes.count && attributes[position].name == name ? attributes[position] : nil
         }
-        /// The attribute, or the element of a composite, at a dotted path.
+        /// Returns the attribute, or the element of a composite, at a dotted path.
         package func attribute(atPath path: String) -> AttributeDescription? {
             let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
             guard let first = names.first, var found = attribute(first) else { return nil }
@@ -70,7 +70,7 @@ extension ManagedObjectModel {
             }
             return found
         }
-        /// The stored relationship with this name, inherited or not.
+        /// Returns the stored relationship with this name, own or inherited.
         public func relationship(_ name: String) -> Relationship? {
             let position = relationships.firstPosition { !ModelResolver.precedes($0.name.name, name) }
             return position < relationships.count && relationships[position].name.name == name
@@ -78,25 +78,25 @@ extension ManagedObjectModel {
         }
     }
 
-    /// A stored relationship inside a built model.
+    /// A resolved relationship in a built model, which stores save.
     public struct Relationship: Sendable {
-        /// The way a store keeps a relationship.
+        /// The storage form of a relationship.
         public enum Storage: Sendable, Hashable {
             /// To-one: the destination's key in a field of the record.
             case field
-            /// To-many whose inverse is to-one: read from the inverse, the relationship with this
+            /// To-many with a to-one inverse: read from the inverse, the relationship with this
             /// number.
             case derived(inverse: Int)
-            /// To-many: links of the relationship with this number, `isFlipped` when that is the
-            /// inverse.
+            /// To-many: the links of the relationship with this number; `isFlipped` is true if that
+            /// is the inverse.
             ///
-            /// Many-to-many relationships that are each other's inverse share the links of the one
-            /// with the lower number.
+            /// Two to-many relationships that are inverses share the links of the relationship with
+            /// the lower number.
             case links(of: Int, isFlipped: Bool)
         }
 
-        /// The position in the model's relationships, ordered by the bytes of entity name, then
-        /// relationship name.
+        /// The position in the model's relationships, which are ordered by the bytes of entity
+        /// name, then relationship name.
         public let number: Int
         /// The declaring entity and the relationship's name.
         public let name: RelationshipName
@@ -106,44 +106,44 @@ extension ManagedObjectModel {
         public let source: Int
         /// The number of the destination entity.
         public let destination: Int
-        /// The number of the inverse; its own for a relationship that is its own inverse.
+        /// The number of the inverse; the own number if the relationship is its own inverse.
         public let inverse: Int?
         /// Whether the inverse is to-many and ordered.
         package let inverseIsOrdered: Bool
-        /// The way a store keeps it.
+        /// The storage form of the relationship.
         public let storage: Storage
 
         /// Whether there can be more than one destination.
         public var isToMany: Bool { declaration.isToMany }
         /// Whether the destinations have an order.
         public var isOrdered: Bool { declaration.isToMany && declaration.isOrdered }
-        /// Whether the relationship owns links: it is to-many, and of a pair of inverses the one
-        /// with the lower number.
+        /// Whether the relationship owns links: it is to-many, its inverse is not to-one, and its
+        /// number is not higher than that of the inverse.
         package var ownsLinks: Bool { storage == .links(of: number, isFlipped: false) }
         /// Whether the relationship is its own inverse.
         package var isReflexive: Bool { inverse == number }
     }
 
-    /// A uniqueness constraint inside a built model.
+    /// A resolved uniqueness constraint in a built model.
     public struct UniquenessConstraint: Sendable, Hashable {
         /// The position among all constraints of the model: by entity number, then by the bytes of
         /// the attributes' names.
         package let number: Int
-        /// The number of the declaring entity; its subentities are bound too.
+        /// The number of the declaring entity. The constraint also applies to its subentities.
         public let entity: Int
         /// The attributes, as declared.
         public let attributes: [String]
     }
 
-    /// A fetch index inside a built model.
+    /// A resolved fetch index in a built model.
     package struct FetchIndex: Sendable, Hashable {
         /// The position among all indexes of the model: by entity number, then by the bytes of
         /// their names.
         ///
-        /// Indexes do not enter version hashes, so compatible models may number them differently: a
-        /// store uses the numbers of the model that is embedded in it.
+        /// Indexes do not affect version hashes, so compatible models may number them differently.
+        /// A store uses the numbers of the model that is stored in it.
         package let number: Int
-        /// The number of the declaring entity; objects of its subentities are in it too.
+        /// The number of the declaring entity. The index also contains objects of its subentities.
         package let entity: Int
         /// The index as declared.
         package let declaration: FetchIndexDescription
@@ -168,7 +168,7 @@ extension ManagedObjectModel {
 extension Array {
     /// Returns the position of the first element that meets a condition, or the count.
     ///
-    /// Elements that meet it must come after all others.
+    /// All elements that meet the condition must come after all others.
     fileprivate func firstPosition(where condition: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

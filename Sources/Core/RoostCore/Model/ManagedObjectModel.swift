@@ -1,8 +1,8 @@
-/// The description of what a store holds: entities, their properties and relationships.
+/// The schema of a store: entities, their properties and relationships.
 ///
-/// A model is immutable once built, and building it validates it; every problem is reported at once
-/// (``ModelProblem``). Entities and relationships have numbers that follow from their names alone,
-/// so two compatible models number alike and lay out records alike.
+/// A model is immutable. Building it validates it, and reports all problems (``ModelProblem``) at
+/// once. The numbers of entities and relationships depend only on their names, so compatible models
+/// have the same numbers and record layouts.
 ///
 /// ```swift
 /// let title = AttributeDescription.string("title", isOptional: false)
@@ -15,7 +15,7 @@
 /// let store = try Store.open(.sqlite("music.sqlite"), model: model)
 /// ```
 public struct ManagedObjectModel: Sendable {
-    /// Everything that is computed once, when the model is built.
+    /// The data that is computed once, when the model is built.
     @usableFromInline
     final class Resolved: Sendable {
         let descriptions: [EntityDescription]
@@ -24,16 +24,16 @@ public struct ManagedObjectModel: Sendable {
         let versionIdentifiers: [String]
         let userInfo: [String: String]
         let entities: [Entity]
-        // Proof: `shapeMemory` holds the memory that this points to, which does not change after it
-        // was made.
-        /// By entity number; outside of the entities because every record read needs one.
+        // Proof: `shapeMemory` owns the memory of this pointer, which never changes after its
+        // creation.
+        /// The shapes by entity number; a separate array because every record read uses it.
         @usableFromInline nonisolated(unsafe) let shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>
         private let shapeMemory: RecordShapes
         let relationships: [Relationship]
-        /// Names and numbers by the symbols of the names: every request asks for some, and a few
-        /// comparisons cost less than hashing one.
+        /// The entity numbers, ordered by the symbols of the names. Every request looks some up,
+        /// and a few comparisons cost less than hashing.
         private let numbers: [(symbol: UInt32, number: Int)]
-        /// By recipe and entity number: the version hashes of older recipes, computed on first use.
+        /// The version hashes of older recipes, by recipe and entity number; computed on first use.
         let olderHashes = Mutex<[VersionHash.Recipe: [VersionHash]]>([:])
 
         init(
@@ -66,7 +66,7 @@ public struct ManagedObjectModel: Sendable {
 
     @usableFromInline let resolved: Resolved
 
-    /// The model as it was built.
+    /// Wraps a built model.
     @inlinable
     init(resolved: Resolved) { self.resolved = resolved }
 
@@ -76,10 +76,10 @@ public struct ManagedObjectModel: Sendable {
     ///   - entities: The entities in any order.
     ///   - configurations: Named groups of entities.
     ///   - fetchRequestTemplates: Stored fetch requests.
-    ///   - versionIdentifiers: Free text that names the version; never used for compatibility.
+    ///   - versionIdentifiers: Free text that identifies the version; never used for compatibility.
     ///   - userInfo: The user's own notes.
-    /// - Throws: ``StoreError`` with code `invalidModel`, whose message lists every problem, one a
-    ///   line.
+    /// - Throws: ``StoreError`` with code `invalidModel`, whose message lists every problem, one
+    ///   per line.
     public init(
         entities: [EntityDescription], configurations: [String: [String]] = [:],
         fetchRequestTemplates: [FetchRequestTemplate] = [], versionIdentifiers: [String] = [],
@@ -99,26 +99,26 @@ public struct ManagedObjectModel: Sendable {
     public var configurations: [String: [String]] { resolved.configurations }
     /// Stored fetch requests, ordered by name.
     public var fetchRequestTemplates: [FetchRequestTemplate] { resolved.fetchRequestTemplates }
-    /// Free text that names the version; never used for compatibility.
+    /// Free text that identifies the version; never used for compatibility.
     public var versionIdentifiers: [String] { resolved.versionIdentifiers }
     /// The user's own notes.
     public var userInfo: [String: String] { resolved.userInfo }
 
-    /// The entities, resolved.
+    /// The resolved entities.
     ///
-    /// The position of each is its number.
+    /// The position of an entity is its number.
     public var entities: [Entity] { resolved.entities }
-    /// The stored relationships that entities declare, resolved.
+    /// The resolved stored relationships that entities declare.
     ///
-    /// The position of each is its number.
+    /// The position of a relationship is its number.
     public var relationships: [Relationship] { resolved.relationships }
 
-    /// The entity with this name, or nil.
+    /// Returns the entity with this name, or nil.
     public func entity(_ name: EntityName) -> Entity? {
         resolved.number(name).map { resolved.entities[$0] }
     }
 
-    /// The entity with this name; throws code `unknownEntity`, naming the nearest one.
+    /// Returns the entity with this name; throws `unknownEntity`, with the nearest name.
     public func requireEntity(_ name: EntityName) throws(StoreError) -> Entity {
         guard let entity = entity(name) else {
             let hint = ModelValidator.hint(name.text, among: entities.map(\.name.text))
@@ -127,14 +127,15 @@ public struct ManagedObjectModel: Sendable {
         return entity
     }
 
-    /// Returns the stored relationship with this name, declared or inherited by the entity, or nil.
+    /// Returns the stored relationship with this name, which the entity declares or inherits, or
+    /// nil.
     public func relationship(_ name: RelationshipName) -> Relationship? {
         entity(name.entity)?.relationship(name.name)
     }
 }
 
 extension ManagedObjectModel: Hashable {
-    /// Whether both models declare the same; the order of declarations does not matter.
+    /// Whether both models have equal declarations, whatever their order.
     public static func == (left: Self, right: Self) -> Bool {
         left.resolved === right.resolved
             || (left.resolved.descriptions == right.resolved.descriptions
@@ -144,6 +145,6 @@ extension ManagedObjectModel: Hashable {
                 && left.resolved.userInfo == right.resolved.userInfo)
     }
 
-    /// Hashes in agreement with `==`.
+    /// Hashes consistently with `==`.
     public func hash(into hasher: inout Hasher) { hasher.combine(resolved.descriptions) }
 }

@@ -1,31 +1,30 @@
 internal import RoostJSONText
 
-/// One difference between two models: of an entity, of one of its properties, or of the model as a
-/// whole.
+/// A difference between two models, in an entity, in one of its properties, or in the whole model.
 package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
     /// The kind of difference.
     package enum Kind: String, Sendable, CaseIterable, Codable {
-        /// Only the new model has it.
+        /// Only the new model has the item.
         case added
-        /// Only the old model has it.
+        /// Only the old model has the item.
         case removed
-        /// Both have it, and they say different things about it.
+        /// Both models have the item, with different settings.
         case changed
-        /// Both have it, under different names, as its renaming identifier says.
+        /// Both models have the item with different names, connected by its renaming identifier.
         case renamed
     }
 
     /// The kind of difference.
     package let kind: Kind
-    /// The entity concerned; nil when it is the model as a whole.
+    /// The affected entity; nil for the whole model.
     package let entity: String?
-    /// The property or fetch index concerned; nil when it is the entity itself.
+    /// The affected property or fetch index; nil for the entity itself.
     package let property: String?
-    /// The kind of thing that differs, for people, such as `attribute` or `fetch index`.
+    /// The kind of the item that differs, for people, such as `attribute` or `fetch index`.
     package let subject: String
-    /// The old name of a renamed thing; entity and property are the new names.
+    /// The old name of a renamed item; ``entity`` and ``property`` are the new names.
     package let formerName: String?
-    /// For a change, each setting that differs: `isOptional: true → false`.
+    /// Each setting that differs in a changed item: `isOptional: true → false`.
     package let details: [String]
     /// Whether the difference changes the entity's version hash, so that stores need a migration.
     package let changesVersionHash: Bool
@@ -34,7 +33,7 @@ package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
     /// `Track.title: attribute changed (isOptional: true → false); needs a migration`.
     package var description: String { text + (changesVersionHash ? "; needs a migration" : "") }
 
-    /// The difference as a line without its consequence:
+    /// The difference as a line, without the need for a migration:
     /// `Track.date: attribute renamed to created`.
     package var text: String {
         var names = [entity, property].compactMap { $0 }
@@ -49,8 +48,8 @@ package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ManagedObjectModel {
-    /// Returns the differences of this model from an older one, by entity, then property; empty for
-    /// equal models.
+    /// Returns the differences of this model from an older model, by entity, then property; empty
+    /// for equal models.
     ///
     /// Every setting is compared, even if it does not change the version hash. Entities, attributes
     /// and relationships count as renamed if their renaming identifiers match.
@@ -61,12 +60,12 @@ extension ManagedObjectModel {
     }
 }
 
-/// Compares the documents of two models: they hold every setting, and leave defaults out.
+/// Compares the documents of two models, which contain every setting except defaults.
 private struct ModelComparison {
     private(set) var differences: [ModelDifference] = []
 
-    /// The sections of an entity with things of their own, the name of one thing, and the keys that
-    /// enter the version hash.
+    /// The sections of an entity that contain items, the word for an item, and the keys that affect
+    /// the version hash.
     private static let sections: [(key: String, subject: String, hashed: Set<String>)] = [
         (
             "attributes", "attribute",
@@ -78,7 +77,7 @@ private struct ModelComparison {
         (
             "relationships", "relationship",
             [
-                // The inverse enters too if stores keep it, which this key alone does not show.
+                // A stored inverse also affects the hash, which this key alone does not show.
                 "isOptional", "isTransient", "isOrdered", "minCount", "maxCount", "versionHashModifier", "destination",
             ]
         ),
@@ -86,12 +85,12 @@ private struct ModelComparison {
         ("fetchIndexes", "fetch index", []),
     ]
 
-    /// The keys of an entity that enter its version hash, besides its properties.
+    /// The keys of an entity that affect its version hash, in addition to its properties.
     private static let hashedEntityKeys: Set<String> = [
         "superentity", "isAbstract", "versionHashModifier", "uniquenessConstraints",
     ]
 
-    /// The meaning of omitted keys.
+    /// The values of omitted keys.
     private static let defaults = [
         "isOptional": "true", "isTransient": "false", "isAbstract": "false", "isOrdered": "false",
         "isIndexedBySpotlight": "false", "allowsCloudEncryption": "false", "allowsExternalBinaryDataStorage": "false",
@@ -146,9 +145,9 @@ private struct ModelComparison {
                 changesVersionHash: changesVersionHash))
     }
 
-    /// The old names of what was renamed, by new names.
+    /// Returns the old names of renamed items, by new names.
     ///
-    /// As in a migration, renaming identifiers are compared; without one, the name is compared.
+    /// As in a migration, items are matched by their renaming identifier, or else by name.
     private static func formerNames(_ old: [String: String?], _ new: [String: String?]) -> [String: String] {
         var byIdentifier: [String: String] = [:]
         for (name, identifier) in old.sorted(by: { $0.key < $1.key }) where new[name] == nil {
@@ -162,8 +161,8 @@ private struct ModelComparison {
         return result
     }
 
-    /// The relationships that both versions of an entity declare and whose stored inverses differ,
-    /// with the change.
+    /// Returns the relationships that both versions of an entity declare but whose stored inverses
+    /// differ, with a description of the change.
     private static func changedInverses(
         _ before: ManagedObjectModel.Entity, old: ManagedObjectModel, after: ManagedObjectModel.Entity,
         new: ManagedObjectModel
@@ -185,8 +184,8 @@ private struct ModelComparison {
 
     /// Compares two versions of an entity.
     ///
-    /// `changedInverses` says, by the name of a relationship, how the inverse that enters the
-    /// version hash changed.
+    /// `changedInverses` contains, by the name of a relationship, the change of the inverse in the
+    /// version hash.
     private mutating func compare(
         _ old: ManagedObjectModel.Entity, new: ManagedObjectModel.Entity, changedInverses: [String: String]
     ) {
@@ -234,7 +233,7 @@ private struct ModelComparison {
                 let changes = changes(old, new: new, except: formerName == nil ? [] : ["renamingIdentifier"])
                 let inverse = changedInverses[name]
                 guard !changes.isEmpty || inverse != nil || formerName != nil else { continue }
-                // A property that no store keeps does not enter the hash.
+                // Properties that stores do not save do not affect the hash.
                 let isHashed = !section.hashed.isEmpty && !(isTransient(old) && isTransient(new))
                 let changesHash =
                     inverse != nil
@@ -262,10 +261,10 @@ private struct ModelComparison {
         }
     }
 
-    /// Whether the keys are those of a property that no store keeps.
+    /// Whether the keys belong to a property that stores do not save.
     private func isTransient(_ keys: [String: JSONNode.Content]) -> Bool { text(keys["isTransient"]) == "true" }
 
-    /// Whether the elements of two composites differ in what enters the version hash.
+    /// Whether the elements of two composites differ in a setting that affects the version hash.
     private func elementsDiffer(_ old: [String: JSONNode.Content], _ new: [String: JSONNode.Content]) -> Bool {
         let (oldElements, newElements) = (old["elements"].map(members) ?? [:], new["elements"].map(members) ?? [:])
         guard Set(oldElements.keys) == Set(newElements.keys) else { return true }
@@ -275,7 +274,7 @@ private struct ModelComparison {
         }
     }
 
-    /// The keys whose values differ, with old and new value for people.
+    /// Returns the keys whose values differ, with the old and the new value as text.
     private func changes(
         _ old: [String: JSONNode.Content], new: [String: JSONNode.Content], except: Set<String>
     ) -> [(key: String, text: String)] {

@@ -10,11 +10,12 @@ extension ModelDocument {
         var userInfo: [String: String] = [:]
     }
 
-    /// Reads a document; throws all its problems in one error.
+    /// Reads a document; reports all of its problems in one error.
     static func read(_ bytes: [UInt8]) throws(StoreError) -> Parts {
         let node = try JSONNode.document(
             bytes, acceptsJSON5: true, as: "The model document", code: .invalidModel)
-        // Before anything else: a newer document may hold keys that only look wrong.
+        // The version is checked first, because a newer document may contain keys that are unknown
+        // here.
         try JSONObjectReader.requireVersion(formatVersion, of: node, named: "model document")
         let problems = JSONProblems(of: bytes)
         let parts = ModelDocumentReader(problems: problems).model(node)
@@ -25,7 +26,7 @@ extension ModelDocument {
     }
 }
 
-/// Turns the tree of a document into descriptions, collecting problems on the way.
+/// Converts the tree of a document to descriptions, and collects problems.
 private struct ModelDocumentReader {
     let problems: JSONProblems
 
@@ -54,7 +55,7 @@ private struct ModelDocumentReader {
         JSONObjectReader(node, path: path, keys: keys, problems: problems)
     }
 
-    /// Reads each member of an object of named things.
+    /// Reads each member of an object that contains named items.
     private func each<Thing>(
         _ reader: JSONObjectReader, key: String, _ read: (String, JSONNode, String) -> Thing?
     ) -> [Thing] {

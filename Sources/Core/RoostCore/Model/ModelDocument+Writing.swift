@@ -1,7 +1,7 @@
 internal import RoostJSONText
 
 extension ModelDocument {
-    /// The document as a tree.
+    /// Returns the document as a tree.
     static func node(of model: ManagedObjectModel) -> JSONNode {
         var result = JSONMembers()
         result.add("formatVersion", formatVersion)

@@ -1,8 +1,8 @@
 internal import RoostJSONText
 
-/// The JSON document of a model; MODEL-FORMAT.md describes it.
+/// The JSON document of a model; see MODEL-FORMAT.md.
 enum ModelDocument {
-    /// The version this program writes, and the newest it reads.
+    /// The version that this program writes, which is also the newest version that it reads.
     static let formatVersion = 1
 
     static let modelKeys = [
@@ -32,9 +32,9 @@ enum ModelDocument {
 extension ManagedObjectModel {
     /// Reads a model document (`*.roostmodel.json`, see MODEL-FORMAT.md); JSON5 is accepted.
     ///
-    /// - Throws: ``StoreError`` with code `invalidModel` that lists every problem with its place in
-    ///   the document or its entity and property, or `unsupportedVersion` for a document of a newer
-    ///   format.
+    /// - Throws: ``StoreError`` with code `invalidModel` that lists every problem with its position
+    ///   in the document or its entity and property; `unsupportedVersion` for a document with a
+    ///   newer format.
     public init(document: [UInt8]) throws(StoreError) {
         let parts = try ModelDocument.read(document)
         try self.init(
@@ -43,20 +43,20 @@ extension ManagedObjectModel {
             userInfo: parts.userInfo)
     }
 
-    /// The model as a document: valid JSON, one property a line, everything in a stable order,
-    /// defaults left out.
+    /// Returns the model as a document: valid JSON in a stable order, with one property per line
+    /// and without defaults.
     ///
-    /// Equal models give equal bytes, and reading the document gives an equal model.
+    /// Equal models have equal documents, and reading a document returns an equal model.
     public func document() -> [UInt8] { JSONText.bytes(ModelDocument.node(of: self), style: .pretty(blockDepth: 4)) }
 }
 
 extension ManagedObjectModel: Codable {
-    /// Reads a model from its document as one string.
+    /// Reads a model from a string that contains its document.
     public init(from decoder: any Decoder) throws {
         try self.init(document: Array(try decoder.singleValueContainer().decode(String.self).utf8))
     }
 
-    /// Writes the model's document as one string, so that every coder keeps every value exact.
+    /// Writes the model's document as one string, so that every coder preserves all values exactly.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(String(decoding: document(), as: UTF8.self))

@@ -1,20 +1,20 @@
-/// One thing that is wrong with a model.
+/// A problem of a model.
 package struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
-    /// The entity concerned; nil when it is the model as a whole.
+    /// The affected entity; nil for the whole model.
     package let entity: String?
-    /// The property concerned, if it is one.
+    /// The affected property, or nil.
     package let property: String?
     /// A description of the problem and the remedy.
     package let message: String
 
-    /// Creates a problem; cuts a very long message in its middle.
+    /// Creates a problem. A very long message is shortened in the middle.
     package init(entity: String?, property: String? = nil, message: String) {
         self.entity = entity
         self.property = property
         self.message = MessageText.bounded(message)
     }
 
-    /// The place and the message: `Entity.property: message`.
+    /// The location and the message: `Entity.property: message`.
     package var description: String {
         let place = [entity, property].compactMap { $0 }.joined(separator: ".")
         return place.isEmpty ? message : "\(MessageText.bounded(place)): \(message)"
@@ -24,12 +24,13 @@ package struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
 extension StoreError {
     /// Returns an error that lists the problems of a model, one on each line.
     ///
-    /// If a message cannot hold all of them, it lists the first ones and the number of the others.
+    /// If a message cannot contain all problems, it lists the first ones and the number of the
+    /// others.
     package static func invalidModel(_ problems: [ModelProblem]) -> StoreError {
         StoreError(.invalidModel, list("The model is not valid:", problems: problems))
     }
 
-    /// A title and a line for each problem, as many as a message holds.
+    /// Returns a title and a line for each problem, as many as fit into a message.
     package static func list(_ title: String, problems: [some CustomStringConvertible]) -> String {
         var text = title
         for (number, problem) in problems.enumerated() {

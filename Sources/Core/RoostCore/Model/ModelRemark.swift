@@ -1,22 +1,22 @@
-/// Something that a model declares and that no store of Roost's acts on.
+/// A declaration of a model that Roost's stores ignore.
 ///
-/// The declaration stays in the model, and every store keeps it. ``ManagedObjectModel/remarks``
-/// lists all of them:
+/// The model and every store preserve the declaration. ``ManagedObjectModel/remarks`` lists all
+/// remarks:
 ///
 /// ```swift
 /// for remark in model.remarks { print(remark) }
 /// // Place.byDistance: spatial index: no store keeps one, and fetches do not use it
 /// ```
 package struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
-    /// The declarations that no store acts on.
+    /// The kinds of declarations that stores ignore.
     package enum Kind: String, Sendable, CaseIterable, Codable {
         /// An index element that is an expression.
         case expressionIndex
-        /// An index of some objects only.
+        /// An index that contains only some objects.
         case partialIndex
         /// An index of type `rTree`.
         case spatialIndex
-        /// A fetch request that is stored in the model.
+        /// A named fetch request in the model.
         case fetchRequestTemplate
         /// A fetched property.
         case fetchedProperty
@@ -25,7 +25,7 @@ package struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
         /// A derived attribute.
         case derivedAttribute
 
-        /// The declaration and the consequence, for people.
+        /// The declaration and the consequence, as text for people.
         var text: String {
             switch self {
             case .expressionIndex: "index of an expression: no store keeps one, and fetches do not use it"
@@ -42,7 +42,7 @@ package struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
 
     /// The kind of declaration.
     package let kind: Kind
-    /// The entity concerned; the fetched entity of a fetch request template.
+    /// The affected entity; for a fetch request template, the fetched entity.
     package let entity: String
     /// The name of the property, index or template.
     package let name: String
@@ -57,10 +57,10 @@ package struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ManagedObjectModel {
-    /// The declarations that no store acts on, by kind, then entity.
+    /// The declarations that stores ignore, by kind, then entity.
     ///
-    /// Reports of conversions, loads and migrations repeat them when a store is created. A program
-    /// that creates a store itself can look at them here.
+    /// Conversions, loads and migrations report them when a store is created. Programs that create
+    /// a store themselves can read them here.
     package var remarks: [ModelRemark] {
         var remarks: [ModelRemark] = []
         for entity in entityDescriptions {
@@ -100,10 +100,10 @@ extension ManagedObjectModel {
         }
     }
 
-    /// The remarks as lines of a report: one for each kind, which names the first few.
+    /// Returns the remarks as lines of a report: one for each kind, with the first few names.
     ///
-    /// - Parameter known: A model whose remarks are not repeated; nil for none.
-    /// - Returns: The lines, in the order of the kinds.
+    /// - Parameter known: A model whose remarks are omitted; nil for none.
+    /// - Returns: The lines, ordered by kind.
     package func remarkLines(except known: ManagedObjectModel? = nil) -> [String] {
         let old = Set(known?.remarks ?? [])
         let remarks = remarks.filter { !old.contains($0) }

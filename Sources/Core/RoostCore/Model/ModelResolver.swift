@@ -1,5 +1,4 @@
-/// Computes everything about a valid model that follows from its description: numbers, inheritance,
-/// storage, layouts, hashes.
+/// Computes the derived data of a valid model: numbers, inheritance, storage, layouts, hashes.
 enum ModelResolver {
     static func resolve(
         entities unsorted: [EntityDescription], configurations: [String: [String]],
@@ -9,9 +8,9 @@ enum ModelResolver {
         let numbers = Dictionary(entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         let parents = entities.map { $0.superentityName.flatMap { numbers[$0] } }
 
-        /// The entity itself, then its superentities up to the root.
+        /// Returns the entity itself, then its superentities up to the root.
         ///
-        /// Validation has excluded cycles; the limit is for safety.
+        /// Validation excludes cycles; the limit is a safeguard.
         func lineage(_ number: Int) -> [Int] {
             var line = [number]
             while line.count <= entities.count, let parent = parents[line[line.count - 1]] { line.append(parent) }
@@ -48,7 +47,7 @@ enum ModelResolver {
             relationships: relationships)
     }
 
-    /// Numbers the uniqueness constraints and fetch indexes of entities.
+    /// Assigns numbers to the uniqueness constraints and fetch indexes of entities.
     ///
     /// - Parameter entities: The entities in the order of their numbers.
     /// - Returns: The constraints and indexes that each entity declares.
@@ -72,14 +71,14 @@ enum ModelResolver {
         return (constraints, indexes)
     }
 
-    /// The properties of each entity, inherited ones included, in their order.
+    /// The properties of each entity in order, including inherited ones.
     private struct Inherited {
         let attributes: [[AttributeDescription]]
         let relationships: [[ManagedObjectModel.Relationship]]
         let drafts: [[RecordLayout.Draft]]
     }
 
-    /// Returns the properties of each entity, inherited ones included, in their order.
+    /// Returns the properties of each entity in order, including inherited ones.
     private static func inherited(
         by entities: [EntityDescription], relationships: [ManagedObjectModel.Relationship], lineages: [[Int]],
         subentities: [[Int]]
@@ -87,8 +86,8 @@ enum ModelResolver {
         var declared = entities.map { _ in [ManagedObjectModel.Relationship]() }
         for relationship in relationships { declared[relationship.source].append(relationship) }
 
-        // Inherited properties are sorted already, so an entity's own are merged into them,
-        // superentities first.
+        // Inherited properties are already sorted, so an entity's own properties are merged into
+        // them. Superentities are processed first.
         var attributes = entities.map { _ in [AttributeDescription]() }
         var allRelationships = declared.map { _ in [ManagedObjectModel.Relationship]() }
         var drafts = entities.map { _ in [RecordLayout.Draft]() }
@@ -111,7 +110,7 @@ enum ModelResolver {
         return Inherited(attributes: attributes, relationships: allRelationships, drafts: drafts)
     }
 
-    /// Merges two sorted lists; of equal elements, those of the left list come first.
+    /// Merges two sorted lists. Of equal elements, those of the left list come first.
     private static func merged<Element>(
         _ left: [Element], right: [Element], _ precedes: (Element, Element) -> Bool
     ) -> [Element] {
@@ -120,7 +119,7 @@ enum ModelResolver {
         merged.reserveCapacity(left.count + right.count)
         var start = 0
         for element in right {
-            // Found by bisection, because mostly a few elements are merged into many.
+            // Uses binary search, because usually a few elements are merged into many.
             var (low, high) = (start, left.count)
             while low < high {
                 let middle = low + (high - low) / 2
@@ -134,10 +133,10 @@ enum ModelResolver {
         return merged
     }
 
-    /// Orders names by their bytes.
+    /// Whether a name comes before another one in byte order.
     static func precedes(_ left: String, _ right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
 
-    /// The entity with its properties in the order of their names, so that equal entities compare
+    /// Returns the entity with its properties ordered by name, so that equal entities compare
     /// equal.
     private static func canonical(_ entity: EntityDescription) -> EntityDescription {
         var entity = entity
@@ -169,9 +168,9 @@ enum ModelResolver {
         for (number, relationship) in declared.enumerated() {
             numberByName[relationship.source][relationship.declaration.name] = number
         }
-        /// The number of the inverse: declared by the destination or what it inherits from.
+        /// Returns the number of the inverse, which the destination declares or inherits.
         ///
-        /// A transient one does not count, since no store keeps it.
+        /// A transient inverse is ignored, because stores do not save it.
         func inverse(of declaration: RelationshipDescription) -> Int? {
             guard let name = declaration.inverseName, let destination = numbers[declaration.destinationEntityName]
             else {
@@ -206,8 +205,8 @@ enum ModelResolver {
         }
     }
 
-    /// The record fields of an attribute: one, or for a composite a marker and those of its
-    /// elements.
+    /// Returns the record fields of an attribute: one field, or for a composite a marker and the
+    /// fields of its elements.
     private static func fields(of attribute: AttributeDescription, prefix: String) -> [RecordLayout.Draft] {
         let name = prefix + attribute.name
         let kind: RecordLayout.Field.Kind
@@ -234,8 +233,8 @@ enum ModelResolver {
         return [RecordLayout.Draft(name: name, kind: kind)]
     }
 
-    /// The record fields of a relationship: none for to-many; a reference for to-one, and an order
-    /// where the inverse is ordered.
+    /// Returns the record fields of a relationship: none for to-many; for to-one a reference, and
+    /// an order if the inverse is ordered.
     private static func fields(
         of relationship: ManagedObjectModel.Relationship, hasSubentities: Bool
     ) -> [RecordLayout.Draft] {

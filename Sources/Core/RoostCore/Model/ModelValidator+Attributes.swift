@@ -14,7 +14,7 @@ extension ModelValidator {
 
     // MARK: Values
 
-    /// Returns the problems with default and limits.
+    /// Returns the problems with the default value and the limits.
     private static func valueProblems(_ attribute: AttributeDescription) -> [String] {
         var problems: [String] = []
         let type = attribute.type
@@ -44,8 +44,8 @@ extension ModelValidator {
         return problems
     }
 
-    /// Returns the problem with a value of an attribute, as the end of a sentence; nil for null and
-    /// a value that fits.
+    /// Returns the problem with a value of an attribute, as the end of a sentence; nil if the value
+    /// is null or valid.
     private static func valueProblem(
         _ value: Value, of attribute: AttributeDescription, isLimit: Bool
     ) -> String? {
@@ -163,7 +163,7 @@ extension ModelValidator {
                 current = nil
             case .relationship(let relationship):
                 if relationship.isToMany { found += 1 }
-                // A missing destination is a problem of that relationship.
+                // A missing destination is reported as a problem of that relationship.
                 guard let destination = numbers[relationship.destinationEntityName] else { return }
                 current = destination
             case .fetched:
@@ -184,7 +184,7 @@ extension ModelValidator {
 }
 
 extension AttributeType {
-    /// Whether values of the type have a least and a greatest.
+    /// Whether the type is a number or a date, so that its values can have a minimum and a maximum.
     var isNumberOrDate: Bool { self == .date || isNumber }
 
     /// Whether values of the type are numbers.

@@ -1,32 +1,32 @@
-/// Finds everything that is wrong with a model's description.
+/// Finds all problems in a model's description.
 ///
-/// What a real model of Core Data contains must pass: relationships without inverse, transient
-/// attributes without a type, names that differ in case only, mandatory attributes without default.
+/// Everything that real Core Data models contain is valid: relationships without inverse, transient
+/// attributes without a type, names that differ only in case, mandatory attributes without default.
 package struct ModelValidator {
-    /// The maximum number of entities of a model and of stored properties of an entity: records
-    /// hold both numbers in two bytes.
+    /// The maximum number of entities of a model and of stored properties of an entity. Records
+    /// store both numbers in two bytes.
     static let maximumCount = Int(UInt16.max)
     /// The maximum number of inherited fields, and of pairs of entity and superentity, in a model.
     ///
-    /// They bound the cost of building a model, since each entity of a built model holds all that
-    /// it inherits.
+    /// These limits bound the cost of building a model, because each entity of a built model
+    /// contains all inherited fields.
     static let maximumInheritedCount = 1_000_000
     /// The maximum depth of nested composites.
     static let maximumCompositeDepth = 16
-    /// The names that every object has already.
+    /// The names of members that every object already has.
     static let reservedNames: Set<String> = [
         "description", "hash", "entity", "objectID", "isDeleted", "isInserted", "isUpdated", "isFault", "hasChanges",
         "managedObjectContext", "self",
     ]
 
-    /// A property as others refer to it.
+    /// A declared property, as other declarations refer to it.
     enum Property {
         case attribute(AttributeDescription)
         case relationship(RelationshipDescription)
         case fetched
     }
 
-    /// All problems, in the order of entities and properties; empty for a valid model.
+    /// Returns all problems, ordered by entity and property; empty for a valid model.
     static func problems(
         entities: [EntityDescription], configurations: [String: [String]],
         fetchRequestTemplates: [FetchRequestTemplate]
@@ -40,14 +40,14 @@ package struct ModelValidator {
     }
 
     let entities: [EntityDescription]
-    /// The first entity of each name.
+    /// The number of the first entity with each name.
     let numbers: [String: Int]
-    /// The number of each entity's superentity, where there is one.
+    /// The number of each entity's superentity, if any.
     let parents: [Int?]
-    /// The properties each entity declares itself.
+    /// The properties that each entity itself declares.
     let properties: [[String: Property]]
     var problems: [ModelProblem] = []
-    /// The fields that an entity's record may need, inherited ones included.
+    /// The number of fields in each entity's records, including inherited ones.
     private var fieldCounts: [Int] = []
     private var isBounded = true
 
@@ -71,21 +71,21 @@ package struct ModelValidator {
 
     mutating func add(_ entity: String?, message: String) { add(entity, property: nil, message: message) }
 
-    /// `; did you mean 'Track'?`, or a full stop.
+    /// Returns a hint such as `; did you mean 'Track'?`, or a full stop.
     package static func hint(_ name: String, among names: some Sequence<String>) -> String {
         nearestName(to: name, among: Array(names)).map { "; did you mean '\($0)'?" } ?? "."
     }
 
-    /// Returns the hint for one of the first problems, and a full stop for later ones.
+    /// Returns a hint for the first problems, and only a full stop for later ones.
     ///
-    /// A hint compares every name, and a hostile model has many names and many problems.
+    /// A hint compares every name, and a hostile model can have many names and many problems.
     func hint(_ name: String, among names: some Sequence<String>) -> String {
         problems.count < 100 ? Self.hint(name, among: names) : "."
     }
 
     // MARK: Inheritance
 
-    /// The entity, then its superentities up to the root; a cycle is walked once.
+    /// Returns the entity, then its superentities up to the root; a cycle is followed once.
     func line(of number: Int) -> [Int] {
         var line = [number]
         var seen: Set<Int> = [number]
@@ -93,7 +93,7 @@ package struct ModelValidator {
         return line
     }
 
-    /// The property of this name that the entity declares or inherits.
+    /// Returns the property with the given name that the entity declares or inherits.
     func property(_ name: String, of number: Int) -> (declaredBy: Int, property: Property)? {
         for ancestor in line(of: number) {
             if let property = properties[ancestor][name] { return (ancestor, property) }
@@ -101,10 +101,10 @@ package struct ModelValidator {
         return nil
     }
 
-    /// The names of all properties of an entity, for hints.
+    /// Returns the names of all properties of an entity, for hints.
     func propertyNames(of number: Int) -> [String] { line(of: number).flatMap { properties[$0].keys.sorted() } }
 
-    /// Checks limits, duplicate names and cycles, on which all other checks rely.
+    /// Checks limits, duplicate names and cycles. All other checks depend on these.
     private mutating func checkModel() {
         checkNameLengths()
         guard isBounded else { return }
@@ -115,7 +115,7 @@ package struct ModelValidator {
         }
         var depths = entities.map { _ in 0 }
         fieldCounts = entities.map { entity in
-            // A to-one relationship is a reference and, where the inverse is ordered, a place.
+            // A to-one relationship has a reference, and a place if the inverse is ordered.
             entity.attributes.reduce(0) { $0 + Self.fieldCount($1, depth: 0) } + entity.relationships.count * 2
                 + entity.fetchedProperties.count
         }
@@ -129,8 +129,8 @@ package struct ModelValidator {
         }
     }
 
-    /// Reports names that are too long; no other check follows then, because its problems would
-    /// repeat them.
+    /// Reports names that are too long. No other checks follow, because their messages would
+    /// contain these names.
     private mutating func checkNameLengths() {
         for entity in entities {
             if Self.isTooLong(entity.name) { add(entity.name, message: "The entity's \(Self.lengthProblem)") }
@@ -144,14 +144,14 @@ package struct ModelValidator {
         isBounded = problems.isEmpty
     }
 
-    /// The names of an attribute and its elements.
+    /// Returns the names of an attribute and its elements.
     private static func names(of attribute: AttributeDescription, depth: Int) -> [String] {
         guard depth <= maximumCompositeDepth, !attribute.elements.isEmpty else { return [attribute.name] }
         return [attribute.name] + attribute.elements.flatMap { names(of: $0, depth: depth + 1) }
     }
 
-    /// Adds what an entity inherits to its counts; without recursion, since the depth of a
-    /// hierarchy is unlimited.
+    /// Adds inherited fields to an entity's counts. Not recursive, because the depth of a hierarchy
+    /// is unlimited.
     private mutating func measure(_ number: Int, depths: inout [Int]) {
         var open: [Int] = []
         var isOpen: Set<Int> = []
@@ -160,7 +160,7 @@ package struct ModelValidator {
             open.append(current)
             next = parents[current]
         }
-        // A cycle is cut where it was entered; it is reported with its entities.
+        // A cycle is cut at its entry; other checks report it.
         var above = next.flatMap { depths[$0] > 0 ? $0 : nil }
         for entity in open.reversed() {
             depths[entity] = 1 + (above.map { depths[$0] } ?? 0)

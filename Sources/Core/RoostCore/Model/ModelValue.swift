@@ -2,9 +2,9 @@ internal import Foundation
 internal import RoostJSONText
 internal import RoostSystem
 
-/// Default values and limits in a model document; the attribute's type says how they are written.
+/// Default values and limits in a model document, whose JSON form depends on the attribute's type.
 enum ModelValue {
-    /// The content for a value; nil for null.
+    /// Returns the JSON content for a value; nil for null.
     static func content(_ value: Value) -> JSONNode.Content? {
         switch value {
         case .null: nil
@@ -16,7 +16,7 @@ enum ModelValue {
         case .data(let value): .string(Base64.text(value))
         case .date(let value): .double(value.timeIntervalSinceReferenceDate)
         case .uuid(let value): .string(value.uuidString)
-        // No valid model has one: an object of a store cannot be the default of a model.
+        // Not possible in a valid model, because a model cannot refer to an object of a store.
         case .objectID(let value): .string("\(value)")
         case .composite(let elements):
             .object(
@@ -26,8 +26,8 @@ enum ModelValue {
         }
     }
 
-    /// The value that content stands for in an attribute of a type; reports what does not fit and
-    /// gives null.
+    /// Returns the value of JSON content for an attribute of a type. Reports content that does not
+    /// fit, and returns null.
     static func value(
         _ node: JSONNode, type: AttributeType, elements: [AttributeDescription], path: String, problems: JSONProblems
     ) -> Value {
@@ -72,7 +72,7 @@ enum ModelValue {
         }
     }
 
-    /// Whether a number is only too large or too small for a type.
+    /// Whether a number is valid for the type except that it is out of range.
     private static func isOutOfRange(_ node: JSONNode, type: AttributeType) -> Bool {
         switch (type, node.content) {
         case (.integer16, _), (.integer32, _), (.integer64, _): node.isWholeNumber

@@ -1,6 +1,6 @@
 /// The effect of deleting an object on the destinations of its relationship.
 ///
-/// Applied by contexts and by batch deletes (``BatchDeleteRequest``), not by commits.
+/// Contexts and batch deletes (``BatchDeleteRequest``) apply delete rules, but commits do not.
 ///
 /// ```swift
 /// let tracks = RelationshipDescription.toMany(
@@ -10,13 +10,13 @@
 /// // Deleting an album deletes its tracks, and removes the album from its label.
 /// ```
 public enum DeleteRule: String, Sendable, CaseIterable, Codable {
-    /// Does nothing; the other side keeps a dangling reference.
+    /// Does nothing; destinations keep a dangling reference.
     case noAction
-    /// The other side forgets the object.
+    /// Removes the reference to the object from the destinations.
     case nullify
-    /// The destinations are deleted too.
+    /// Deletes the destinations too.
     case cascade
-    /// The delete is refused while there are destinations.
+    /// Refuses the delete if there are destinations.
     case deny
 }
 
@@ -34,37 +34,36 @@ public enum DeleteRule: String, Sendable, CaseIterable, Codable {
 public struct RelationshipDescription: Hashable, Sendable, Adjustable {
     /// The relationship's name, unique in its entity and all superentities.
     public var name: String
-    /// The entity of the destination objects; they may be of its subentities.
+    /// The entity of the destination objects, which may be of its subentities.
     public var destinationEntityName: String
-    /// The name of the relationship back, declared by the destination entity or a superentity of
-    /// it.
+    /// The name of the inverse relationship, which the destination entity declares or inherits.
     public var inverseName: String?
     /// The minimum number of destinations of a relationship that is not empty.
     public var minCount: Int
     /// The maximum number of destinations; nil for no limit.
     ///
-    /// A relationship is to-one exactly when this is 1.
+    /// A relationship is to-one if and only if this is 1.
     public var maxCount: Int?
     /// Whether the destinations of a to-many relationship have an order.
     public var isOrdered: Bool = false
     /// Whether the relationship may be empty.
     public var isOptional: Bool = true
-    /// Whether the relationship is left out of every store.
+    /// Whether the relationship is transient, so that stores do not save it.
     public var isTransient: Bool = false
-    /// The effect of a delete on the destinations.
+    /// The effect of deleting an object on its destinations.
     public var deleteRule: DeleteRule = DeleteRule.nullify
-    /// Whether a system-wide search index should hold the relationship.
+    /// Whether a system-wide search index should include the relationship.
     ///
-    /// A hint, kept for round trips.
+    /// A hint, preserved for round trips.
     package var isIndexedBySpotlight: Bool = false
-    /// The name the relationship is known by across model versions; nil for its own name.
+    /// The relationship's name in other versions of the model; nil if the name is the same.
     public var renamingIdentifier: String? = nil
-    /// Text that changes the version hash and nothing else.
+    /// Text that has no effect except to change the version hash.
     package var versionHashModifier: String? = nil
     /// The user's own notes.
     public var userInfo: [String: String] = [:]
 
-    /// Describes a relationship; ``toOne(_:to:inverse:isOptional:deleteRule:)`` and
+    /// Creates a relationship. ``toOne(_:to:inverse:isOptional:deleteRule:)`` and
     /// ``toMany(_:to:inverse:isOrdered:deleteRule:)`` are shorter.
     public init(
         _ name: String, destination: String, inverse: String?, minCount: Int = 0, maxCount: Int?
@@ -76,7 +75,7 @@ public struct RelationshipDescription: Hashable, Sendable, Adjustable {
         self.maxCount = maxCount
     }
 
-    /// A relationship to at most one object.
+    /// Returns a relationship to at most one object.
     public static func toOne(
         _ name: String, to destination: String, inverse: String? = nil, isOptional: Bool = true,
         deleteRule: DeleteRule = .nullify
@@ -89,7 +88,7 @@ public struct RelationshipDescription: Hashable, Sendable, Adjustable {
         }
     }
 
-    /// A relationship to any number of objects.
+    /// Returns a relationship to any number of objects.
     public static func toMany(
         _ name: String, to destination: String, inverse: String? = nil, isOrdered: Bool = false,
         deleteRule: DeleteRule = .nullify

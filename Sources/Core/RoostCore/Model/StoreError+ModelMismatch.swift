@@ -1,5 +1,5 @@
 extension StoreError {
-    /// The maximum number of differences in a message; more are only counted.
+    /// The maximum number of differences in a message; further ones are only counted.
     private static let toldDifferenceCount = 3
     /// The maximum length of one difference in a message.
     private static let differenceCharacterCount = 120
@@ -8,9 +8,9 @@ extension StoreError {
     /// the remedy.
     ///
     /// - Parameters:
-    ///   - store: The store, as messages name it.
-    ///   - model: The model that the store has.
-    ///   - expected: The model that it was to be opened with.
+    ///   - store: The name of the store in the message.
+    ///   - model: The model of the store.
+    ///   - expected: The model that the caller expected.
     /// - Returns: The error, of code `modelMismatch`.
     public static func modelMismatch(
         _ store: String, has model: ManagedObjectModel, expected: ManagedObjectModel
@@ -21,7 +21,7 @@ extension StoreError {
         )
     }
 
-    /// The first differences that need a migration, and how many more there are.
+    /// Returns the first differences that need a migration, and the number of the others.
     package static func differences(of model: ManagedObjectModel, from old: ManagedObjectModel) -> String {
         let all = model.difference(from: old).filter(\.changesVersionHash)
         let told = all.prefix(toldDifferenceCount).map { difference in

@@ -1,22 +1,21 @@
 extension VersionHash {
-    /// A way to compute version hashes.
+    /// An algorithm for version hashes.
     ///
-    /// Each recipe is written down in MODEL-FORMAT.md and never changes. Stores embed their model
-    /// and no hashes, so the hashes of every store can be computed by each recipe.
+    /// MODEL-FORMAT.md specifies each recipe, which never changes. Stores contain their model but
+    /// no hashes, so the hashes of every store can be computed with each recipe.
     package enum Recipe: Int, Sendable, CaseIterable, Codable {
-        /// The first recipe: transient properties enter too.
+        /// The first recipe, which includes transient properties.
         case v1 = 1
-        /// The recipe of today: only what stores keep enters.
+        /// The current recipe, which includes only the properties that stores save.
         case v2 = 2
 
-        /// The recipe of ``ManagedObjectModel/Entity/versionHash``, which decides about
-        /// compatibility.
+        /// The recipe of ``ManagedObjectModel/Entity/versionHash``, which determines compatibility.
         package static let current = Recipe.v2
     }
 
-    /// The version hashes of entities in the order of their numbers, by a recipe.
+    /// Returns the version hashes of entities in the order of their numbers, by a recipe.
     ///
-    /// `parents` holds the numbers of their superentities, `relationships` the resolved
+    /// `parents` contains the numbers of the superentities, `relationships` the resolved
     /// relationships of all entities.
     static func hashes(
         of entities: [EntityDescription], parents: [Int?], relationships: [ManagedObjectModel.Relationship],
@@ -30,7 +29,7 @@ extension VersionHash {
         }
         var hashes: [VersionHash?] = entities.map { _ in nil }
         for number in entities.indices {
-            // Superentities first; without recursion, since the depth of a hierarchy is unlimited.
+            // Superentities first. Not recursive, because the depth of a hierarchy is unlimited.
             var open = [number]
             while let last = open.last, let parent = parents[last], hashes[parent] == nil, open.count <= entities.count
             {
@@ -53,11 +52,13 @@ extension VersionHash {
 }
 
 extension ManagedObjectModel {
-    /// The version hash of each entity by a recipe.
+    /// Returns the version hash of each entity by a recipe.
     ///
-    /// Programs that kept hashes of an older recipe find out with it which model they meant:
-    /// ```swift let isTheOne = model.versionHashes(by: .v1)["Note"] ==
-    /// VersionHash("8b04d3f7f66824b3c78906b268c6b868")
+    /// Programs that saved hashes of an older recipe use it to find the model of these hashes:
+    ///
+    /// ```swift
+    /// let hash = VersionHash("8b04d3f7f66824b3c78906b268c6b868")
+    /// let isMatch = model.versionHashes(by: .v1)["Note"] == hash
     /// ```
     ///
     /// - Complexity: O(*n*) in the size of the model for a recipe other than the current one.
@@ -66,10 +67,9 @@ extension ManagedObjectModel {
             entities.map { ($0.name, versionHash(of: $0, by: recipe)) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The version hash of an entity of the model by a recipe.
+    /// Returns the version hash of an entity of the model by a recipe.
     ///
-    /// The hashes of an older recipe are computed for the whole model when they are asked for
-    /// first.
+    /// Hashes of an older recipe are computed for the whole model on first use.
     package func versionHash(of entity: Entity, by recipe: VersionHash.Recipe) -> VersionHash {
         guard recipe != .current else { return entity.versionHash }
         return resolved.olderHashes.withLock { known in
@@ -84,7 +84,7 @@ extension ManagedObjectModel {
     }
 }
 
-/// The bytes that an entity's version hash is the hash of.
+/// The serialized form of an entity, from which its version hash is computed.
 struct HashSerialization {
     private(set) var bytes: [UInt8] = []
     private let recipe: VersionHash.Recipe
@@ -93,9 +93,9 @@ struct HashSerialization {
     ///
     /// - Parameters:
     ///   - entity: The entity.
-    ///   - superentity: The version hash of its superentity.
-    ///   - storedInverses: By the name of a relationship, the name of its inverse, where stores
-    ///     keep the inverse.
+    ///   - superentity: The version hash of the superentity.
+    ///   - storedInverses: The names of the inverses that stores save, by the names of the
+    ///     relationships.
     ///   - recipe: The recipe.
     init(
         of entity: EntityDescription, superentity: VersionHash?, storedInverses: [String: String],

@@ -8,15 +8,15 @@
 ///
 /// For each deleted object, and each of its relationships:
 ///
-/// - **cascade**: the destinations are deleted too, and so on; cycles end.
-/// - **nullify**: destinations whose to-one relationship refers back lose that reference and its
-///   place. The request is refused if the reference is mandatory.
+/// - **cascade**: the destinations are deleted too, recursively; cycles are allowed.
+/// - **nullify**: a destination with a to-one relationship back loses this reference and its place.
+///   The request is refused if the reference is mandatory.
 /// - **deny**: the request is refused if a destination exists that is not deleted too.
-/// - **noAction**: to-one references back stay, and become dangling.
+/// - **noAction**: to-one references back are unchanged, and become dangling.
 ///
-/// References by a to-one relationship without an inverse, for which no rule exists, are cleared as
-/// by nullify. Links are removed with their objects whatever the rule is. Ordered relationships
-/// keep the order of the remaining objects.
+/// To-one references by a relationship without an inverse, which has no rule, are cleared as for
+/// nullify. Every rule removes the links of deleted objects. Ordered relationships keep the order
+/// of the remaining objects.
 public struct BatchDeleteRequest: Hashable, Sendable {
     /// The objects to delete.
     package enum Selection: Hashable, Sendable {
@@ -24,7 +24,7 @@ public struct BatchDeleteRequest: Hashable, Sendable {
         case fetched(FetchRequest)
         /// The objects with these IDs, as ``StoreSnapshot/records(with:)`` finds them.
         ///
-        /// IDs of objects that do not exist are left out.
+        /// IDs of objects that do not exist are skipped.
         case objectIDs([ObjectID])
     }
 

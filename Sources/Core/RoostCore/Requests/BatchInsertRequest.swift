@@ -6,19 +6,19 @@
 /// let result = try store.execute(BatchInsertRequest("Artist", rows: rows, result: .count))
 /// ```
 ///
-/// A row can name:
+/// A row can set:
 ///
 /// - attributes, and elements of composites by their dotted path;
-/// - to-one relationships, whose value is an object of the store;
-/// - the place in the ordered relationship back, by ``RecordLayout/orderFieldName(of:)``.
+/// - to-one relationships, with the ID of an object of the store;
+/// - the place in the ordered inverse relationship, by ``RecordLayout/orderFieldName(of:)``.
 ///
-/// A property that a row does not name gets the model's default value. A null that it names is
-/// null.
+/// A property that is not in the row gets the model's default value. A property that is null in the
+/// row is null.
 ///
-/// An object that joins an ordered relationship by its to-one side becomes the last one in it. Two
-/// batches at once never give equal places: the later batch moves its objects after those of the
-/// other. A to-one relationship whose inverse is to-one is set on both sides, and cleared in the
-/// object that had it before.
+/// An object that is added to an ordered relationship by its to-one side gets the last place.
+/// Concurrent batches never create equal places: the later batch places its objects after those of
+/// the other batch. A to-one relationship whose inverse is to-one is set on both sides. It is
+/// cleared in the object that previously had it.
 public struct BatchInsertRequest {
     /// The values of one object, by property name.
     public typealias Row = [String: Value]
@@ -40,13 +40,13 @@ public struct BatchInsertRequest {
     package var entity: EntityName
     /// The content of the result.
     package var resultType: BatchResultType
-    /// The rule for a row with the values of an existing object in a uniqueness constraint.
+    /// The rule for a row that has the unique values of an existing object.
     public var onConflict = ConflictRule.fail
     /// The author of the changes, for the store's history.
     public var author: String?
-    /// Starts rows that also set to-many relationships; they replace ``rows``.
+    /// Starts rows that can also set to-many relationships. Replaces ``rows``.
     package var memberRows: (() -> () throws(StoreError) -> MemberRow?)?
-    /// Starts the rows: returns a function that returns the next row, and nil at the end.
+    /// Returns a function that returns the next row, or nil at the end.
     package let rows: () -> () throws(StoreError) -> Row?
 
     /// Inserts the rows of a sequence, which is read once and can be lazy.

@@ -6,7 +6,7 @@
 /// print(deleted, updated)
 /// ```
 public enum BatchResultType: String, Hashable, Sendable, CaseIterable {
-    /// Nothing but the generation: the request succeeded.
+    /// Only the generation, which shows that the request succeeded.
     case statusOnly
     /// The number of objects that were inserted, updated or deleted.
     case count
@@ -24,7 +24,7 @@ public enum BatchResultType: String, Hashable, Sendable, CaseIterable {
 /// }
 /// ```
 public struct BatchResult: Hashable, Sendable {
-    /// The store's generation afterwards.
+    /// The store's generation after the request.
     public let generation: Generation
     /// The number of objects that were inserted, updated or deleted, also by a delete rule.
     ///
@@ -33,17 +33,17 @@ public struct BatchResult: Hashable, Sendable {
     /// The objects that were inserted, updated or deleted; nil unless requested.
     ///
     /// Inserted objects are in the order of their rows, updated objects in key order. With a
-    /// conflict rule there is the object of each row, whether it changed or not. Deleted objects
-    /// are in the order of the request, followed by the objects that delete rules added.
+    /// conflict rule, the list has one object for each row, whether it changed or not. Deleted
+    /// objects are in the order of the request, followed by the objects that delete rules added.
     public let objectIDs: [ObjectID]?
     /// Other objects that got a new version; nil unless IDs were requested.
     ///
-    /// The request set or cleared one of their references, or changed what one of their derived
-    /// attributes or limited counts depends on. Objects are listed too if a derived attribute reads
-    /// one of their properties for the first time.
+    /// The request set or cleared a reference in these objects, or changed a property on which
+    /// their derived attributes or limited counts depend. Objects are also listed if a derived
+    /// attribute reads one of their properties for the first time.
     public let relatedObjectIDs: [ObjectID]?
 
-    /// Makes a result; what `type` does not ask for is left out.
+    /// Creates a result with the content that `type` requests.
     package init(
         _ type: BatchResultType, generation: Generation, count: Int, objectIDs: @autoclosure () -> [ObjectID],
         relatedObjectIDs: @autoclosure () -> [ObjectID] = []

@@ -6,9 +6,9 @@
 /// let result = try store.execute(BatchUpdateRequest("Album", where: old, set: values))
 /// ```
 ///
-/// Expressions read the objects as they were before: `a = b` and `b = a` together exchange two
-/// values. The same properties can be set as in a ``BatchInsertRequest``, with the same rules for
-/// ordered relationships and the other sides of to-one relationships.
+/// Expressions read the objects as they were before the update: `a = b` and `b = a` together
+/// exchange two values. An update can set the same properties as a ``BatchInsertRequest``, with the
+/// same rules for ordered relationships and for to-one relationships whose inverse is to-one.
 public struct BatchUpdateRequest: Hashable, Sendable {
     /// The entity of the objects.
     package var entity: EntityName

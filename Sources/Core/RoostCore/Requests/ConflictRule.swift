@@ -1,11 +1,11 @@
-/// The rule for a new object with the values of an existing object in a uniqueness constraint.
+/// The rule for a new object that has the unique values of an existing object.
 ///
-/// Except for ``fail``, rows have the same effect as one request for each row, in their order. A
-/// row can match an object that an earlier row inserts. A value that an earlier row replaced
-/// matches no object. If several constraints match, the first one decides. A constraint with a null
-/// or a derived attribute matches no object. Rows of one object are put together before rules are
-/// examined. Lists of to-many relationships are applied after all values; of two lists of one
-/// relationship of an object the last one holds.
+/// Except for ``fail``, the effect is that of a separate request for each row, in order. A row can
+/// match an object that an earlier row inserted. A value that an earlier row replaced matches no
+/// object. If several constraints match, the first one is used. A constraint with a null or a
+/// derived attribute matches no object. Rows that match the same object are combined before the
+/// rules are applied. Lists of to-many relationships are applied after all values. If two rows have
+/// a list for the same relationship of an object, the last list is used.
 ///
 /// ```swift
 /// try store.insert("Album", rows: [["title": "Blue", "year": 1971]], onConflict: .update)
@@ -13,11 +13,10 @@
 public enum ConflictRule: Sendable, Hashable, CaseIterable {
     /// The whole request fails with code `constraintViolation`.
     case fail
-    /// The existing object gets the values that the row names; its other values stay.
+    /// The existing object gets the values of the row; its other values are unchanged.
     ///
-    /// So an import that runs twice is harmless: an object that has these values already is not
-    /// written again.
+    /// An object that already has these values is not written again, so an import can run twice.
     case update
-    /// The existing object stays as it is.
+    /// The existing object is unchanged.
     case skip
 }

@@ -1,26 +1,26 @@
 extension FetchRequest {
-    /// Something that has a value, or many values, for each object.
+    /// An expression that has one or many values for each object.
     public indirect enum Expression: Hashable, Sendable {
         /// The same value for every object.
         case constant(Value)
         /// The object itself, as its ID.
         case evaluatedObject
-        /// `$name`: the variable of ``subquery(_:variable:_:)``, or one that is replaced by a value
-        /// before a fetch.
+        /// `$name`: the variable of ``subquery(_:variable:_:)``, or a variable that is replaced by
+        /// a value before a fetch.
         case variable(String)
         /// A path of property names from the object to one or many values or objects.
         ///
-        /// It goes through relationships, and into composites. It may contain a
+        /// The path may pass through relationships and composites. It may contain a
         /// ``CollectionOperator`` such as `@count`.
         case keyPath([String])
         /// A key path that starts at the value of an expression instead of the object.
         case path(of: Expression, [String])
         /// `{a, b}`: several values.
         case aggregate([Expression])
-        /// One of the functions of the language; arithmetic too.
+        /// One of the functions of the language, which include arithmetic.
         case function(Function, [Expression])
-        /// `FUNCTION(target, "name", …)`: a function that the program registered under the name;
-        /// the target is its first argument.
+        /// `FUNCTION(target, "name", …)`: a function that the program registered with this name;
+        /// the target is the first argument.
         case registered(String, [Expression])
         /// `CAST(value, "type")`.
         case cast(Expression, CastType)
@@ -31,7 +31,7 @@ extension FetchRequest {
         case conditional(Predicate, Expression, Expression)
         /// `values[FIRST]`, `[LAST]`, `[SIZE]` or `[n]` of an ordered relationship or a list.
         case element(of: Expression, Index)
-        /// `a UNION b`, `a INTERSECT b`, `a MINUS b`: each element once.
+        /// `a UNION b`, `a INTERSECT b`, `a MINUS b`; the result has each element once.
         case setOperation(SetOperation, Expression, Expression)
     }
 
@@ -49,11 +49,11 @@ extension FetchRequest {
 
     /// An operation on two collections.
     public enum SetOperation: String, Hashable, Sendable, CaseIterable {
-        /// The elements of one or both.
+        /// The elements of either collection.
         case union = "UNION"
-        /// The elements of both.
+        /// The elements that are in both collections.
         case intersect = "INTERSECT"
-        /// The elements of the first that are not in the second.
+        /// The elements of the first collection that are not in the second.
         case minus = "MINUS"
     }
 
@@ -69,7 +69,7 @@ extension FetchRequest {
         case minimum = "@min"
         /// The maximum without nulls; null for no values.
         case maximum = "@max"
-        /// All values but nulls.
+        /// All values except nulls.
         case union = "@unionOfObjects"
         /// Each distinct value once, without nulls.
         case distinctUnion = "@distinctUnionOfObjects"
@@ -83,30 +83,29 @@ extension FetchRequest {
         case decimal = "NSDecimalNumber"
         /// Text.
         case string = "NSString"
-        /// A date; of a number, as seconds since 2001-01-01.
+        /// A date. A number is converted as seconds since 2001-01-01.
         case date = "NSDate"
-        /// Data; of text, as base64.
+        /// Data. Text is decoded as base64.
         case data = "NSData"
         /// A UUID.
         case uuid = "NSUUID"
         /// A URI.
         case uri = "NSURL"
-        /// An object; of text, as `Album/5`.
+        /// An object. Text has the form `Album/5`.
         case objectID = "NSManagedObjectID"
     }
 
-    /// The functions of the language: a closed list, all without side effects.
+    /// The functions of the language, a closed list; none has side effects.
     ///
-    /// A null argument makes the result null, except in the functions over many values, which leave
-    /// nulls out.
+    /// If an argument is null, the result is null. Functions over many values ignore nulls instead.
     public enum Function: String, Hashable, Sendable, CaseIterable {
-        /// `a + b`; of a date and a number, as seconds.
+        /// `a + b`. A number is added to a date as seconds.
         case add = "add:to:"
-        /// `a - b`; of two dates, the seconds between them.
+        /// `a - b`. The difference of two dates is in seconds.
         case subtract = "from:subtract:"
         /// `a * b`.
         case multiply = "multiply:by:"
-        /// `a / b`: never a whole-number division.
+        /// `a / b`, never a whole-number division.
         case divide = "divide:by:"
         /// `a ** b`.
         case power = "raise:toPower:"
@@ -124,9 +123,9 @@ extension FetchRequest {
         case maximum = "max"
         /// The mean.
         case average
-        /// The value in the middle; the mean of the two in the middle.
+        /// The median; for an even number of values, the mean of the two middle values.
         case median
-        /// The most frequent value; of several, the lowest.
+        /// The most frequent value; the lowest, if there are several.
         case mode
         /// The standard deviation of the whole population.
         case standardDeviation = "stddev"
@@ -138,37 +137,37 @@ extension FetchRequest {
         case naturalLog = "ln"
         /// *e* to a power.
         case exponential = "exp"
-        /// The greatest whole number that is not greater.
+        /// The greatest whole number that is not greater than the argument.
         case floor
-        /// The least whole number that is not less.
+        /// The least whole number that is not less than the argument.
         case ceiling
-        /// The number without its sign.
+        /// The absolute value.
         case absolute = "abs"
-        /// The whole number on the way to zero.
+        /// The argument rounded toward zero.
         case truncate = "trunc"
         /// Text in upper case, by Unicode.
         case uppercase
         /// Text in lower case, by Unicode.
         case lowercase
-        /// Text without case and diacritics, as `[cd]` compares it.
+        /// Text without case and diacritics, as in comparisons with `[cd]`.
         case canonical
         /// The number of Unicode code points in a text.
         case length = "length"
-        /// The time of the fetch, the same for all objects of it.
+        /// The time of the fetch, which is the same for all objects.
         case now
-        /// Bits set in both.
+        /// The bits that are set in both arguments.
         case bitwiseAnd = "bitwiseAnd:with:"
-        /// Bits set in one or both.
+        /// The bits that are set in either argument.
         case bitwiseOr = "bitwiseOr:with:"
-        /// Bits set in one only.
+        /// The bits that are set in exactly one argument.
         case bitwiseXor = "bitwiseXor:with:"
-        /// Bits moved to the left.
+        /// The bits shifted to the left.
         case leftShift = "leftshift:by:"
-        /// Bits moved to the right, the sign kept.
+        /// The bits shifted to the right; the sign is preserved.
         case rightShift = "rightshift:by:"
-        /// All bits the other way.
+        /// All bits inverted.
         case onesComplement
-        /// Its argument; no index is used for it.
+        /// The argument itself; prevents the use of an index.
         case noIndex = "noindex"
     }
 }

@@ -1,6 +1,6 @@
 /// A description of how a store answers a fetch request, for people and for tests.
 ///
-/// Plans differ in how fast an answer comes, never in the answer.
+/// Plans affect only the speed of a fetch, never its result.
 ///
 /// ```swift
 /// let request = FetchRequest("Album", where: "title == \("Blue")")
@@ -9,49 +9,50 @@
 /// if let count = plan.visitedCount { print("\(count) objects were read") }
 /// ```
 public struct FetchPlan: Sendable, Hashable {
-    /// The way the objects that can match are found.
+    /// The method of finding the candidate objects.
     public enum Access: Sendable, Hashable {
         /// All objects of the entity are read.
         case scan
         /// The objects with keys that the predicate names.
         case keys
-        /// The index entries that meet a condition on its properties.
+        /// The objects in the index entries that match a condition on the indexed properties.
         ///
-        /// The index or uniqueness constraint is named as in the model.
+        /// The value is the name of the index or uniqueness constraint in the model.
         case index(String)
-        /// The objects found by a relationship, named as in the model, in either direction.
+        /// The objects found through a relationship, in either direction; the value is its name in
+        /// the model.
         case relationship(String)
-        /// The database decides by itself, with this statement.
+        /// The database chooses its own access path for this statement.
         case statement(String)
-        /// Nothing is read: no object can meet the predicate.
+        /// No objects are read, because none can match the predicate.
         case nothing
     }
 
-    /// The source of the order.
+    /// The method of ordering the results.
     public enum Order: Sendable, Hashable {
-        /// The objects are found in it.
+        /// The objects are found in this order.
         case asFound
         /// The database sorts.
         case byDatabase
-        /// All that match are kept and sorted.
+        /// All matching objects are collected and sorted.
         case sorted
-        /// The best of them are kept, at most this many.
+        /// Only the first objects of the order are kept, at most this many.
         case best(Int)
     }
 
-    /// The ways objects are found; several if each finds a part, as for OR.
+    /// The access methods; several if each finds a part of the objects, as for OR.
     package var access: [Access]
-    /// The parts of the predicate that the access decides, printed.
+    /// The parts of the predicate that the access methods already ensure, as text.
     package var decidedByAccess: [String]
-    /// The parts of the predicate that are checked on each object found, printed.
+    /// The parts of the predicate that are checked for each object found, as text.
     package var filteredAfterwards: [String]
-    /// The source of the order.
+    /// The method of ordering the results.
     package var order: Order
     /// The number of objects that were read; nil if the fetch was not executed or the database does
     /// not report it.
     public var visitedCount: Int?
 
-    /// Makes a plan.
+    /// Creates a plan.
     public init(
         access: [Access], decidedByAccess: [String] = [], filteredAfterwards: [String] = [], order: Order = .asFound,
         visitedCount: Int? = nil

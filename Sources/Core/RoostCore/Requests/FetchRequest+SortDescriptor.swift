@@ -1,26 +1,26 @@
 extension FetchRequest {
-    /// One level of an order.
+    /// One level of a sort order.
     ///
-    /// Nulls count as smaller than everything, NaN as greater than every number; text is ordered by
-    /// code point unless ``options`` change that.
+    /// Null is less than every value, and NaN is greater than every number. Text is ordered by code
+    /// point unless ``options`` change this.
     public struct SortDescriptor: Hashable, Sendable {
-        /// An attribute, the dotted path of a composite's element, or a path to one through to-one
-        /// relationships, as `album.artist.name`.
+        /// The sort key: an attribute, the dotted path of a composite's element, or a path to an
+        /// attribute through to-one relationships, such as `album.artist.name`.
         ///
-        /// If an object along the path is missing, the value is null. In the rows of
-        /// ``StoreSnapshot/rows(_:)`` it may be a column's name.
+        /// If an object on the path is missing, the value is null. For ``StoreSnapshot/rows(_:)``
+        /// the key may be the name of a column.
         public var key: String
         /// Whether small values come first.
         public var isAscending: Bool
-        /// The options for folding and comparing text; without effect on other values.
+        /// The options for comparing text; they have no effect on other values.
         ///
-        /// `caseInsensitive` and `diacriticInsensitive` fold the text first. `localized` compares
-        /// in the localized standard order: without case and diacritics, runs of ASCII digits as
-        /// numbers; equal texts are then ordered with diacritics, and then by code point. It is the
-        /// same in every locale.
+        /// `caseInsensitive` and `diacriticInsensitive` remove case and diacritics before the
+        /// comparison. `localized` uses the localized standard order: it ignores case and
+        /// diacritics, and compares runs of ASCII digits as numbers. Equal texts are then ordered
+        /// with diacritics, and then by code point. This order is the same in every locale.
         public var options: Comparison.Options
 
-        /// Makes one level of an order.
+        /// Creates one level of a sort order.
         public init(_ key: String, ascending: Bool = true, options: Comparison.Options = []) {
             self.key = key
             self.isAscending = ascending

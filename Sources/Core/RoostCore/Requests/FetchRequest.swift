@@ -10,10 +10,10 @@ public struct FetchRequest: Hashable, Sendable, Adjustable {
     public var entity: EntityName
     /// The condition that objects must meet; nil for all objects.
     public var predicate: Predicate?
-    /// The order, most significant first.
+    /// The sort order, most significant key first.
     ///
-    /// Objects with equal values, and all objects if the list is empty, are in ascending key order,
-    /// so that paging is stable.
+    /// Objects with equal sort values are in ascending key order, so that paging is stable. If the
+    /// list is empty, this applies to all objects.
     public var sortDescriptors: [SortDescriptor]
     /// The maximum number of objects; nil for no limit.
     public var fetchLimit: Int?

@@ -1,31 +1,31 @@
 extension FetchRequest {
     /// A condition on an object, as a tree.
     ///
-    /// For every object it is either true or false, without a third value.
+    /// A predicate is true or false for every object; there is no third value.
     ///
-    /// A comparison with null is false, except that `!=` is true when exactly one side is null (the
-    /// "in memory" rules of Core Data, in every store). Numbers compare by value across their
-    /// types; NaN equals nothing. Strings compare by code point.
+    /// A comparison with null is false, except that `!=` is true if exactly one side is null. Every
+    /// store uses these rules, which are those of Core Data for predicates in memory. Numbers of
+    /// different types compare by value, and NaN equals nothing. Strings compare by code point.
     public indirect enum Predicate: Hashable, Sendable {
         /// True or false for every object.
         case constant(Bool)
         /// A comparison.
         case comparison(Comparison)
-        /// True when all are true; of nothing, true.
+        /// True if all predicates are true, or if there are none.
         case and([Predicate])
-        /// True when one is true; of nothing, false.
+        /// True if at least one predicate is true.
         case or([Predicate])
-        /// True when it is false.
+        /// True if the predicate is false.
         case not(Predicate)
     }
 
-    /// Two expressions and how they compare.
+    /// A comparison of two expressions.
     public struct Comparison: Hashable, Sendable {
         /// The relation of two values.
         public enum Operator: String, Hashable, Sendable, CaseIterable {
             /// `==`; two nulls are equal.
             case equal
-            /// `!=`, the opposite of ``equal``; NaN differs from everything, itself included.
+            /// `!=`, the opposite of ``equal``. NaN differs from every value, including itself.
             case notEqual
             /// The left value `<` the right one.
             case less
@@ -35,33 +35,35 @@ extension FetchRequest {
             case greater
             /// The left value `>=` the right one.
             case greaterOrEqual
-            /// `BETWEEN {low, high}`: at least the first and at most the second of the right side's
-            /// two elements.
+            /// `BETWEEN {low, high}`: the left value is at least the first and at most the second
+            /// element of the right side.
             case between
-            /// The left value is one of the right side's elements; of two strings, the left is a
-            /// part of the right.
+            /// The left value is an element of the right side. If both are strings, the left string
+            /// is a part of the right string.
             case isIn
-            /// The right value is one of the left side's elements; of two strings, the right is a
-            /// part of the left.
+            /// The right value is an element of the left side. If both are strings, the right
+            /// string is a part of the left string.
             case contains
             /// The left string starts with the right one.
             case beginsWith
             /// The left string ends with the right one.
             case endsWith
-            /// The whole left string fits the pattern: `*` any characters, `?` one, `\` takes the
-            /// next one literally.
+            /// The whole left string matches the pattern, in which `*` matches any characters, `?`
+            /// matches one character, and `\` escapes the next character.
             case like
             /// The whole left string matches the regular expression.
             case matches
         }
 
-        /// The treatment of a left side that has many values.
+        /// The treatment of a left side with many values.
         public enum Modifier: String, Hashable, Sendable, CaseIterable {
-            /// The sides are compared as they are.
+            /// The sides are compared directly.
             case direct
-            /// `ALL`: true for every element of the left side; true for none.
+            /// `ALL`: true if the comparison is true for every element of the left side, or if
+            /// there are none.
             case all
-            /// `ANY`, `SOME`: true for at least one element of the left side.
+            /// `ANY`, `SOME`: true if the comparison is true for at least one element of the left
+            /// side.
             ///
             /// `NONE` is its opposite.
             case any
@@ -69,18 +71,18 @@ extension FetchRequest {
 
         /// The options for comparing strings.
         public struct Options: OptionSet, Hashable, Sendable {
-            /// The options as bits, those of Core Data.
+            /// The options as bits, with the values of Core Data.
             public let rawValue: Int
-            /// Makes options from bits.
+            /// Creates options from bits.
             public init(rawValue: Int) { self.rawValue = rawValue }
-            /// `[c]`: upper and lower case are the same, by Unicode.
+            /// `[c]`: ignores case, by the rules of Unicode.
             public static let caseInsensitive = Self(rawValue: 1)
-            /// `[d]`: letters are the same with and without diacritics, by Unicode.
+            /// `[d]`: ignores diacritics, by the rules of Unicode.
             public static let diacriticInsensitive = Self(rawValue: 2)
-            /// `[n]`: the strings are normalized already; they compare as they are.
+            /// `[n]`: the strings are already normalized and are compared unchanged.
             public static let normalized = Self(rawValue: 4)
-            /// `[l]`: `<`, `<=`, `>` and `>=` use the localized standard order; other comparisons
-            /// do not change.
+            /// `[l]`: `<`, `<=`, `>` and `>=` use the localized standard order. Other operators are
+            /// not affected.
             public static let localized = Self(rawValue: 8)
         }
 
@@ -92,7 +94,7 @@ extension FetchRequest {
         public var right: Expression
         /// The treatment of a left side with many values.
         public var modifier: Modifier
-        /// The options for comparing strings; without effect on other values.
+        /// The options for comparing strings; they have no effect on other values.
         public var options: Options
 
         /// Creates a comparison.
@@ -113,9 +115,9 @@ extension FetchRequest {
 ///
 /// Programs write `.path("born") > 1815`.
 extension FetchRequest.Predicate {
-    /// `key == value`; a null value tests for null.
+    /// `key == value`; null matches objects without a value.
     package static func equal(_ key: String, to value: Value) -> Self { compare(key, using: .equal, with: value) }
-    /// `key != value`; a null value tests for not null.
+    /// `key != value`; null matches objects with a value.
     package static func notEqual(_ key: String, to value: Value) -> Self { compare(key, using: .notEqual, with: value) }
     /// `key < value`.
     package static func less(_ key: String, than value: Value) -> Self { compare(key, using: .less, with: value) }

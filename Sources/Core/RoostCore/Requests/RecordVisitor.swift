@@ -1,18 +1,18 @@
-/// A pass over records where they are stored, without copying each into a batch first.
+/// A pass over records at their place of storage, without copying each record into a batch.
 ///
-/// A store whose records lie in memory or in a mapped file gives one to ``ScanningFetch``, which
-/// copies only the records it needs.
+/// A store whose records are in memory or in a mapped file passes a visitor to ``ScanningFetch``,
+/// which copies only the records that it needs.
 package protocol RecordVisitor: AnyObject {
-    /// Calls `body` with each of the next records, verified, until it returns false; the next call
-    /// continues there.
+    /// Calls `body` with each of the next records, verified, until `body` returns false. The next
+    /// call continues after that record.
     ///
-    /// - Returns: False at the end of the records, and ever after.
-    /// - Throws: As ``RecordCursor/next(into:)``; the records before a damaged one were shown, and
-    ///   the next call continues after it.
+    /// - Returns: False at the end of the records, and in every later call.
+    /// - Throws: The errors of ``RecordCursor/next(into:)``. The records before a damaged record
+    ///   have been visited, and the next call continues after it.
     func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool
 }
 
-/// Shows the records of a cursor.
+/// A visitor of the records of a cursor.
 package final class CursorVisitor: RecordVisitor {
     private let cursor: any RecordCursor
     private var batch: RecordBatch

@@ -8,30 +8,31 @@
 /// let rows = try snapshot.rows(request)
 /// ```
 ///
-/// The parts of ``fetchRequest`` are parts of the row request too: `request.predicate`,
+/// The properties of ``fetchRequest`` are available on the row request too: `request.predicate`,
 /// `request.fetchLimit`.
 @dynamicMemberLookup
 public struct RowRequest: Hashable, Sendable {
-    /// The objects that rows are made of.
+    /// The objects that the rows are computed from.
     ///
-    /// Its order may name columns. Its limit and its offset count rows.
+    /// The sort order may contain names of columns. The limit and the offset count rows.
     public var fetchRequest: FetchRequest
-    /// The columns; if empty, every attribute, or the values by which rows are grouped.
+    /// The columns. If empty, the row has every attribute, or the values that rows are grouped by.
     public var propertiesToFetch: [FetchRequest.FetchedProperty]
     /// The values that rows are grouped by: key paths through to-one relationships, other
-    /// expressions, names of columns.
+    /// expressions, or names of columns.
     ///
-    /// Objects are of one group when all of these are equal, as null and null are, NaN and NaN, and
-    /// both zeros. A column then shows what is grouped by, constants, and aggregates.
+    /// Objects are in the same group if all of these values are equal. Null equals null, NaN equals
+    /// NaN, and 0.0 equals −0.0. The columns can then be grouping values, constants, and
+    /// aggregates.
     public var propertiesToGroupBy: [FetchRequest.Expression]
     /// The condition that groups must meet; nil for all groups.
     ///
-    /// It is made of names of columns, of what is grouped by, and of aggregates.
+    /// It can contain names of columns, grouping values, and aggregates.
     public var havingPredicate: FetchRequest.Predicate?
     /// Whether only the first of equal rows is returned.
     public var returnsDistinctResults: Bool
 
-    /// Creates a request for rows of the objects that another request asks for.
+    /// Creates a request for rows computed from the objects of another request.
     public init(
         _ fetchRequest: FetchRequest, propertiesToFetch: [FetchRequest.FetchedProperty] = [],
         propertiesToGroupBy: [FetchRequest.Expression] = [], havingPredicate: FetchRequest.Predicate? = nil,
@@ -44,7 +45,7 @@ public struct RowRequest: Hashable, Sendable {
         self.returnsDistinctResults = returnsDistinctResults
     }
 
-    /// A part of ``fetchRequest``.
+    /// Accesses a property of ``fetchRequest``.
     public subscript<Part>(dynamicMember part: WritableKeyPath<FetchRequest, Part>) -> Part {
         get { fetchRequest[keyPath: part] }
         set { fetchRequest[keyPath: part] = newValue }

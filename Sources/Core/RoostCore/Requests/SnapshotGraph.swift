@@ -1,13 +1,12 @@
 /// The objects of any snapshot, for predicates that follow relationships.
 ///
-/// Every read opens a cursor of the snapshot; a store that knows a shorter way has a graph of its
-/// own.
+/// Every read opens a cursor of the snapshot. A store with a faster way has its own graph.
 package final class SnapshotGraph: ObjectGraph {
     private let snapshot: any StoreSnapshot
     private var links: LinkBatch
     private var records: RecordBatch
 
-    /// A view of the objects of a snapshot, which it keeps alive.
+    /// Creates a graph of the objects of a snapshot, and retains the snapshot.
     package init(_ snapshot: any StoreSnapshot) {
         self.snapshot = snapshot
         links = LinkBatch(relationship: 0)
@@ -24,7 +23,7 @@ package final class SnapshotGraph: ObjectGraph {
         }
     }
 
-    /// Appends the keys that ``StoreSnapshot/links(of:from:)`` gives.
+    /// Appends the keys from ``StoreSnapshot/links(of:from:)``.
     package func appendDestinations(
         of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
     ) throws(StoreError) {

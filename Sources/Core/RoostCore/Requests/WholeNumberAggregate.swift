@@ -1,16 +1,17 @@
-/// A whole number computed from all objects of a request, which a store may know without making
-/// records of them.
+/// A whole number computed from all objects of a request.
+///
+/// A store may compute it without creating records.
 package enum WholeNumberAggregate: Hashable, Sendable {
     /// The number of objects.
     case objects
-    /// The number of objects with a value of the attribute.
+    /// The number of objects that have a value of the attribute.
     ///
-    /// Here and below, the attribute has whole numbers or is a boolean.
+    /// In all cases, the attribute must be an integer or a boolean.
     case count(String)
-    /// The sum of the attribute's values; nil if no object has one.
+    /// The sum of the attribute's values; nil if no object has a value.
     case sum(String)
-    /// The minimum of the attribute's values; nil if no object has one.
+    /// The minimum of the attribute's values; nil if no object has a value.
     case minimum(String)
-    /// The maximum of the attribute's values; nil if no object has one.
+    /// The maximum of the attribute's values; nil if no object has a value.
     case maximum(String)
 }

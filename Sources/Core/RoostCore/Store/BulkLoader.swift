@@ -1,8 +1,9 @@
-/// Loads many records and links into a store; nothing shows before ``finish()``.
+/// Loads many records and links into a store; nothing is visible before ``finish()``.
 ///
-/// Use it from one thread, which waits during writes; ``PersistentStore/concurrentBulkLoader(_:)``
-/// gives one that writes on another thread. An error, ``abandon()`` or deallocation abandons the
-/// load without a trace. Other writers can then start, and later calls throw `closed`.
+/// Use a loader from one thread. Calls block while the loader writes; the loader of
+/// ``PersistentStore/concurrentBulkLoader(_:)`` writes on another thread. An error, ``abandon()``
+/// or deallocation rolls the load back. Other writers can then start, and later calls throw
+/// `closed`.
 ///
 /// ```swift
 /// let keys = try store.reserveKeys(titles.count, for: "Track")
@@ -15,7 +16,7 @@
 /// let tally = try loader.finish()
 /// ```
 public protocol BulkLoader: AnyObject {
-    /// Adds records, with the versions they carry.
+    /// Adds records with the versions that they contain.
     ///
     /// Ascending keys within a hierarchy, one hierarchy after the other, load fastest.
     ///
@@ -25,10 +26,10 @@ public protocol BulkLoader: AnyObject {
 
     /// Adds links.
     ///
-    /// Any order will do; a store that sorts them does so outside of memory.
+    /// Links may come in any order. A store that sorts them uses temporary files, not memory.
     ///
-    /// There is at most one link between two objects: one that is loaded twice, or that is in the
-    /// store, is refused, even with the same places.
+    /// There can be only one link between two objects. A second link between the same objects is
+    /// refused, even if it has the same places.
     ///
     /// The existence of both ends is not checked; ``checkStore(_:limit:)`` reports dangling links.
     ///
@@ -36,20 +37,19 @@ public protocol BulkLoader: AnyObject {
     ///   without links of its own or a key below 1, `noSpace`.
     func append(_ links: LinkBatch) throws(StoreError)
 
-    /// Builds indexes, makes everything durable and then visible at once.
+    /// Builds indexes, makes the load durable, and then makes all of it visible at once.
     ///
-    /// A load that added a record or a link adds one to the generation, any other none.
+    /// A load that added a record or a link advances the generation by one commit. An empty load
+    /// leaves the generation unchanged.
     /// - Returns: The tally of the whole store, computed from what was written.
     func finish() throws(StoreError) -> StoreTally
 
-    /// Gives up.
-    ///
-    /// Nothing of the load remains.
+    /// Ends the load and removes everything that it wrote.
     func abandon()
 }
 
 extension StoreError {
-    /// An error about records that are laid out after another model than the store's.
+    /// Returns an error about records whose model is not the model of the store.
     package static func recordsOfOtherModel(than location: StoreLocation) -> StoreError {
         StoreError(
             .modelMismatch,
@@ -57,16 +57,16 @@ extension StoreError {
         )
     }
 
-    /// An error about a call of a loader that takes nothing more.
+    /// Returns an error about a call of a loader that was finished or abandoned.
     package static func loadIsOver(_ location: StoreLocation) -> StoreError {
         StoreError(.closed, "The loader of '\(location)' was finished or abandoned before.")
     }
 
-    /// An error about a store in which an abandoned load could not be undone.
+    /// Returns an error about a store in which an abandoned load could not be undone.
     ///
     /// - Parameters:
     ///   - location: The store.
-    ///   - error: Why not.
+    ///   - error: The error that stopped the rollback.
     /// - Returns: The error, of code `corrupted`.
     package static func abandonedLoadRemains(in location: StoreLocation, after error: StoreError) -> StoreError {
         StoreError(
@@ -85,17 +85,17 @@ extension StoreError {
 /// let loader = try copy.bulkLoader(options)
 /// ```
 public struct BulkLoadOptions: Sendable {
-    /// The keys that count as used, by root entity, beyond those of the loaded objects: a copied
-    /// store never reuses a deleted object's key.
+    /// The keys to count as used, by root entity, in addition to the keys of the loaded objects.
+    /// They keep a copied store from reusing the key of a deleted object.
     public var lastKeys: [EntityName: Int64]
-    /// Called now and then by ``BulkLoader/finish()``, which may sort and write as much as all
-    /// calls before it; an error that it throws ends the load.
+    /// A function that ``BulkLoader/finish()`` calls repeatedly, because finishing can take as long
+    /// as all calls before it. An error that the function throws ends the load.
     public var checkCancellation: (@Sendable () throws(StoreError) -> Void)?
 
     /// The author of the load, for the store's history.
     public var author: String?
 
-    /// Makes options.
+    /// Creates options.
     public init(
         lastKeys: [EntityName: Int64] = [:], checkCancellation: (@Sendable () throws(StoreError) -> Void)? = nil
     ) {

@@ -1,9 +1,9 @@
-/// A store whose objects other programs can change, and which can take such changes over.
+/// A store that can accept changes that other programs made to its objects.
 ///
-/// A store type implements this protocol if people edit its files with other tools, as they do with
-/// SQLite databases. Other stores report every foreign change as damage.
+/// A store type conforms if people edit its files with other tools, as they edit SQLite databases.
+/// Other stores report every foreign change as damage.
 package protocol ChangeAcceptingStore: PersistentStore {
-    /// Whether objects that another program changed are read and updated as they are; see
+    /// Whether objects that another program changed can be read and updated; see
     /// ``StoreOptions/acceptsChanges``.
     var acceptsChanges: Bool { get }
 
@@ -11,19 +11,18 @@ package protocol ChangeAcceptingStore: PersistentStore {
     ///
     /// Reads every object and link, and changes nothing.
     ///
-    /// - Returns: The changes; empty if the content is what the last commit recorded.
+    /// - Returns: The changes; empty if the content matches the last commit.
     /// - Throws: `corrupted` for content that no store of this type can hold, such as text in a
-    ///   number's place.
+    ///   field for numbers.
     func externalChanges() throws(StoreError) -> ExternalChanges
 
-    /// Makes the current content the recorded one, in one transaction: new checksums and versions,
-    /// and new tallies.
+    /// Accepts the current content in one transaction: writes new checksums, versions and tallies.
     ///
     /// - Parameter expected: The changes that the caller has seen.
     /// - Returns: The generation after the change.
-    /// - Throws: `conflict` if the store has other changes than `expected` by now; `corrupted` as
-    ///   ``externalChanges()`` does, and for a file whose structure is damaged; `readOnly`, `busy`.
-    ///   The store is then as it was.
+    /// - Throws: `conflict` if the store now has other changes than `expected`. `corrupted` for the
+    ///   reasons of ``externalChanges()``, or if the file structure is damaged. `readOnly`, `busy`.
+    ///   After an error the store is unchanged.
     func acceptExternalChanges(_ expected: ExternalChanges) throws(StoreError) -> Generation
 }
 
@@ -37,8 +36,7 @@ package protocol ChangeAcceptingStore: PersistentStore {
 /// }
 /// ```
 public struct ExternalChanges: Sendable, Hashable {
-    /// An entity or a relationship with another number of objects or links, or other ones, than the
-    /// last commit recorded.
+    /// An entity or a relationship whose objects or links differ from those of the last commit.
     package struct Difference: Sendable, Hashable, Codable {
         /// The name of the entity or the relationship.
         package let name: String
@@ -46,21 +44,21 @@ public struct ExternalChanges: Sendable, Hashable {
         package let recorded: Int
         /// The number of objects or links in the store.
         package let found: Int
-        /// Whether objects or links were inserted or deleted, rather than changed alone.
+        /// Whether objects or links were inserted or deleted, not only changed.
         package let hasOtherMembers: Bool
 
-        /// Makes a difference.
+        /// Creates a difference.
         package init(name: String, recorded: Int, found: Int, hasOtherMembers: Bool) {
             (self.name, self.recorded, self.found) = (name, recorded, found)
             self.hasOtherMembers = hasOtherMembers
         }
     }
 
-    /// The most objects that ``objects`` lists.
+    /// The maximum number of objects in ``objects``.
     package static let listedCount = 100
 
-    /// The number of objects with other values than their checksums say; inserted objects count,
-    /// deleted ones do not.
+    /// The number of objects whose values do not match their checksums. Inserted objects are
+    /// included, deleted objects are not.
     public var objectCount: Int
     /// The first of these objects.
     public var objects: [ObjectID]
@@ -68,10 +66,10 @@ public struct ExternalChanges: Sendable, Hashable {
     package var entities: [Difference]
     /// The relationships whose links differ from the recorded ones.
     package var relationships: [Difference]
-    /// The digest of the content as it is.
+    /// The digest of the current content.
     package var digest: StoreDigest
 
-    /// Makes a description of changes.
+    /// Creates a description of changes.
     package init(
         objectCount: Int, objects: [ObjectID], entities: [Difference], relationships: [Difference], digest: StoreDigest
     ) {
@@ -82,7 +80,7 @@ public struct ExternalChanges: Sendable, Hashable {
         self.digest = digest
     }
 
-    /// Whether the content is what the last commit recorded.
+    /// Whether the content matches the last commit.
     package var isEmpty: Bool { objectCount == 0 && entities.isEmpty && relationships.isEmpty }
 }
 

@@ -1,6 +1,6 @@
 /// Errors of commits, which are the same in all engines.
 extension StoreError {
-    /// The error of an insert whose key another object of the hierarchy has.
+    /// Returns the error of an insert whose key is used by another object of the hierarchy.
     package static func takenKey(_ id: ObjectID) -> StoreError {
         StoreError(
             .duplicateObject,
@@ -8,7 +8,7 @@ extension StoreError {
         )
     }
 
-    /// The error of an update of an object at the highest version.
+    /// Returns the error of an update of an object that has the highest version.
     package static func usedUpVersions(_ id: ObjectID, version: UInt32) -> StoreError {
         StoreError(.limitExceeded, "\(id) was updated \(version) times; its versions are used up.")
     }
@@ -16,7 +16,8 @@ extension StoreError {
 
 /// Collects the objects that changed since they were read.
 package struct ChangeConflicts {
-    /// Each with its rank, in the order of the change set: updates, deletes, unchanged objects.
+    /// The conflicts with their ranks: the order of updates, deletes, unchanged objects in the
+    /// change set.
     private var found: [(rank: Int, conflict: ObjectConflict)] = []
 
     /// Creates an empty collection.
@@ -25,10 +26,10 @@ package struct ChangeConflicts {
     /// Whether no conflict was found.
     package var isEmpty: Bool { found.isEmpty }
 
-    /// Adds an object that is not in the store at the version at which it was read.
+    /// Adds an object that the store does not have at the version at which it was read.
     ///
-    /// A change names an object by its own entity. Under any other entity of its hierarchy there is
-    /// no such object.
+    /// A change refers to an object by the object's own entity. The same key under another entity
+    /// of the hierarchy refers to no object.
     package mutating func append(
         _ item: PreparedChange.Item, version: UInt32, stored: RecordReader?, in change: PreparedChange, rank: Int
     ) {
@@ -65,7 +66,7 @@ extension PreparedChange {
     package func rank(ofUnchanged item: Item) -> Int { updates.count + deletes.count + item.position }
 }
 
-/// Collects the objects that must exist after a commit and do not.
+/// Collects the objects that must exist after a commit but do not.
 package struct MissingObjects {
     private var ids: [ObjectID] = []
     private var known: Set<ObjectID> = []
@@ -101,9 +102,10 @@ package struct MissingObjects {
     }
 }
 
-/// Collects the deletes that objects that stay forbid.
+/// Collects the deletes that are denied because a remaining object refers to the deleted object.
 package struct DeleteDenials {
-    /// One denial is kept for each: an object can have a million that refer to it.
+    /// The key of a denial. Each pair has only one denial, although a million objects can refer to
+    /// the deleted object.
     private struct Pair: Hashable {
         let deleted: ObjectPlace
         let relationship: Int
@@ -114,17 +116,17 @@ package struct DeleteDenials {
     /// Creates an empty collection.
     package init() {}
 
-    /// Whether a relationship of an object that stays is known to refer to an object to delete.
+    /// Whether a reference by `relationship` from a remaining object to `item` was added.
     package func contains(_ item: PreparedChange.Item, relationship: ManagedObjectModel.Relationship) -> Bool {
         found[Pair(deleted: item.place, relationship: relationship.number)] != nil
     }
 
-    /// Adds an object that stays and refers to an object to delete.
+    /// Adds a remaining object that refers to an object to delete.
     ///
     /// - Parameters:
     ///   - item: The object to delete.
-    ///   - relationship: The relationship of the object that stays.
-    ///   - remaining: The object that stays.
+    ///   - relationship: The relationship of the remaining object.
+    ///   - remaining: The remaining object.
     ///   - change: The change set.
     package mutating func append(
         _ item: PreparedChange.Item, relationship: ManagedObjectModel.Relationship, remaining: ObjectID,

@@ -12,13 +12,13 @@
 ///   commit fails with code `conflict`. An update is stored with the next version.
 /// - An insert carries version 0 or 1 and is stored as 1.
 /// - Adding a link that exists replaces its places. Removing a link that does not exist does
-///   nothing. Removals come before additions.
+///   nothing. Links are removed before links are added.
 /// - Deleting an object removes its links. To-one references to it become dangling.
-/// - An insert with a version above 1, a key below 1 (also at either end of a link) and an object
-///   of an abstract entity fail with `invalidRequest`. Records of another model fail with
+/// - These fail with `invalidRequest`: an insert with a version above 1, a key below 1 (also at
+///   either end of a link), and an object of an abstract entity. Records of another model fail with
 ///   `modelMismatch`.
 ///
-/// Two writers leave no dangling reference if both state what they rely on:
+/// Two writers leave no dangling reference if both declare what they depend on:
 ///
 /// ```swift
 /// try first.update(album, version: 3, values: ["artist": .objectID(artist)])
@@ -42,9 +42,9 @@ public struct ChangeSet: Sendable {
         }
     }
 
-    /// The last place in an ordered to-many relationship of one object, as it was read.
+    /// The last place in an ordered to-many relationship of one object, as the caller read it.
     public struct LastPlace: Hashable, Sendable {
-        /// The object whose destinations have the places.
+        /// The object whose destinations are ordered.
         public var id: ObjectID
         /// The ordered relationship.
         public var relationship: RelationshipName
@@ -61,43 +61,44 @@ public struct ChangeSet: Sendable {
 
     /// New objects.
     public var inserts: RecordBatch
-    /// New values of existing objects, each with the version it was read at.
+    /// New values of existing objects, each with the version at which the object was read.
     public var updates: RecordBatch
     /// Objects to delete.
     public var deletes: [Reference] = []
-    /// Objects that must still have this version, though the commit does not change them.
+    /// Objects that the commit does not change, but that must still have this version.
     public var unchanged: [Reference] = []
-    /// Ordered relationships in which no place may have been taken after the last one that was
-    /// read.
+    /// Ordered relationships whose last place must not have changed since it was read.
     ///
-    /// A store compares them with what it holds before the commit. Otherwise the commit fails with
-    /// code `conflict`, without ``StoreError/conflicts``. So two writers that read the same last
-    /// place cannot both give the next one.
+    /// The store compares these places with its content before the commit. If one differs, the
+    /// commit fails with code `conflict`, without ``StoreError/conflicts``. So two writers that
+    /// read the same last place cannot both add the next place.
     public var lastPlaces: [LastPlace] = []
-    /// Objects that must exist after the commit, at any version, each named by its own entity.
+    /// Objects that must exist after the commit, at any version, each with its own entity.
     ///
-    /// Otherwise the commit fails with code `objectNotFound`, and ``StoreError/missingObjects``
-    /// lists the missing objects. Name the objects to which new references refer, so that no other
-    /// writer can delete them in between. Inserts of the same change set exist; its deletes do not.
+    /// If an object is missing, the commit fails with code `objectNotFound`, and
+    /// ``StoreError/missingObjects`` lists all missing objects. List the objects to which new
+    /// references refer, so that no other writer can delete them first. Objects that the change set
+    /// inserts exist; objects that it deletes do not.
     public var existing: [ObjectID] = []
-    /// The object that makes the commit, so that it need not hear of it; nil for no such object.
+    /// The object that makes the commit, which is then not notified of the commit; nil for no
+    /// object.
     ///
-    /// Not kept in the store.
+    /// The store does not save this value.
     package var origin: ObjectIdentifier?
-    /// Whether the commit fails if an object that stays refers to an object that it deletes.
+    /// Whether the commit fails if a remaining object refers to a deleted object.
     ///
-    /// To-one references of every relationship count, as they are after the commit's own updates.
-    /// The commit then fails with code `deleteDenied`, and ``StoreError/denials`` has one denial
-    /// for each deleted object and relationship.
+    /// To-one references of every relationship count, as they are after the commit's updates. The
+    /// error has code `deleteDenied`, and ``StoreError/denials`` has one denial for each deleted
+    /// object and relationship.
     ///
     /// - Complexity: O(log *n*) for each deleted object and each relationship to its entity, in
     ///   stores that index references, as those of the key-value and SQL engines do.
     public var requiresUnreferencedDeletes = false
-    /// Whether the commit fails if an object that stays has a link to an object that it deletes.
+    /// Whether the commit fails if a remaining object has a link to a deleted object.
     ///
     /// Links that the commit removes do not count. A link counts at its target, and at its source
-    /// if the relationship has an inverse. The commit fails as for ``requiresUnreferencedDeletes``.
-    /// Without this requirement the links of deleted objects are removed.
+    /// if the relationship has an inverse. The error is that of ``requiresUnreferencedDeletes``.
+    /// Without this requirement, the links of deleted objects are removed.
     public var requiresUnlinkedDeletes = false
     /// Links to add.
     ///
@@ -105,7 +106,7 @@ public struct ChangeSet: Sendable {
     public var addedLinks: [LinkBatch] = []
     /// Links to remove.
     ///
-    /// Only their keys matter.
+    /// Only the keys of the links matter.
     public var removedLinks: [LinkBatch] = []
     /// The user's metadata to set.
     ///
@@ -126,7 +127,7 @@ public struct ChangeSet: Sendable {
     /// The model of the records.
     public var model: ManagedObjectModel { inserts.model }
 
-    /// Whether a commit would change nothing, though it may still require something.
+    /// Whether the change set changes nothing; it may still have requirements.
     public var isEmpty: Bool {
         inserts.isEmpty && updates.isEmpty && deletes.isEmpty && userMetadata.isEmpty
             && addedLinks.allSatisfy(\.isEmpty) && removedLinks.allSatisfy(\.isEmpty)
@@ -176,10 +177,10 @@ public struct ChangeSet: Sendable {
 
 extension ManagedObjectModel {
     /// Returns the relationship that owns the links of the to-many relationship `name`, and whether
-    /// `name` is its inverse.
+    /// `name` is the inverse of that relationship.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship that is
-    ///   kept in a record field.
+    ///   stored in a record field.
     package func requireLinkRelationship(_ name: RelationshipName) throws(StoreError) -> (owner: Int, isFlipped: Bool) {
         let relationship = try requireRelationship(name)
         guard case .links(let owner, let isFlipped) = relationship.storage else {
@@ -191,7 +192,7 @@ extension ManagedObjectModel {
         return (owner, isFlipped)
     }
 
-    /// Returns the stored relationship `name`, declared or inherited.
+    /// Returns the stored relationship `name`, which the entity declares or inherits.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`.
     public func requireRelationship(_ name: RelationshipName) throws(StoreError) -> Relationship {
@@ -207,10 +208,10 @@ extension ManagedObjectModel {
 }
 
 extension ManagedObjectModel.Relationship {
-    /// Returns the link as it is stored.
+    /// Returns the link in the form in which it is stored.
     ///
-    /// If the relationship is its own inverse, the lower key is the source. Places of an end
-    /// without an order are 0.
+    /// If the relationship is its own inverse, the lower key is the source. At an end without an
+    /// order, the place is 0.
     public func normalized(_ link: Link) -> Link {
         var link = isReflexive && link.source > link.target ? link.flipped : link
         if !isOrdered { link.order = 0 }
@@ -218,19 +219,19 @@ extension ManagedObjectModel.Relationship {
         return link
     }
 
-    /// Returns the link as it is stored, seen from the other end if `isFlipped` is true.
+    /// Returns the link in its stored form, reversed if `isFlipped` is true.
     ///
-    /// Call it on the relationship that owns the links. A cursor that reads links after another
-    /// link continues from the result.
+    /// Call this method on the relationship that owns the links. A cursor that reads the links
+    /// after a given link starts from the result.
     package func normalized(_ link: Link, isFlipped: Bool) -> Link {
         isFlipped ? normalized(link.flipped).flipped : normalized(link)
     }
 }
 
 extension LinkBatch {
-    /// Refuses links between objects that cannot exist.
+    /// Throws if a link refers to an object that cannot exist.
     ///
-    /// - Throws: `invalidRequest` for an end whose key is not positive.
+    /// - Throws: `invalidRequest` for an end whose key is below 1.
     package func requirePositiveKeys(_ model: ManagedObjectModel) throws(StoreError) {
         guard !links.allSatisfy({ $0.source > 0 && $0.target > 0 }) else { return }
         let name = model.relationships.indices.contains(relationship) ? "\(model.relationships[relationship].name)" : ""
@@ -254,7 +255,7 @@ extension ChangeSet.LastPlace {
         return found
     }
 
-    /// The error of a commit whose expectation does not hold.
+    /// The error of a commit after the last place has changed.
     package var conflict: StoreError {
         StoreError(
             .conflict,

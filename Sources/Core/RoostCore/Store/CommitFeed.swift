@@ -1,17 +1,18 @@
 internal import RoostSystem
 
-/// Reports to listeners what the commits to one store changed, in the order of the commits.
+/// Reports the changes of the commits to one store to listeners, in the order of the commits.
 ///
-/// Commits that overlap, as those to a server can, are reported in the order in which they began.
+/// Commits can overlap on a server. They are reported in the order in which they began.
 ///
-/// All openings of one store in a process share a feed. The engines report the commits of this
-/// process. Commits of others are found by looking at the store's generation; see ``look(_:)``.
+/// All instances of one store in a process share a feed. The engines report the commits of this
+/// process. Commits of other processes are found by reading the store's generation; see
+/// ``look(_:)``.
 ///
-/// Without listeners, a commit costs two locks.
+/// Without listeners, a commit takes two locks.
 package final class CommitFeed: Sendable {
-    /// Receives a notice, in the order of the commits, on the thread of a commit or of a look.
+    /// Receives the notices in the order of the commits, on the thread of a commit or of a look.
     ///
-    /// It is called under the feed's lock, so it must not use the feed.
+    /// The feed calls the listener with its lock held, so a listener must not use the feed.
     package typealias Listener = @Sendable (SaveNotice) -> Void
 
     /// A commit that ended.
@@ -20,41 +21,43 @@ package final class CommitFeed: Sendable {
         let previous: Generation
         let store: StoreLocation
         let origin: ObjectIdentifier?
-        /// Nil if no listener wants it.
+        /// The notice; nil if no listener wants it.
         let notice: SaveNotice?
     }
 
     private struct State {
         var listeners: [(number: Int, ignored: ObjectIdentifier?, body: Listener)] = []
         var lastNumber = 0
-        /// The generation that listeners know.
+        /// The generation that was last reported to listeners.
         var known: Generation?
         /// The number of commits of this process that are under way.
         var openCount = 0
         /// The number of commits that ended.
         var endCount = 0
-        /// The commits whose predecessors were not reported yet, by their previous generations.
+        /// The commits whose predecessors were not reported yet, by the generations before the
+        /// commits.
         var early: [Generation: Ended] = [:]
-        /// Whether a look finds what commits of others changed, so that it is worth waiting for.
+        /// Whether a look can find the changes of other processes, so that waiting for it is
+        /// useful.
         var hasHistory = false
         /// Whether generations are sums; see ``Generation/highestSum``.
         var addsGenerations = false
-        /// When the generation was last looked at.
+        /// The time of the last look.
         var lastLook = ContinuousClock.now
         /// The number of the commit that began last.
         var lastBegin = 0
-        /// The commits that are under way, where generations are sums.
+        /// The commits that are under way, for a store whose generations are sums.
         var openNumbers: Set<Int> = []
-        /// The commits that ended before others that had begun earlier, by their numbers.
+        /// The commits that ended before earlier commits did, by number.
         var overlapping: [Int: Ended] = [:]
         /// The highest number of a commit that was reported.
         var lastReported = 0
     }
 
-    /// The number of commits after which a missing commit of this process is not waited for.
+    /// The maximum number of commits that wait for a missing commit of this process.
     private static let mostEarly = 64
 
-    /// The longest time for which commits that are under way, and can overlap, put off a look.
+    /// The maximum time for which overlapping commits delay a look.
     private static let longestDelay = Duration.seconds(10)
 
     private struct Weak {
@@ -67,9 +70,9 @@ package final class CommitFeed: Sendable {
 
     private init() {}
 
-    /// Returns the feed of a store: a new one, or that of the other openings of the same store.
+    /// Returns the feed of a store, shared by all instances of the store in this process.
     ///
-    /// - Parameter signal: The signal of the store; nil for a store with a single opening.
+    /// - Parameter signal: The signal of the store; nil for a store with only one instance.
     /// - Returns: The feed.
     package static func of(_ signal: (any CommitSignal)?) -> CommitFeed {
         guard let id = signal?.id else { return CommitFeed() }
@@ -85,18 +88,18 @@ package final class CommitFeed: Sendable {
     /// Whether the store's generations are sums; see ``Generation/highestSum``.
     package var addsGenerations: Bool { state.withLock { $0.addsGenerations } }
 
-    /// Says whether the store's generations are sums.
+    /// Sets whether the store's generations are sums.
     package func setAddsGenerations(_ addsGenerations: Bool) { state.withLock { $0.addsGenerations = addsGenerations } }
 
     // MARK: Listening
 
     /// Calls `body` for every later commit, until ``remove(_:)``.
     ///
-    /// A commit that ends at the same time can be reported too. Look at the store's generation
-    /// afterwards, so that commits of other processes can be told from this state.
+    /// A commit that ends at the same time may be reported too. Read the store's generation
+    /// afterwards: later commits of other processes are detected by comparison with it.
     ///
     /// - Parameters:
-    ///   - ignored: The origin of commits that the listener does not want; see
+    ///   - ignored: The origin of commits that are not reported to this listener; see
     ///     ``ChangeSet/origin``.
     ///   - body: The listener.
     /// - Returns: A number for ``remove(_:)``.
@@ -112,20 +115,20 @@ package final class CommitFeed: Sendable {
         }
     }
 
-    /// Ends listening.
+    /// Removes a listener.
     package func remove(_ number: Int) {
         let removed = state.withLock { state in
             state.listeners.firstIndex { $0.number == number }.map { state.listeners.remove(at: $0) }
         }
-        // What the listener keeps ends outside of the lock.
+        // Objects that the listener owns are released outside of the lock.
         withExtendedLifetime(removed) {}
     }
 
     // MARK: Commits of this process
 
-    /// Says that a commit begins.
+    /// Reports the beginning of a commit.
     ///
-    /// Until its end is reported, a new generation can be its own.
+    /// Until the end of the commit is reported, a new generation may come from this commit.
     ///
     /// - Returns: The number of the commit, for its end.
     package func beginCommit() -> Int {
@@ -137,7 +140,7 @@ package final class CommitFeed: Sendable {
         }
     }
 
-    /// Says that a commit failed, or changed nothing.
+    /// Reports the end of a commit that failed or changed nothing.
     package func endCommit(_ number: Int) {
         state.withLock { state in
             Self.noteEnd(of: number, state: &state)
@@ -152,14 +155,14 @@ package final class CommitFeed: Sendable {
         state.openNumbers.remove(number)
     }
 
-    /// Says that a commit ended.
+    /// Reports the end of a commit that changed the store.
     ///
     /// - Parameters:
     ///   - number: The number that ``beginCommit()`` returned.
-    ///   - generations: The generations before and after; two different ones.
+    ///   - generations: The generations before and after the commit, which differ.
     ///   - store: The store.
     ///   - origin: The origin of the commit.
-    ///   - notice: What it changed, made if a listener wants it.
+    ///   - notice: The changes of the commit; evaluated only if a listener wants them.
     package func endCommit(
         _ number: Int, generations: (before: Generation, after: Generation), of store: StoreLocation,
         origin: ObjectIdentifier?,
@@ -188,7 +191,7 @@ package final class CommitFeed: Sendable {
         }
     }
 
-    /// Reports the commits that follow on what listeners know.
+    /// Reports the commits that follow the generation that was last reported.
     private static func tellEarly(_ state: inout State) {
         while let known = state.known, let next = state.early.removeValue(forKey: known) {
             state.known = next.generation
@@ -201,8 +204,9 @@ package final class CommitFeed: Sendable {
 
     /// Reports commits that can overlap, in the order in which they began.
     ///
-    /// A commit that knows of another one began after it. Each is reported as if it followed the
-    /// commits reported before it, which is the meaning of the sum of their generations.
+    /// A commit that includes another commit began after that commit. Each commit is reported as
+    /// the successor of the commits reported before it, which is what the sum of their generations
+    /// means.
     private static func tellOverlapping(_ state: inout State) {
         guard !state.overlapping.isEmpty else { return }
         let isFull = state.overlapping.count > mostEarly
@@ -212,7 +216,7 @@ package final class CommitFeed: Sendable {
             let known = state.known ?? ended.previous
             let next = known.adding(from: ended.previous, to: ended.generation)
             state.known = next
-            // Others that may rely on it were not kept waiting any longer.
+            // Later commits that may depend on this one were already reported.
             let isLate = number < state.lastReported
             state.lastReported = max(state.lastReported, number)
             guard var notice = ended.notice else { continue }
@@ -224,14 +228,14 @@ package final class CommitFeed: Sendable {
         }
     }
 
-    /// Reports commits that follow on a commit of another process, if no commit of this process can
-    /// come between.
+    /// Reports commits that follow a commit of another process, if no commit of this process can
+    /// still be missing between them.
     private static func tellGap(_ state: inout State) {
         guard !state.early.isEmpty, let known = state.known, state.openCount == 0 || state.early.count > mostEarly,
             !state.hasHistory || state.early.count > mostEarly
         else { return }
         let ends = Set(state.early.values.map(\.generation))
-        // Generations have no order here, so any of several chains can be the last.
+        // Generations have no order here, so any of several chains may be the last.
         for start in state.early.keys where !ends.contains(start) {
             guard let first = state.early[start] else { continue }
             let gap = SaveNotice(store: first.store, generations: (state.known ?? known, start), lists: nil)
@@ -244,15 +248,16 @@ package final class CommitFeed: Sendable {
 
     // MARK: Commits of others
 
-    /// The state of listeners before a look.
+    /// The state of the listeners before a look.
     package struct Ticket: Sendable {
-        /// The generation that they know; nil before the first look.
+        /// The generation that was last reported; nil before the first look.
         package let known: Generation?
         fileprivate let endCount: Int
     }
 
-    /// Returns the ticket of a look, before the generation is read; nil without listeners, and
-    /// during a commit of this process.
+    /// Returns the ticket of a look, to be created before the generation is read.
+    ///
+    /// Returns nil without listeners, and during a commit of this process unless a look is due.
     package func ticket() -> Ticket? {
         state.withLock { state in
             let canLook = state.openCount == 0 || Self.isLookDue(state)
@@ -260,17 +265,17 @@ package final class CommitFeed: Sendable {
         }
     }
 
-    /// Whether a process that commits all the time must look at last.
+    /// Whether a look can no longer be delayed, although commits of this process are under way.
     ///
-    /// It then takes commits of its own for those of others, and reports them once more without
-    /// names.
+    /// The look then mistakes commits of this process for those of other processes. They are
+    /// reported a second time, without IDs.
     private static func isLookDue(_ state: State) -> Bool {
         state.addsGenerations && state.lastLook.duration(to: .now) > longestDelay
     }
 
     /// A look at the generation of a store.
     package struct Look: Sendable {
-        /// The state of listeners before it.
+        /// The state of the listeners before the look.
         package let ticket: Ticket
         /// The generation of the store.
         package let generation: Generation
@@ -281,17 +286,17 @@ package final class CommitFeed: Sendable {
         /// Whether later looks can find the changes.
         package var hasHistory = false
 
-        /// Creates a look that knows a generation.
+        /// Creates a look that found a generation.
         package init(at generation: Generation, of store: StoreLocation, ticket: Ticket) {
             (self.generation, self.store, self.ticket) = (generation, store, ticket)
         }
     }
 
-    /// Reports commits of other processes: compares the generation of the store with the generation
-    /// that listeners know.
+    /// Reports commits of other processes, by comparing the store's generation with the generation
+    /// that was last reported.
     ///
-    /// - Returns: False, after nothing was done, if a commit of this process began or ended since
-    ///   the ticket, or all listeners ended.
+    /// - Returns: False, without an effect, if there are no listeners anymore, or if a commit of
+    ///   this process began or ended after the ticket and no look is due.
     @discardableResult
     package func look(_ look: Look) -> Bool {
         let (ticket, generation) = (look.ticket, look.generation)
@@ -302,7 +307,7 @@ package final class CommitFeed: Sendable {
             state.hasHistory = look.hasHistory
             let former = state.known
             state.known = generation
-            // The commits of this process that wait are older than the look.
+            // The waiting commits of this process are older than the look.
             state.early = [:]
             guard let known = former, known != generation else { return true }
             let notice =
@@ -314,29 +319,29 @@ package final class CommitFeed: Sendable {
     }
 }
 
-/// The identity of a signal, the same for all openings of a store.
+/// The identity of a signal, equal for all instances of a store.
 package struct CommitSignalID: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
 
-    /// Makes the identity of the file of a signal.
+    /// Creates the identity of a signal's file.
     package init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
 }
 
-/// A sign for other processes that a store was changed: a file that is touched after each commit,
-/// once the commit is visible.
+/// A signal to other processes that a store has changed: a file that is touched after each commit,
+/// when the commit is visible.
 package protocol CommitSignal: AnyObject, Sendable {
-    /// The path of the file, to be watched.
+    /// The path of the file to watch.
     var path: String { get }
     /// The identity of the file.
     var id: CommitSignalID { get }
 
     /// Touches the file.
     ///
-    /// Where that fails, watchers find the commit when they next look.
+    /// If this fails, watchers find the commit at their next look.
     func raise()
 
-    /// Begins to call `body` after commits, for a signal that is not a file.
+    /// Starts to call `body` after commits, for a signal that is not a file.
     ///
     /// - Returns: The observation, which ends when it is released; nil for a signal that is a file.
     func observe(_ body: @escaping @Sendable () -> Void) -> (any AnyObject & Sendable)?
@@ -349,7 +354,7 @@ extension CommitSignal {
 
 /// A storage or a database that has a signal.
 package protocol CommitSignaling {
-    /// The signal; nil where this user can make none.
+    /// The signal; nil if this user cannot create one.
     var commitSignal: (any CommitSignal)? { get }
 }
 
@@ -362,7 +367,7 @@ package protocol CommitReportingStore: PersistentStore {
 }
 
 extension PersistentStore {
-    /// Returns the generation of the store now; nil if it records none.
+    /// Returns the current generation of the store; nil if the store records none.
     package func currentGeneration() throws(StoreError) -> Generation? {
         let snapshot = try snapshot()
         defer { snapshot.close() }
@@ -371,7 +376,7 @@ extension PersistentStore {
 }
 
 extension CommitReportingStore {
-    /// Runs a commit and reports it: to listeners of this process, then to other processes.
+    /// Runs a commit and reports it to listeners of this process, then to other processes.
     package func reporting(_ commit: () throws(StoreError) -> CommitReceipt) throws(StoreError) -> CommitReceipt {
         let number = commitFeed.beginCommit()
         let receipt: CommitReceipt
@@ -390,9 +395,9 @@ extension CommitReportingStore {
         return receipt
     }
 
-    /// Runs a change that can concern any object, and reports it.
+    /// Runs a change that may affect any object, and reports it.
     ///
-    /// - Parameter change: Returns the generations before and after it.
+    /// - Parameter change: The change; returns the generations before and after it, and a result.
     /// - Returns: The result of the change.
     /// - Throws: The error of the change.
     package func reportingAll<Result>(

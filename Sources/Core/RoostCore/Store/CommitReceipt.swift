@@ -5,18 +5,19 @@
 /// if receipt.previousGeneration == seen { refresh(receipt.updatedIDs) } else { reloadAll() }
 /// ```
 ///
-/// The lists of objects are made when they are asked for; until then a receipt shares the memory of
-/// its change set.
+/// The lists of objects are created on each access. A receipt shares the memory of its change set.
 public struct CommitReceipt: Sendable {
     /// The generation of the store after the commit.
     ///
-    /// It is ``previousGeneration`` if the commit changed nothing. Commits to a store without the
-    /// capability ``StoreCapability/totalOrder`` can overlap. The store then has another
-    /// generation, which stands for all of them.
+    /// Equal to ``previousGeneration`` if the commit changed nothing. Commits to a store without
+    /// the capability ``StoreCapability/totalOrder`` can overlap. The store then has another
+    /// generation, which includes all of them.
     public let generation: Generation
-    /// The generation of the store before the commit, with the commits that it knew of.
+    /// The generation of the store before the commit, including all commits that this commit knew
+    /// of.
     ///
-    /// If it is not the last one that a program has seen, another writer committed in between.
+    /// If it differs from the last generation that a program has seen, another writer committed in
+    /// between.
     public let previousGeneration: Generation
     let changes: ChangeSet
 
@@ -38,9 +39,9 @@ public struct CommitReceipt: Sendable {
 
     /// The objects at the ends of the links that the change set adds and removes, each once.
     ///
-    /// They are named by the entity that the relationship declares, which can be a superentity of
-    /// their own. Links that already were as the change set says count too. Links that a delete
-    /// removes do not count.
+    /// Their IDs have the entity that the relationship declares, which can be a superentity of the
+    /// object's own entity. Links that already had the requested state are included. Links that a
+    /// delete removes are not.
     ///
     /// - Complexity: O(*n*) in links.
     public var relinkedIDs: [ObjectID] {

@@ -1,26 +1,26 @@
 internal import Dispatch
 
 extension PersistentStore {
-    /// Starts a load that writes on a thread of its own while the caller makes the next records.
+    /// Starts a load that writes on its own thread while the caller creates the next records.
     ///
     /// All guarantees of ``bulkLoader(_:)`` hold, and the loaded content is the same. Two things
     /// differ:
     ///
-    /// - `append` copies its argument and may return before it is written. An error can come from a
-    ///   later call, ``BulkLoader/finish()`` at the latest.
+    /// - `append` copies its argument and may return before the data is written. A later call can
+    ///   throw the error, at the latest ``BulkLoader/finish()``.
     /// - `options.checkCancellation` is called on the other thread.
     ///
-    /// It is faster if making the records takes much of the time and there is a second processor.
-    /// Small batches are gathered into full ones. It takes the memory of at most seven full batches
-    /// of records (256 KiB each) and as many of links (128 KiB each).
+    /// This loader is faster if creating the records takes much of the time and a second processor
+    /// is available. It gathers small batches into full ones. It uses the memory of at most seven
+    /// full batches of records (256 KiB each) and seven of links (128 KiB each).
     public func concurrentBulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         try ConcurrentBulkLoader(self, options: options)
     }
 }
 
-/// Passes batches on to a store's own loader, which lives on another thread.
+/// Passes batches to the store's own loader, which runs on another thread.
 final class ConcurrentBulkLoader: BulkLoader {
-    /// The maximum number of full batches in progress: one that is written, and some to bridge a
+    /// The maximum number of full batches in progress: one being written, and some to bridge a
     /// brief delay on one side.
     private static let channelCapacity = 4
 
@@ -28,12 +28,12 @@ final class ConcurrentBulkLoader: BulkLoader {
     private let model: ManagedObjectModel
     private let channel = BatchChannel(capacity: channelCapacity)
     private let writer: WorkerThread<StoreTally?>
-    /// The data that was appended and not sent yet.
+    /// The data that was appended but not sent yet.
     private var records: RecordBatch
     private var links = LinkBatch(relationship: 0)
     private var isOver = false
 
-    /// Returns when the store has begun the load.
+    /// Creates a loader; returns when the store has started the load.
     init(_ store: any PersistentStore, options: BulkLoadOptions) throws(StoreError) {
         (location, model) = (store.location, store.model)
         records = RecordBatch(model: store.model)
@@ -56,7 +56,7 @@ final class ConcurrentBulkLoader: BulkLoader {
 
     deinit { abandon() }
 
-    /// Loads everything that arrives; nil when the load was given up.
+    /// Loads everything that arrives; returns nil if the load was abandoned.
     private static func write(
         from channel: BatchChannel, loader: any BulkLoader
     ) throws(StoreError) -> StoreTally? {
@@ -85,7 +85,7 @@ final class ConcurrentBulkLoader: BulkLoader {
             abandon()
             throw error
         }
-        // Full batches are kept as they are; what is small is gathered.
+        // Full batches are sent as they are. Small batches are gathered.
         if records.isFull { try sendRecords() }
         self.records.append(contentsOf: records)
         if self.records.isFull { try sendRecords() }

@@ -1,8 +1,9 @@
-/// A type whose stores are documents of a limited size, so that a plan can say that one would
-/// become too large.
+/// A type whose stores are documents of a limited size.
+///
+/// A plan uses the limit to report that a store would become too large.
 package protocol DocumentStoreType: PersistentStoreType {
-    /// The largest document that a store with these options may have, in bytes.
+    /// The maximum size of a document of a store with these options, in bytes.
     ///
-    /// - Throws: `invalidRequest` for an unknown option or a value that is not possible.
+    /// - Throws: `invalidRequest` for an unknown option or an invalid value.
     func maximumDocumentByteCount(_ typeOptions: [String: String]) throws(StoreError) -> Int
 }

@@ -1,31 +1,31 @@
-/// A record cursor that handles its end, errors and damaged records around the filling of batches.
+/// A record cursor that fills batches, and handles its end, errors and damaged records.
 ///
-/// A subclass overrides ``fill(_:)``, and usually ``requireOpen()``. The class itself has no
+/// A subclass overrides ``fill(_:)``, and usually ``requireOpen()``. This base class returns no
 /// records.
 open class FillingRecordCursor: RecordCursor {
     private let model: ManagedObjectModel
     private var isAtEnd = false
-    /// An error that waits until the records before it were handed out.
+    /// An error to throw after the records before it have been returned.
     private var pendingError: StoreError?
 
     /// Creates a cursor over records of a model.
     public init(model: ManagedObjectModel) { self.model = model }
 
-    /// Throws code `closed` where the snapshot or the store was closed; the default throws nothing.
+    /// Throws `closed` if the snapshot or the store is closed. Does nothing by default.
     open func requireOpen() throws(StoreError) {}
 
     /// Adds the next records to an empty batch until it is full.
     ///
-    /// - Returns: Whether there may be more.
-    /// - Throws: What keeps a record from being read. Where the error names a damaged object, the
-    ///   records before it are handed out first, and the next call continues after it. Any other
-    ///   error is the cursor's end.
+    /// - Returns: Whether there may be more records.
+    /// - Throws: The error if a record cannot be read. If the error has a damaged object, the
+    ///   cursor first returns the records before it, and the next call continues after it. Any
+    ///   other error ends the cursor.
     open func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool { false }
 
-    /// Releases what reading needs; called once, at the end or after an error that is the end.
+    /// Releases the cursor's resources. Called once, when the cursor ends.
     open func finish() {}
 
-    /// Ends the cursor: the records of the batch go out first, then the error.
+    /// Ends the cursor: returns the records of the batch first, then throws the error.
     package final func end(with error: StoreError) {
         pendingError = error
         end()
@@ -37,7 +37,7 @@ open class FillingRecordCursor: RecordCursor {
         finish()
     }
 
-    /// Replaces the contents of `batch` by the next records.
+    /// Replaces the contents of `batch` with the next records.
     public final func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
         try batch.requireModel(model)
         batch.removeAll()
@@ -62,27 +62,28 @@ open class FillingRecordCursor: RecordCursor {
     }
 }
 
-/// A link cursor that handles its end and errors around the filling of batches.
+/// A link cursor that fills batches, and handles its end and errors.
 ///
-/// A subclass overrides ``fill(_:)``, and usually ``requireOpen()``. The class itself has no links.
+/// A subclass overrides ``fill(_:)``, and usually ``requireOpen()``. This base class returns no
+/// links.
 open class FillingLinkCursor: LinkCursor {
     /// The number of the relationship.
     package let relationship: Int
     private var isAtEnd = false
 
-    /// Creates a cursor over links of the relationship with a number.
+    /// Creates a cursor over links of the relationship with the given number.
     public init(relationship: Int) { self.relationship = relationship }
 
-    /// Throws code `closed` where the snapshot or the store was closed; the default throws nothing.
+    /// Throws `closed` if the snapshot or the store is closed. Does nothing by default.
     open func requireOpen() throws(StoreError) {}
 
     /// Adds the next links to an empty batch until it is full.
     ///
-    /// - Returns: Whether there may be more.
-    /// - Throws: What keeps a link from being read, which is the cursor's end.
+    /// - Returns: Whether there may be more links.
+    /// - Throws: The error if a link cannot be read. It ends the cursor.
     open func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool { false }
 
-    /// Releases what reading needs; called once, at the end or after an error.
+    /// Releases the cursor's resources. Called once, when the cursor ends.
     open func finish() {}
 
     private func end() {
@@ -90,7 +91,7 @@ open class FillingLinkCursor: LinkCursor {
         finish()
     }
 
-    /// Replaces the links of `batch` by the next ones.
+    /// Replaces the contents of `batch` with the next links.
     public final func next(into batch: inout LinkBatch) throws(StoreError) -> Bool {
         batch.removeAll()
         batch.relationship = relationship

@@ -1,10 +1,9 @@
-/// A value that a store has between two commits, and that differs after each commit that changes
-/// anything.
+/// The version of a store's content, which differs after each commit that changes anything.
 ///
-/// Generations say whether a store has changed since. They have an order only in stores with the
-/// capability ``StoreCapability/totalOrder``, so this type has none; see
-/// ``StoreCapabilities/isEarlier(_:than:)``. In the others, commits can overlap. The generation of
-/// a receipt then stands for that commit and the commits that it knew of.
+/// Compare generations to find out whether a store has changed. They have an order only in stores
+/// with the capability ``StoreCapability/totalOrder``, so this type has no order; see
+/// ``StoreCapabilities/isEarlier(_:than:)``. In other stores, commits can overlap. The generation
+/// of a receipt then includes that commit and the commits that it knew of.
 ///
 /// ```swift
 /// let seen = try store.commit(changes).generation
@@ -12,18 +11,19 @@
 /// if try store.snapshot().recordedTally()?.generation != seen { reload() }
 /// ```
 public struct Generation: Sendable, Hashable {
-    /// The generation of a store to which nothing was ever committed.
+    /// The generation of a store before its first commit.
     public static let initial = Generation(number: 0)
 
-    /// The number that stores keep in their files.
+    /// The number that is stored in the store's file.
     package let number: UInt64
 
-    /// Creates the generation that a backend keeps as this number.
+    /// Creates the generation with a number that a backend has stored.
     public init(number: UInt64) { self.number = number }
 
     /// Returns the next generation of a store that counts its commits.
     ///
-    /// - Throws: `limitExceeded` after the highest one; a generation never comes again.
+    /// - Throws: `limitExceeded` after the highest generation, because generations are never
+    ///   reused.
     public func next() throws(StoreError) -> Generation {
         let (next, overflow) = number.addingReportingOverflow(1)
         guard !overflow else {
@@ -39,11 +39,11 @@ public struct Generation: Sendable, Hashable {
 extension Generation {
     /// The highest generation of a store whose generations are sums.
     ///
-    /// Each commit to such a store adds a number of its own, so commits that do not know of each
-    /// other have different generations, and their order makes no difference.
+    /// Each commit to such a store adds a number of its own. Commits that do not know of each other
+    /// therefore have different generations, and their order makes no difference.
     package static let highestSum: UInt64 = 1 << 62 - 1
 
-    /// Returns the sum that this one becomes by the commits between two others.
+    /// Returns this generation after the addition of the commits between two other generations.
     package func adding(from previous: Generation, to next: Generation) -> Generation {
         Generation(number: (number &+ next.number &- previous.number) & Self.highestSum)
     }
@@ -53,7 +53,7 @@ extension Generation: LosslessStringConvertible {
     /// The text form, which ``init(_:)`` reads.
     public var description: String { String(number) }
 
-    /// Reads the text form; nil for any other text.
+    /// Reads the text form; returns nil for any other text.
     public init?(_ description: String) {
         guard let number = UInt64(description), String(number) == description else { return nil }
         self.init(number: number)
@@ -74,8 +74,8 @@ extension Generation: Codable {
 }
 
 extension StoreCapabilities {
-    /// Whether one generation of a store came before another one; nil if the store does not order
-    /// its generations.
+    /// Returns whether one generation of a store is earlier than another; nil if the store does not
+    /// order its generations.
     public func isEarlier(_ generation: Generation, than other: Generation) -> Bool? {
         contains(.totalOrder) ? generation.number < other.number : nil
     }

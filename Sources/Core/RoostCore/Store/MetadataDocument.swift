@@ -2,23 +2,25 @@ internal import Foundation
 internal import RoostJSONText
 internal import RoostSystem
 
-/// A store's user metadata as JSON, every value exact and every type told apart.
+/// A store's user metadata as JSON that preserves every value and its type.
 ///
-/// Text, booleans, lists and dictionaries are JSON's own. A number with a point or an exponent is a
-/// `double`, any other an `int`. The rest are objects with one key: `{"$date": 12.5}` (seconds
-/// since 2001-01-01), `{"$data": "<base64>"}`, `{"$double": "NaN"}` for what JSON's numbers cannot
-/// say, and `{"$dictionary": {…}}` for a dictionary whose only key starts with `$`.
+/// Text, booleans, lists and dictionaries use the JSON types. A number with a point or an exponent
+/// is a `double`, any other number an `int`. The other values are objects with one key:
+/// `{"$date": 12.5}` (seconds since 2001-01-01), `{"$data": "<base64>"}`, `{"$double": "NaN"}` for
+/// values that JSON numbers lack, and `{"$dictionary": {…}}` for a dictionary whose only key starts
+/// with `$`.
 package enum MetadataDocument {
-    /// The metadata as compact JSON, keys ordered by their bytes: equal metadata gives equal bytes.
+    /// Returns the metadata as compact JSON with keys in byte order, so that equal metadata has
+    /// equal bytes.
     ///
-    /// - Throws: Code `limitExceeded` when values nest deeper than a reader accepts.
+    /// - Throws: `limitExceeded` if values nest deeper than a reader accepts.
     public static func encode(_ metadata: [String: MetadataValue]) throws(StoreError) -> [UInt8] {
         JSONText.bytes(JSONNode(.object(try members(metadata, depth: 1))))
     }
 
-    /// Reads what ``encode(_:)`` wrote.
+    /// Reads the output of ``encode(_:)``.
     ///
-    /// - Throws: Code `corrupted` for anything else, with the place.
+    /// - Throws: `corrupted` for any other text, with the position.
     public static func decode(_ bytes: [UInt8]) throws(StoreError) -> [String: MetadataValue] {
         let node = try JSONNode.document(bytes, as: "The store's user metadata", code: .corrupted)
         guard case .object(let members) = node.content else {

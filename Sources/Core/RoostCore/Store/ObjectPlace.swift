@@ -10,7 +10,7 @@ package struct ObjectPlace: Hashable, Comparable, Sendable {
     @inlinable
     package init(root: Int, key: Int64) { (self.root, self.key) = (root, key) }
 
-    /// The order of the records in a store.
+    /// Compares places in the order of the records in a store.
     @inlinable
     package static func < (left: Self, right: Self) -> Bool {
         left.root != right.root ? left.root < right.root : left.key < right.key
@@ -18,7 +18,7 @@ package struct ObjectPlace: Hashable, Comparable, Sendable {
 }
 
 extension ManagedObjectModel {
-    /// Returns the place of the object with this ID, whatever entity of its hierarchy it names.
+    /// Returns the place of the object with this ID, whatever entity of the hierarchy the ID has.
     ///
     /// - Throws: `unknownEntity`.
     package func place(of id: ObjectID) throws(StoreError) -> ObjectPlace {

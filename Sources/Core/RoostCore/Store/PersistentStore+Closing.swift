@@ -1,9 +1,9 @@
 extension PersistentStore {
     /// Runs `body` and closes the store, also after an error.
     ///
-    /// - Parameter body: Uses the store.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, see ``closed(after:)``; what ``close()`` throws.
+    /// - Parameter body: A function that uses the store.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`, as ``closed(after:)`` returns it; errors of ``close()``.
     package func closing<Result>(
         after body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -15,7 +15,8 @@ extension PersistentStore {
 
     /// Closes the store after an error, and returns that error.
     ///
-    /// Its message also says why the store was not closed, unless both errors have the same code.
+    /// If closing fails too, its error is added to the message, unless both errors have the same
+    /// code.
     package func closed(after first: StoreError) -> StoreError {
         do throws(StoreError) { try close() } catch {
             guard error.code != first.code else { return first }
@@ -26,7 +27,7 @@ extension PersistentStore {
 }
 
 extension StoreError {
-    /// Returns the same error, saying also what went wrong while cleaning up.
+    /// Returns the same error with another error, of a failed cleanup, added to the message.
     package func adding(_ what: String, of other: StoreError) -> StoreError {
         withMessage("\(message) Also, \(what): \(other.message)")
     }

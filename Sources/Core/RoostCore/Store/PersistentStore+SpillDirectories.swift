@@ -1,7 +1,7 @@
 internal import RoostSystem
 
 extension PersistentStore {
-    /// The directories for files with data that exceeds memory, the best first: the directory of a
+    /// The directories for data that exceeds memory, in order of preference: the directory of a
     /// store that is a file, then the system's directory for temporary files.
     package var spillDirectories: [String] {
         guard type.capabilities.contains(.file) else { return [SpillFile.systemDirectory] }

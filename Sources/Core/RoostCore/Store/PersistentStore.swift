@@ -12,8 +12,9 @@
 /// - After ``close()``, every call throws `closed`.
 /// - Opening a store, and every call that fails, leaves the stored data unchanged.
 ///
-/// A store that can do more conforms to protocols of its own, such as ``IntegrityCheckingStore``.
-/// Programs call extensions of this protocol, which work for every store.
+/// A store with further abilities conforms to additional protocols, such as
+/// ``IntegrityCheckingStore``. Programs call extensions of this protocol, which work for every
+/// store.
 ///
 /// The checks of `RoostConformance` define this contract in full.
 public protocol PersistentStore: AnyObject, Sendable {
@@ -52,8 +53,8 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// - `conflict`: lists every object whose version is stale, or that does not exist under its
     ///   own entity.
     /// - `constraintViolation`: lists every rejected object, once for each constraint, with the
-    ///   object that has the values. That is an object of the store that keeps them, otherwise the
-    ///   first object of the change set with these values, updates before inserts.
+    ///   object that has the values. This is an object of the store that keeps its values, or else
+    ///   the first object of the change set with these values, updates before inserts.
     /// - `duplicateObject`: an insert whose key is taken in its hierarchy.
     /// - `objectNotFound`, with ``StoreError/missingObjects``: links whose ends do not exist after
     ///   the change, and missing objects of ``ChangeSet/existing``.
@@ -73,12 +74,12 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// writers until then; readers are unaffected.
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader
 
-    /// Returns the size of the store on disk, or in memory for a store that is kept there.
+    /// Returns the size of the store on disk, or in memory for an in-memory store.
     func byteCount() throws(StoreError) -> Int
 
-    /// Finishes calls that are running, and releases locks and files.
+    /// Waits for running calls, and releases locks and files.
     ///
-    /// Open snapshots keep the file open until they are closed. Closing again does nothing.
+    /// The file stays open until all open snapshots are closed. Closing again does nothing.
     func close() throws(StoreError)
 }
 
@@ -93,18 +94,18 @@ public protocol PersistentStore: AnyObject, Sendable {
 public struct StoreFinding: Adjustable, Sendable, Hashable, CustomStringConvertible {
     /// The severity of a finding.
     public enum Severity: String, Sendable, CaseIterable {
-        /// The store is sound, but its data may surprise.
+        /// The store is sound, but its data may be unexpected.
         case warning
-        /// The store is sound, but its data break a rule of its model.
+        /// The store is sound, but its data violates a rule of its model.
         ///
-        /// Commits do not compare data with these rules, so a store can hold such data.
+        /// Commits do not check these rules, so a store can contain such data.
         case violation
-        /// Data were damaged, or changed by another program.
+        /// Data was damaged, or changed by another program.
         case damage
     }
 
-    /// The rules of a model that ``checkStore(_:limit:)`` compares the data with: the
-    /// ``StoreFinding/kind`` of a violation.
+    /// The rules of a model that ``checkStore(_:limit:)`` compares the data with. The
+    /// ``StoreFinding/kind`` of a violation is one of them.
     package enum Rule: String, Sendable, CaseIterable {
         /// A mandatory attribute or relationship has no value.
         case mandatory
@@ -131,14 +132,15 @@ public struct StoreFinding: Adjustable, Sendable, Hashable, CustomStringConverti
 
     /// The severity.
     public let severity: Severity
-    /// The finding's kind, for programs: a ``Rule`` for a violation, otherwise the part of the
-    /// store that it concerns.
+    /// The finding's kind, for programs: a ``Rule`` for a violation, otherwise the affected part of
+    /// the store.
     public let kind: String
-    /// The object concerned, if it is one.
+    /// The affected object; nil if the finding is not about a single object.
     public let object: ObjectID?
-    /// The property concerned, as `Entity.property`, if it is one.
+    /// The affected property, as `Entity.property`; nil if the finding is not about a single
+    /// property.
     public let property: String?
-    /// The problem and its place in one line, without stored values.
+    /// The problem and its location in one line, without stored values.
     public let message: String
     /// The number of cases; more than 1 for a finding that summarizes further cases.
     public var count = 1

@@ -8,10 +8,10 @@
 public struct PersistentStoreDescription: Sendable {
     /// The location of the store.
     public var location: StoreLocation
-    /// The options for opening or creating it.
+    /// The options for opening or creating the store.
     public var options: StoreOptions
 
-    /// Makes a description.
+    /// Creates a description.
     public init(_ location: StoreLocation, options: StoreOptions = StoreOptions()) {
         self.location = location
         self.options = options
@@ -19,7 +19,7 @@ public struct PersistentStoreDescription: Sendable {
 }
 
 extension StoreRegistry {
-    /// Opens the store that is described; see ``PersistentStoreType/open(_:options:)``.
+    /// Opens the store with this description; see ``PersistentStoreType/open(_:options:)``.
     public func open(_ description: PersistentStoreDescription) throws(StoreError) -> any PersistentStore {
         try open(description.location, options: description.options)
     }

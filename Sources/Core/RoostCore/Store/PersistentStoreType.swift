@@ -1,13 +1,13 @@
 /// A type of store, which creates, finds, opens and removes the stores of one backend.
 ///
-/// Register a type of your own with ``StoreRegistry/register(_:)``:
+/// Register your own type with ``StoreRegistry/register(_:)``:
 ///
 /// ```swift
 /// StoreRegistry.standard.register(SortedFileStoreType())
 /// let store = try StoreRegistry.standard.open(.url("sorted:music.store"))
 /// ```
 ///
-/// A type that can do more conforms to protocols of its own, such as ``CompactingStoreType``.
+/// A type with further abilities conforms to additional protocols, such as ``CompactingStoreType``.
 public protocol PersistentStoreType: Sendable {
     /// The name before the colon of a store URL: lower-case ASCII letters, digits and hyphens.
     var name: String { get }
@@ -21,36 +21,36 @@ public protocol PersistentStoreType: Sendable {
 
     /// The options of this type, in addition to the options of every store.
     ///
-    /// Empty by default. A configuration can set only options that are described here, and
-    /// ``requireKnown(_:)`` refuses all others.
+    /// ``requireKnown(_:)`` rejects options that are not described here, and a configuration can
+    /// set only described options. Empty by default.
     var optionDescriptions: [StoreOptionDescription] { get }
 
-    /// The suffixes of the files that the type keeps beside a store while it is open; empty by
-    /// default.
+    /// The suffixes of the files that exist beside a store while it is open; empty by default.
     ///
-    /// A file's path is the store's path and a suffix. A closed store has none of these files, so a
-    /// program that moves, copies or replaces a store looks for them first. The lock file, `.lock`,
-    /// is not among them.
+    /// The path of such a file is the store's path and a suffix. A closed store has none of these
+    /// files. A program therefore looks for them before it moves, copies or replaces a store. The
+    /// lock file, `.lock`, is not included.
     var companionSuffixes: [String] { get }
 
     /// The approximate cost of an object in stores of this type.
     ///
-    /// The default is the cost of a slow type.
+    /// By default, the cost of a slow type.
     var estimatedCosts: StoreCosts { get }
 
-    /// Whether the first bytes of the file at `path` are those of a store of this type.
+    /// Whether the file at `path` starts with the bytes of a store of this type.
     ///
     /// Returns false for anything but a readable regular file. Never blocks, and changes nothing.
     func recognizes(fileAt path: String) -> Bool
 
-    /// Reads the metadata of a store, which may be open elsewhere.
+    /// Reads the metadata of a store, which another process may have open.
     ///
-    /// Changes nothing. The default opens the store read-only and closes it again.
+    /// Changes nothing. The default implementation opens the store read-only and closes it again.
     func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata
 
     /// Opens an existing store.
     ///
-    /// Recovers a store after a crash. Changes nothing if the store is damaged or does not match.
+    /// Recovers a store after a crash. Changes nothing if the store is damaged or another model is
+    /// expected.
     ///
     /// - Throws: `notFound`, `notAStore`, `unsupportedVersion`, `modelMismatch` if
     ///   ``StoreOptions/model`` is not compatible, `corrupted`, `busy`, `permissionDenied`,
@@ -59,11 +59,11 @@ public protocol PersistentStoreType: Sendable {
 
     /// Creates an empty store and opens it.
     ///
-    /// After a crash, either the complete empty store or nothing exists under the name.
+    /// After a crash, either the complete empty store or nothing exists at the location.
     /// ``ManagedObjectModel/remarks`` lists the declarations of the model that the store ignores.
     ///
     /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `unsupported`;
-    ///   `readOnly` if the options ask for a read-only store, which would stay empty.
+    ///   `readOnly` if the options request a read-only store, which would stay empty.
     func create(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore
@@ -76,18 +76,18 @@ public protocol PersistentStoreType: Sendable {
     ///   this type; `permissionDenied`.
     func destroy(_ location: StoreLocation) throws(StoreError)
 
-    /// Replaces the store at `destination` by the closed store at `source`, in one atomic step.
+    /// Replaces the store at `destination` with the closed store at `source`, in one atomic step.
     ///
-    /// At any moment, one of the two stores exists under the name. Both must be in the same
-    /// directory. `source` must be synced already. On return the new name is durable.
+    /// At any moment, one of the two stores exists at `destination`. Both must be in the same
+    /// directory. The caller must sync `source` first. On return the replacement is durable.
     ///
     /// - Parameters:
-    ///   - destination: The new name of the store.
-    ///   - source: The store to move. It no longer exists under this name afterwards.
+    ///   - destination: The location to move the store to.
+    ///   - source: The store to move. Afterwards no store exists at this location.
     ///   - overwriting: Whether an existing store may be replaced. If false, an existing store
     ///     throws `alreadyExists`.
     /// - Throws: `busy` if either store is open anywhere; `notAStore` if the existing file is not a
-    ///   store of this type; `invalidRequest` if both are the same store.
+    ///   store of this type; `invalidRequest` if both locations are the same store.
     func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError)
 }
 
@@ -108,13 +108,13 @@ extension PersistentStoreType {
     public var libraries: [StoreLibrary] { [] }
 }
 
-/// A library that a type of store relies on, for bug reports and for known bugs.
+/// A library that a type of store depends on, for bug reports and for known bugs.
 public struct StoreLibrary: Sendable, Hashable, Codable {
     /// The library's name, as its authors write it.
     public let name: String
     /// The version that is linked into this process.
     public let version: String
-    /// A known problem of this version and its remedy, in one sentence; nil without one.
+    /// A known problem of this version and its remedy, in one sentence; nil if there is none.
     public let warning: String?
 
     /// Creates a description of a library.
@@ -130,9 +130,9 @@ public struct StoreLibrary: Sendable, Hashable, Codable {
 /// let store = try StoreRegistry.standard.open(.sqlite("music.sqlite"), options: options)
 /// ```
 public struct StoreOptions: Sendable, Adjustable {
-    /// Whether changes are refused.
+    /// Whether the store rejects changes.
     public var isReadOnly: Bool
-    /// The model the caller expects; nil for the model that the store embeds.
+    /// The model that the caller expects; nil for the model that is stored in the store.
     public var model: ManagedObjectModel?
     /// The maximum time to wait for another writer before code `busy`, in seconds.
     ///
@@ -142,35 +142,35 @@ public struct StoreOptions: Sendable, Adjustable {
     public var storeUUID: StoreUUID? = nil
     /// The user's metadata of a new store.
     public var userMetadata: [String: MetadataValue] = [:]
-    /// Whether no other program knows the new store's name yet.
+    /// Whether other programs cannot find the new store yet.
     ///
-    /// A crash before the bulk loader finishes may then leave the store damaged, and bulk loading
-    /// is about twice as fast. The caller publishes the store with
+    /// Bulk loading is then about twice as fast, but a crash before it finishes may leave the store
+    /// damaged. The caller publishes the store with
     /// ``PersistentStoreType/replace(_:with:overwriting:)`` or destroys it.
     public var isUnpublished: Bool = false
-    /// Whether the caller reads all of the store once, list by list, and does nothing else.
+    /// Whether the caller only reads the whole store once, list by list.
     ///
     /// This is a hint for a store that is opened read-only, for example by a conversion. A type
-    /// that normally reads its whole file on opening may then read it piece by piece, and report
-    /// damage only when it reaches it.
+    /// that normally reads its whole file on opening may then read it in pieces, and report damage
+    /// only when it reads the damaged piece.
     public var isReadOnce: Bool = false
     /// Whether a file that has other names (hard links) may be read.
     ///
-    /// Off by default, because commits that another name's log still holds are not seen. Has no
-    /// effect on writing, which is always refused with code `hasOtherNames`.
+    /// False by default, because the commits in the log of another name would be missing. Has no
+    /// effect on writing, which always throws `hasOtherNames`.
     public var acceptsLinks: Bool = false
     /// Whether objects that another program changed are accepted.
     ///
-    /// Off by default: such an object counts as damaged (code `corrupted`). Only changes that break
-    /// no rule of the format can be accepted, and only by store types whose files other programs
+    /// False by default: such an object counts as damaged (code `corrupted`). Only changes that
+    /// comply with the format can be accepted, and only by store types whose files other programs
     /// can edit.
     public var acceptsChanges: Bool = false
-    /// Whether the store records its changes; nil leaves the store as it is.
+    /// Whether the store records its changes; nil does not change the store's setting.
     ///
-    /// New stores record nothing unless this is true. The setting is kept in the store, so later
-    /// openers need not repeat it. Turning it on begins a history without older changes. Turning it
-    /// off removes what was recorded. Programs that do not know histories refuse a store that has
-    /// one, with code `unsupportedVersion`.
+    /// New stores record nothing unless this is true. The setting is saved in the store, so later
+    /// openers need not repeat it. Enabling it starts a history without older changes. Disabling it
+    /// removes the recorded history. Programs that do not support histories cannot open a store
+    /// that has a history (code `unsupportedVersion`).
     ///
     /// ```swift
     /// let options = StoreOptions().with { $0.tracksHistory = true }
@@ -183,13 +183,14 @@ public struct StoreOptions: Sendable, Adjustable {
     /// - `readOnly` if the store would have to change and is opened read-only;
     /// - `busy` if an SQLite store would have to change and is open elsewhere.
     public var tracksHistory: Bool? = nil
-    /// The limits of the history that the store keeps; nil leaves them as they are.
+    /// The limits of the store's history; nil does not change the limits.
     ///
-    /// Needs a store that records its changes. New histories keep everything.
+    /// Requires a store that records its changes. New histories have no limits.
     public var historyRetention: HistoryRetention? = nil
-    /// The clock for the times in the history: microseconds since 2001-01-01; nil for the system's.
+    /// The clock for the times in the history, in microseconds since 2001-01-01; nil for the system
+    /// clock.
     package var historyClock: (@Sendable () -> Int64)? = nil
-    /// Options of the store's type, by name; unknown ones are refused with code `invalidRequest`.
+    /// Options of the store's type, by name. An unknown option throws `invalidRequest`.
     public var typeOptions: [String: String]
 
     /// Creates options.
@@ -205,7 +206,7 @@ public struct StoreOptions: Sendable, Adjustable {
 }
 
 extension StoreOptions {
-    /// Refuses a timeout that is negative or not a number.
+    /// Throws if the timeout is negative or not a number.
     ///
     /// - Throws: `invalidRequest`.
     public func requireValidTimeout() throws(StoreError) {
@@ -214,7 +215,7 @@ extension StoreOptions {
         }
     }
 
-    /// Refuses to create a store that could not be filled.
+    /// Throws if the options are read-only, because a new store could not be filled.
     ///
     /// - Throws: `readOnly`.
     public func requireWritable() throws(StoreError) {

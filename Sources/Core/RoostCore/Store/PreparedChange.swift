@@ -1,14 +1,14 @@
-/// A change set that was checked by itself and resolved against the model of its store.
+/// A checked change set, resolved against the model of its store.
 ///
-/// Engines commit this form, so that all of them refuse the same change sets with the same
-/// messages. It does not depend on what the store holds. It is an object, because each part of a
-/// commit keeps it, and a copy of all its lists costs as much as writing a small record.
+/// Engines commit this form, so that all of them reject the same change sets with the same
+/// messages. It does not depend on the content of the store. It is a class because each part of a
+/// commit holds a reference, and copying all lists costs as much as writing a small record.
 package final class PreparedChange: Sendable {
     /// One object of a change set.
     package struct Item: Sendable {
         /// The place of the object.
         package let place: ObjectPlace
-        /// The number of the entity that the change set names.
+        /// The number of the entity that the change set uses.
         package let entity: Int
         /// The position among the inserts, updates, deletes, or unchanged or existing objects.
         package let position: Int
@@ -32,9 +32,9 @@ package final class PreparedChange: Sendable {
     package let updates: [Item]
     /// The deletes, in the order of their places.
     package let deletes: [Item]
-    /// The objects that must not have changed, as the change set has them.
+    /// The objects that must not have changed, in the order of the change set.
     package let unchanged: [Item]
-    /// The objects that must exist, as the change set has them.
+    /// The objects that must exist, in the order of the change set.
     package let existing: [Item]
     /// The expected last places.
     package let lastPlaces: [LastPlace]
@@ -71,10 +71,10 @@ package final class PreparedChange: Sendable {
         try requireUnique()
     }
 
-    /// Whether a commit would change nothing, though it may still require something.
+    /// Whether the change set changes nothing; it may still have requirements.
     package var isEmpty: Bool { changes.isEmpty }
 
-    /// The highest key that is inserted in each hierarchy, by number of the root.
+    /// The highest inserted key of each hierarchy, by the number of the root entity.
     package var highestInsertedKeys: [(root: Int, key: Int64)] {
         var highest: [(root: Int, key: Int64)] = []
         for item in inserts {
@@ -87,11 +87,10 @@ package final class PreparedChange: Sendable {
         return highest
     }
 
-    /// Returns the ID that the change set gives an object.
+    /// Returns the ID that the object has in the change set.
     package func id(_ item: Item) -> ObjectID { ObjectID(model.entities[item.entity].name, key: item.place.key) }
 
-    /// Returns the item at a place, among items in the order of their places; nil if none is
-    /// there.
+    /// Returns the item at a place, or nil. The items must be in the order of their places.
     package static func item(at place: ObjectPlace, in items: [Item]) -> Item? {
         var (start, end) = (0, items.count)
         while start < end {
@@ -120,7 +119,7 @@ package final class PreparedChange: Sendable {
         items.reserveCapacity(ids.count)
         var entity: ManagedObjectModel.Entity?
         for id in ids {
-            // Most are of the entity of the one before.
+            // Most objects have the same entity as the object before.
             let known = entity?.name == id.entity ? entity : nil
             let named = if let known { known } else { try model.requireEntity(id.entity) }
             entity = named
@@ -130,12 +129,12 @@ package final class PreparedChange: Sendable {
         return items
     }
 
-    /// Sorts items by their places, so that records that lie together are reached together.
+    /// Sorts items by their places, so that neighboring records are accessed together.
     private static func inOrder(_ items: [Item]) -> [Item] {
         var isInOrder = true
         for index in 1..<max(1, items.count) where items[index].place < items[index - 1].place { isInOrder = false }
         guard !isInOrder else { return items }
-        // A radix sort by place: comparing would take about seventeen comparisons for each item.
+        // A radix sort by place. A comparison sort needs about 17 comparisons for each item.
         var order: [EntryArena.Item] = []
         order.reserveCapacity(items.count)
         for (index, item) in items.enumerated() {
@@ -177,13 +176,13 @@ package final class PreparedChange: Sendable {
         }
     }
 
-    /// Returns the first item at the place of the one before it.
+    /// Returns the first item that has the place of its predecessor.
     private static func repeated(_ items: [Item]) -> Item? {
         for index in 1..<max(1, items.count) where items[index - 1].place == items[index].place { return items[index] }
         return nil
     }
 
-    /// Returns the first item at the place of one of the others; both are in order.
+    /// Returns the first item that has the place of one of `others`. Both lists must be in order.
     private static func common(_ items: [Item], others: [Item]) -> Item? {
         var index = 0
         for item in items {
@@ -196,9 +195,9 @@ package final class PreparedChange: Sendable {
 }
 
 extension LinkBatch {
-    /// Returns the batch with its links in the form in which a store of `model` keeps them.
+    /// Returns the batch with its links in the form in which a store of `model` stores them.
     ///
-    /// - Throws: `invalidRequest` for a relationship without links of its own, and for a key below
+    /// - Throws: `invalidRequest` for a relationship that does not own links, and for a key below
     ///   1.
     package func stored(in model: ManagedObjectModel) throws(StoreError) -> LinkBatch {
         guard model.relationships.indices.contains(relationship), model.relationships[relationship].ownsLinks else {
@@ -208,7 +207,7 @@ extension LinkBatch {
         }
         try requirePositiveKeys(model)
         let owner = model.relationships[relationship]
-        // Most batches are in this form already; then nothing is copied.
+        // Most batches are in this form already and are not copied.
         guard !links.allSatisfy({ owner.normalized($0) == $0 }) else { return self }
         return LinkBatch(relationship: relationship, links: links.map { owner.normalized($0) })
     }

@@ -1,8 +1,8 @@
-/// A store of a type that cannot write: everything that would change it throws code `unsupported`.
+/// A store of a type that cannot write: every call that would change it throws `unsupported`.
 ///
-/// For files of foreign formats. What is left to do is to open them and to make snapshots; see
-/// ``ScanningSnapshot``. The type is a ``ReadOnlyPersistentStoreType``. A type that *can* write
-/// implements `PersistentStore` itself, also for stores that it opens read-only: those throw
+/// Use it for files of foreign formats. An implementation only opens stores and creates snapshots;
+/// see ``ScanningSnapshot``. Its type is a ``ReadOnlyPersistentStoreType``. A type that *can* write
+/// implements `PersistentStore` instead, also for stores that it opens read-only, which throw
 /// `readOnly`.
 public protocol ReadOnlyPersistentStore: PersistentStore {
     /// Throws code `closed` after ``PersistentStore/close()``.
@@ -51,7 +51,7 @@ extension ReadOnlyPersistentStoreType {
 }
 
 extension PersistentStoreType {
-    /// The error of a type that only reads.
+    /// Returns the error of a type that cannot write.
     func cannotBe(_ done: String) -> StoreError {
         StoreError(
             .unsupported,

@@ -1,8 +1,8 @@
-/// The requirements of stores on the batches that programs give them.
+/// The requirements of stores for the batches that programs pass to them.
 extension RecordBatch {
     /// Checks that a cursor over a store of `model` can fill the batch.
     ///
-    /// - Throws: `modelMismatch`, because the bytes of one model would be other values in another.
+    /// - Throws: `modelMismatch`, because the same bytes have other values under another model.
     package func requireModel(_ model: ManagedObjectModel) throws(StoreError) {
         guard self.model.hasVersionHashes(of: model) else {
             throw StoreError(
@@ -14,9 +14,10 @@ extension RecordBatch {
 
     /// Checks that every record can be an object of a store of `model`.
     ///
-    /// It follows this model, its key is positive, and its entity is not abstract.
+    /// The record must follow this model, its key must be positive, and its entity must not be
+    /// abstract.
     ///
-    /// - Throws: `modelMismatch`; `invalidRequest`, naming the first that cannot.
+    /// - Throws: `modelMismatch`; `invalidRequest`, with the first invalid record.
     package func requireStorable(in location: StoreLocation, of model: ManagedObjectModel) throws(StoreError) {
         guard self.model.hasVersionHashes(of: model) else { throw .recordsOfOtherModel(than: location) }
         for index in 0..<entries.count {
@@ -40,7 +41,7 @@ extension RecordBatch {
 extension ChangeSet {
     /// Checks that all records follow the store's model and can be objects.
     ///
-    /// The content of the store does not matter.
+    /// Does not read the store.
     ///
     /// - Throws: `modelMismatch`, `invalidRequest`.
     package func requireStorable(in location: StoreLocation, of model: ManagedObjectModel) throws(StoreError) {

@@ -1,7 +1,7 @@
-/// A report of what commits to a store changed, as IDs.
+/// A report of the objects that commits to a store changed, as IDs.
 ///
-/// It is of one commit, or of several in a row. It is `Sendable`, so that it can go to other
-/// contexts and actors.
+/// A notice describes one commit, or several consecutive ones. It is `Sendable`, so that it can be
+/// passed to other contexts and actors.
 ///
 /// ```swift
 /// for await notice in try store.changes {
@@ -10,32 +10,32 @@
 /// }
 /// ```
 public struct SaveNotice: Sendable {
-    /// The most IDs of a notice that stands for several commits.
+    /// The maximum number of IDs in a notice for several commits.
     ///
-    /// Beyond it, the notice lists none and is not complete.
+    /// A notice that would exceed it lists no IDs and is not complete.
     public static let mostIDs = 10_000
 
-    /// The store that was saved to.
+    /// The store that was changed.
     public package(set) var store: StoreLocation
     /// The generation of the store after the commits.
     public package(set) var generation: Generation
     /// The generation of the store before the commits.
     public package(set) var previousGeneration: Generation
-    /// The author of the changes; nil for none, and for several.
+    /// The author of the changes; nil if there is none, or if several commits differ.
     public let author: String?
-    /// The name of the context that saved; nil for a batch request, and for several.
+    /// The name of the context that saved; nil for a batch request, or if several commits differ.
     public let contextName: String?
     /// The objects that were inserted.
     public let inserted: [ObjectID]
     /// The objects whose values or relationships changed.
     ///
-    /// An object whose links alone changed can be named by a superentity of its own.
+    /// If only an object's links changed, its ID can have a superentity of the object's own entity.
     public let updated: [ObjectID]
     /// The objects that were deleted.
     public let deleted: [ObjectID]
-    /// Whether the lists name every object that changed.
+    /// Whether the lists contain every object that changed.
     ///
-    /// If not, any object can have changed: a program reads again what it shows.
+    /// If false, any object can have changed, so a program must reload all objects that it uses.
     public let isComplete: Bool
     /// Whether the generations are sums; see ``Generation/highestSum``.
     package var addsGenerations = false
@@ -43,7 +43,7 @@ public struct SaveNotice: Sendable {
     /// Whether the commits changed no object.
     public var isEmpty: Bool { isComplete && inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
-    /// The names of objects in a notice.
+    /// The IDs of objects in a notice.
     package struct Lists: Sendable {
         package var inserted: [ObjectID] = []
         package var updated: [ObjectID] = []
@@ -54,7 +54,7 @@ public struct SaveNotice: Sendable {
         }
     }
 
-    /// Creates a notice of commits after which a store has another generation.
+    /// Creates a notice of commits that changed a store's generation.
     ///
     /// - Parameters:
     ///   - store: The store.
@@ -72,11 +72,11 @@ public struct SaveNotice: Sendable {
     }
 }
 
-/// One notice for several commits to a store in a row.
+/// A merged notice for several consecutive commits to a store.
 ///
-/// An object is in one list only: an object that is inserted and updated counts as inserted, and
-/// one that is inserted and deleted counts as deleted. A reader need not have seen the state
-/// between.
+/// Each object is in only one list. An object that is inserted and then updated counts as inserted.
+/// An object that is inserted and then deleted counts as deleted, because a reader may have seen
+/// the state between.
 package struct NoticeUnion: Sendable {
     private enum Kind {
         case inserted, updated, deleted
@@ -87,13 +87,13 @@ package struct NoticeUnion: Sendable {
     package private(set) var generation: Generation
     private var author: String?
     private var contextName: String?
-    /// Whether the lists name every object that changed.
+    /// Whether the lists contain every object that changed.
     package private(set) var isComplete = true
-    /// The objects in the order in which they were named first.
+    /// The objects in the order in which they first appeared.
     private var ids: [ObjectID] = []
     private var kinds: [ObjectID: Kind] = [:]
 
-    /// Begins with one notice.
+    /// Creates a union that contains one notice.
     package init(_ first: SaveNotice) {
         (store, previousGeneration, generation) = (first.store, first.previousGeneration, first.previousGeneration)
         (author, contextName) = (first.author, first.contextName)
@@ -112,7 +112,7 @@ package struct NoticeUnion: Sendable {
         guard isComplete else { return }
         isComplete = next.isComplete
         if isComplete {
-            // What was deleted and inserted again has other values than before.
+            // A deleted object that is inserted again has other values than before.
             for id in next.inserted { note(id, kind: kinds[id] == .deleted ? .updated : .inserted) }
             for id in next.updated where kinds[id] != .inserted { note(id, kind: .updated) }
             for id in next.deleted { note(id, kind: .deleted) }
@@ -125,7 +125,7 @@ package struct NoticeUnion: Sendable {
         if kinds.updateValue(kind, forKey: id) == nil { ids.append(id) }
     }
 
-    /// The notice for all of them.
+    /// The merged notice.
     package var notice: SaveNotice {
         func list(_ kind: Kind) -> [ObjectID] { ids.filter { kinds[$0] == kind } }
         return SaveNotice(
@@ -140,12 +140,12 @@ extension SaveNotice {
     fileprivate var idCount: Int { inserted.count + updated.count + deleted.count }
 }
 
-/// The notices that a reader has not taken yet: neighbors of one store as one.
+/// The notices that a reader has not received yet. Consecutive notices of one store are merged.
 ///
-/// - Complexity: Memory for at most ``SaveNotice/mostIDs`` IDs for each row of commits without a
-///   gap.
+/// - Complexity: Memory for at most ``SaveNotice/mostIDs`` IDs for each sequence of commits without
+///   a gap.
 package struct WaitingNotices: Sendable {
-    /// One notice as it came, or several as one.
+    /// One original notice, or several merged ones.
     private enum Item: Sendable {
         case one(SaveNotice)
         case several(NoticeUnion)
@@ -180,8 +180,8 @@ package struct WaitingNotices: Sendable {
 
     /// Adds a notice.
     ///
-    /// It is joined with the last one of its store, if no other commit is between them, or if the
-    /// generations are sums.
+    /// The notice is merged with the last notice of its store if no other commit is between them,
+    /// or if the generations are sums.
     package mutating func append(_ notice: SaveNotice) {
         guard let index = items.lastIndex(where: { $0.store == notice.store }),
             items[index].generation == notice.previousGeneration || notice.addsGenerations
@@ -191,16 +191,16 @@ package struct WaitingNotices: Sendable {
         case .one(let first): union = NoticeUnion(first)
         case .several(let joined): union = joined
         }
-        // Held once, so that adding to it copies nothing.
+        // Only `union` references the lists now, so that appending copies nothing.
         items[index] = .one(notice)
         union.append(notice)
         items[index] = .several(union)
     }
 
-    /// Takes the first notice.
+    /// Removes and returns the first notice.
     package mutating func takeFirst() -> SaveNotice? { items.isEmpty ? nil : items.removeFirst().notice }
 
-    /// Takes all notices.
+    /// Removes and returns all notices.
     package mutating func takeAll() -> [SaveNotice] {
         defer { items = [] }
         return items.map(\.notice)

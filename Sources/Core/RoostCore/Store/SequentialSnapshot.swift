@@ -1,5 +1,5 @@
-/// A view whose records and links come out of one text, from its beginning to its end.
+/// A snapshot that reads its records and links from one text, from beginning to end.
 ///
-/// A part of a list costs as much as everything before it, and so does a list. A reader of
-/// everything reads whole lists, in the order of roots and relationships, on one thread.
+/// Reading a list, or a part of it, also reads all content before it. To read everything, read
+/// whole lists, in the order of roots and relationships, on one thread.
 package protocol SequentialSnapshot: StoreSnapshot {}

@@ -1,6 +1,6 @@
-// Abilities that a snapshot need not have. Each is a protocol of its own; what programs call is an
-// extension of `StoreSnapshot`, which asks a snapshot that conforms and has an answer for all
-// others. The abilities that take a compiled request are in RoostQuery.
+// Optional abilities of snapshots. Each is a separate protocol. Programs call extensions of
+// `StoreSnapshot`, which use the ability if the snapshot conforms and otherwise have a default. The
+// abilities that take a compiled request are in RoostQuery.
 
 /// A snapshot that reads the links of many objects in one pass.
 public protocol GroupedLinkSnapshot: StoreSnapshot {
@@ -11,17 +11,17 @@ public protocol GroupedLinkSnapshot: StoreSnapshot {
     ///
     /// - Parameters:
     ///   - relationship: A to-many relationship of the snapshot's model.
-    ///   - ids: The objects; their entities are known to be of the model.
-    /// - Returns: A cursor whose links come object after object.
-    /// - Throws: What reading throws.
+    ///   - ids: The objects. Their entities must be entities of the model.
+    /// - Returns: A cursor whose links are grouped by object, in the order of `ids`.
+    /// - Throws: The errors of reading.
     func groupedLinks(
         of relationship: ManagedObjectModel.Relationship, from ids: [ObjectID]
     ) throws(StoreError) -> any LinkCursor
 }
 
-/// A snapshot with a way of its own to the objects at the other ends of relationships.
+/// A snapshot with its own implementation of ``ObjectGraph``.
 public protocol GraphProvidingSnapshot: StoreSnapshot {
-    /// Makes a graph that reads from this snapshot.
+    /// Creates a graph that reads from this snapshot.
     ///
     /// Programs call ``StoreSnapshot/objectGraph()``.
     func makeObjectGraph() -> any ObjectGraph
@@ -29,20 +29,20 @@ public protocol GraphProvidingSnapshot: StoreSnapshot {
 
 extension StoreSnapshot {
     /// Replaces the contents of `batch` with the record of an ID; returns false, with an empty
-    /// batch, if it does not exist.
+    /// batch, if the object does not exist.
     ///
-    /// It gives what ``records(with:)`` gives for one ID, and throws the same errors.
+    /// The result and the errors are those of ``records(with:)`` with one ID.
     public func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
         try records(with: [id]).next(into: &batch)
     }
 
     /// Reads the links of a to-many relationship from each of some objects.
     ///
-    /// The links come grouped by object, in the order of `ids`, and each group in the order of
-    /// ``links(of:from:)-(_,ObjectID)``. A link's source is the key of its object. An object
-    /// without links, or that does not exist, has no group; an object that is named twice has two.
-    /// A ``GroupedLinkSnapshot`` reads all groups in one pass; for others, one cursor is opened
-    /// after the other.
+    /// The links are grouped by object, in the order of `ids`. Each group has the order of
+    /// ``links(of:from:)-(_,ObjectID)``. A link's source is the key of its object. An object that
+    /// has no links or does not exist has no group. An object that appears twice in `ids` has two
+    /// groups. A ``GroupedLinkSnapshot`` reads all groups in one pass. Other snapshots open one
+    /// cursor per object.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a to-one relationship.
     public func links(of relationship: RelationshipName, from ids: [ObjectID]) throws(StoreError) -> any LinkCursor {
@@ -62,17 +62,19 @@ extension StoreSnapshot {
         return ChainedLinkCursor(self, relationship: relationship, ids: ids)
     }
 
-    /// Returns the way in which predicates, orders and rows read the objects around a record.
+    /// Returns the graph through which predicates, orders and rows read the objects related to a
+    /// record.
     ///
-    /// It is for one thread, while the snapshot is open.
+    /// Use it from one thread, while the snapshot is open.
     ///
-    /// A ``GraphProvidingSnapshot`` has a graph of its own; for others, each read opens a cursor.
+    /// A ``GraphProvidingSnapshot`` creates its own graph. With other snapshots, each read opens a
+    /// cursor.
     public func objectGraph() -> any ObjectGraph {
         (self as? any GraphProvidingSnapshot)?.makeObjectGraph() ?? SnapshotGraph(self)
     }
 }
 
-/// The links of one object after the other, each from a cursor of its own.
+/// Returns the links of one object after the other, each from a separate cursor.
 private final class ChainedLinkCursor: FillingLinkCursor {
     private let snapshot: any StoreSnapshot
     private let name: RelationshipName
@@ -80,7 +82,7 @@ private final class ChainedLinkCursor: FillingLinkCursor {
     private var index = 0
     private var current: (any LinkCursor)?
     private var part: LinkBatch
-    /// The first link of `part` that was not given.
+    /// The position of the first link of `part` that was not returned yet.
     private var position = 0
 
     init(_ snapshot: any StoreSnapshot, relationship: ManagedObjectModel.Relationship, ids: [ObjectID]) {
@@ -89,7 +91,7 @@ private final class ChainedLinkCursor: FillingLinkCursor {
         super.init(relationship: relationship.number)
     }
 
-    // Nothing that was read ahead is given after the snapshot was closed.
+    // Links that were read ahead are not returned after the snapshot was closed.
     override func requireOpen() throws(StoreError) { _ = try snapshot.userMetadata() }
 
     override func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
@@ -102,7 +104,7 @@ private final class ChainedLinkCursor: FillingLinkCursor {
         return false
     }
 
-    /// Makes sure that `part` has links that were not given; false at the end.
+    /// Reads until `part` has links that were not returned yet; returns false at the end.
     private func readPart() throws(StoreError) -> Bool {
         while position == part.count {
             position = 0

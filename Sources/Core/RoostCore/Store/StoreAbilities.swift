@@ -1,17 +1,17 @@
-// Abilities that a store need not have. Each is a protocol of its own; what programs call is an
-// extension of `PersistentStore`, which asks a store that conforms and has an answer for every
-// other one. The requirements have other names than what programs call, so that a type which
-// forgets one does not compile.
+// Optional abilities of stores. Each is a separate protocol. Programs call extensions of
+// `PersistentStore`, which use the ability if the store conforms and otherwise have a default. The
+// requirements have other names than the methods that programs call, so that a type without one of
+// them does not compile.
 
-/// A store whose type checks the structure of its file, beside the checksums of records and links.
+/// A store whose type checks the structure of its file, in addition to record and link checksums.
 public protocol StructureCheckingStore: PersistentStore {
-    /// Throws code `corrupted` if the structure of the file is damaged; reads the whole file.
+    /// Throws `corrupted` if the structure of the file is damaged. Reads the whole file.
     ///
     /// Programs call ``PersistentStore/requireSoundStructure()``.
     func checkStructure() throws(StoreError)
 }
 
-/// A store whose type examines what reading every record and link does not show.
+/// A store whose type finds problems that reading every record and link does not reveal.
 ///
 /// Examples are indexes that do not match their records, and pages that nothing refers to.
 public protocol IntegrityCheckingStore: PersistentStore {
@@ -30,33 +30,33 @@ public protocol NoticeGivingStore: PersistentStore {
 }
 
 extension PersistentStore {
-    /// Throws code `corrupted` if the structure of the store's file is damaged and its type has a
-    /// check for that.
+    /// Throws `corrupted` if the structure of the store's file is damaged and the store's type can
+    /// check it.
     ///
-    /// The check reads the whole file. It finds what a disk or memory damaged, so no commit and no
-    /// load runs it; a verified conversion does. A ``StructureCheckingStore`` has such a check; for
-    /// other stores only an open store is required.
+    /// The check reads the whole file. It detects damage by a disk or by memory. Verified
+    /// conversions run it; commits and loads do not. Only a ``StructureCheckingStore`` has a check;
+    /// for other stores, this method only checks that the store is open.
     public func requireSoundStructure() throws(StoreError) {
         if let store = self as? any StructureCheckingStore { return try store.checkStructure() }
         try requireOpenStore()
     }
 
-    /// Examines what only the backend knows: its file structure, its indexes, its stored checksums.
+    /// Examines the store's file structure, indexes and stored checksums, if its type can do so.
     ///
-    /// ``checkStore(_:limit:)`` calls this and adds everything that can be seen through the
-    /// contract. Empty for a store that is not an ``IntegrityCheckingStore``.
+    /// ``checkStore(_:limit:)`` calls this method and adds the problems that it finds by reading
+    /// the store. Returns an empty list for a store that is not an ``IntegrityCheckingStore``.
     public func integrityFindings() throws(StoreError) -> [StoreFinding] {
         if let store = self as? any IntegrityCheckingStore { return try store.examineIntegrity() }
         try requireOpenStore()
         return []
     }
 
-    /// Content of the file that this store cannot return: values that read as null, and what the
-    /// model leaves out.
+    /// Returns descriptions of content that this store cannot return: values that read as null, and
+    /// content that is not in the model.
     ///
-    /// One sentence each, without stored values. It may read every row. A conversion reports the
-    /// notices, because its destination does not get this content. Empty for a store that is not a
-    /// ``NoticeGivingStore``.
+    /// One sentence each, without stored values. The call may read every row. A conversion reports
+    /// the notices, because its destination does not get this content. Returns an empty list for a
+    /// store that is not a ``NoticeGivingStore``.
     public func notices() throws(StoreError) -> [String] {
         if let store = self as? any NoticeGivingStore { return try store.contentNotices() }
         try requireOpenStore()

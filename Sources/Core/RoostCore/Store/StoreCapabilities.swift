@@ -1,18 +1,18 @@
-/// Something a type of store can do.
+/// An ability of a type of store.
 ///
-/// An open set.
+/// Third parties can define further capabilities.
 public struct StoreCapability: Hashable, Sendable, CustomStringConvertible {
-    /// The stable name, as `roost info` and the conformance suite show it.
+    /// The stable name, used by `roost info` and the conformance suite.
     public let description: String
 
-    /// Makes a capability of a third party's own.
+    /// Creates a capability that a third party defines.
     public init(_ name: String) { description = name }
 
     /// Stores can be created, changed, destroyed and replaced.
     ///
-    /// Without it, every such call throws `unsupported`.
+    /// Without this capability, every such call throws `unsupported`.
     public static let writing = Self("writing")
-    /// Contents outlive the process, and a commit is durable on return.
+    /// The content outlives the process, and a commit is durable on return.
     public static let persistence = Self("persistence")
     /// Several processes may use one store at the same time.
     public static let multipleProcesses = Self("multipleProcesses")
@@ -20,13 +20,14 @@ public struct StoreCapability: Hashable, Sendable, CustomStringConvertible {
     public static let digest = Self("digest")
     /// Uniqueness constraints of the model are enforced.
     public static let uniquenessConstraints = Self("uniquenessConstraints")
-    /// Fetch indexes of the model are kept.
+    /// Fetch indexes of the model are maintained.
     public static let fetchIndexes = Self("fetchIndexes")
     /// A store can record its changes; see ``StoreOptions/tracksHistory``.
     public static let history = Self("history")
-    /// Generations have an order: a later commit has a greater one.
+    /// Generations have an order: a later commit has a greater generation.
     ///
-    /// Stores with parallel writers on a server lack it; their generations only differ.
+    /// Stores with parallel writers on a server lack this capability. Their generations can only be
+    /// compared for equality.
     public static let totalOrder = Self("totalOrder")
     /// A store is a file, found and recognized by its path.
     public static let file = Self("file")
@@ -43,7 +44,7 @@ public struct StoreCapability: Hashable, Sendable, CustomStringConvertible {
 public struct StoreCapabilities: Hashable, Sendable {
     private let members: Set<StoreCapability>
 
-    /// Makes a set of capabilities.
+    /// Creates a set of capabilities.
     public init(_ capabilities: StoreCapability...) { members = Set(capabilities) }
 
     /// Whether the set contains a capability.

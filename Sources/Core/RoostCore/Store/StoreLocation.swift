@@ -1,7 +1,7 @@
-/// The place of a store: its type and what the type needs to find it, mostly a path.
+/// The location of a store: its type, and usually a path.
 ///
-/// A program writes `.sqlite("music.sqlite")`, `.memory` and the like; see the module `Roost`.
-/// A new type of store has its location in an extension:
+/// Programs write `.sqlite("music.sqlite")`, `.memory` and so on; see the module `Roost`. A new
+/// type of store adds its location in an extension:
 ///
 /// ```swift
 /// extension StoreLocation {
@@ -11,17 +11,17 @@
 /// }
 /// ```
 ///
-/// As text a location is `type:path`.
+/// The text form of a location is `type:path`.
 public struct StoreLocation: Hashable, Sendable, CustomStringConvertible {
     /// The name of the store's type.
     public let type: String
-    /// The path of a store that is a file; the name, possibly empty, of one that is not.
+    /// The path of a store that is a file, otherwise the name of the store, which may be empty.
     public let path: String
 
     /// Creates a location.
     ///
     /// - Parameters:
-    ///   - type: The name of the store's type, as the type states it.
+    ///   - type: The name of the store's type; see ``PersistentStoreType/name``.
     ///   - path: The path of a file, or a name.
     public init(type: String, path: String) {
         self.type = type
@@ -30,12 +30,12 @@ public struct StoreLocation: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads a location from its text, `type:path`, or `type:///path` for an absolute path.
     ///
-    /// A type begins with a lower-case ASCII letter and has at least two characters, so that `C:\x`
-    /// is a path. Where a bare path is welcome too, use ``StoreRegistry/resolve(_:)``.
+    /// A type starts with a lower-case ASCII letter and has at least two characters, so that `C:\x`
+    /// is a path. To accept a path without a type too, use ``StoreRegistry/resolve(_:)``.
     ///
     /// - Parameter text: The text.
     /// - Returns: The location.
-    /// - Throws: `invalidRequest` for a text that names no type, as a bare path.
+    /// - Throws: `invalidRequest` for a text without a type, such as a path.
     public static func url(_ text: String) throws(StoreError) -> StoreLocation {
         guard let location = StoreLocation(text: text) else {
             throw StoreError(
@@ -45,7 +45,7 @@ public struct StoreLocation: Hashable, Sendable, CustomStringConvertible {
         return location
     }
 
-    /// Reads a location from its text; nil for a text without a type, as a bare path.
+    /// Reads a location from its text; returns nil for a text without a type, such as a path.
     package init?(text: String) {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let type = text[..<colon]

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A store's description of itself.
+/// The type, format, identity, model and user metadata of a store.
 ///
 /// ```swift
 /// let metadata = try store.metadata()
@@ -10,16 +10,16 @@ public import Foundation
 public struct StoreMetadata: Sendable, Hashable {
     /// The name of the store's type.
     public var type: String
-    /// The version of the format it is written in; 1 is the first.
+    /// The version of the store's format; the first version is 1.
     public var formatVersion: Int
     /// The store's identity.
     public var storeUUID: StoreUUID
-    /// The model the store was created with, embedded in it.
+    /// The model that the store was created with, as it is stored in the store.
     public var model: ManagedObjectModel
-    /// The user's own keys and values; conversions carry them over.
+    /// The user's own keys and values. Conversions copy them.
     public var userMetadata: [String: MetadataValue]
 
-    /// Makes metadata.
+    /// Creates metadata.
     public init(
         type: String, formatVersion: Int, storeUUID: StoreUUID, model: ManagedObjectModel,
         userMetadata: [String: MetadataValue] = [:]
@@ -33,30 +33,30 @@ public struct StoreMetadata: Sendable, Hashable {
 
     /// The recipe of ``versionHashes``.
     ///
-    /// Stores keep no hashes, so those of a store that an older version of Roost wrote are of the
-    /// current recipe too.
+    /// Stores do not save hashes. The hashes of a store that an older version of Roost wrote
+    /// therefore use the current recipe too.
     package var versionHashRecipe: VersionHash.Recipe { .current }
 
-    /// The version hash of each entity of the embedded model, by ``versionHashRecipe``.
+    /// The version hash of each entity of the store's model, by ``versionHashRecipe``.
     package var versionHashes: [EntityName: VersionHash] {
         Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name, $0.versionHash) })
     }
 }
 
 extension ManagedObjectModel {
-    /// Whether a store with this metadata can be used with this model: the same entities with the
-    /// same version hashes.
+    /// Whether a store with this metadata can be used with this model: both have the same entities
+    /// with the same version hashes.
     ///
-    /// What does not enter the hashes may differ: default values, limits, indexes, transient
-    /// properties. A store that is opened with such a model keeps the embedded model, which is its
-    /// ``PersistentStore/model``.
+    /// Default values, limits, indexes and transient properties may differ, because they do not
+    /// affect the hashes. A store that is opened with such a model keeps its own model, which is
+    /// its ``PersistentStore/model``.
     public func isCompatible(with metadata: StoreMetadata) -> Bool {
         hasVersionHashes(of: metadata.model)
     }
 
     /// Whether both models have the same entities with the same version hashes.
     package func hasVersionHashes(of other: ManagedObjectModel) -> Bool {
-        // Every batch that is read or written asks, nearly always about one and the same model.
+        // Called for every batch that is read or written, nearly always with the same model.
         if resolved === other.resolved { return true }
         guard entities.count == other.entities.count else { return false }
         for index in 0..<entities.count where entities[index] !== other.entities[index] {
@@ -68,7 +68,7 @@ extension ManagedObjectModel {
     }
 }
 
-/// A value of the user's metadata: what a property list can hold.
+/// A value of the user's metadata, of any type that a property list supports.
 ///
 /// ```swift
 /// var options = StoreOptions()
@@ -96,7 +96,7 @@ public indirect enum MetadataValue: Sendable, Hashable {
 }
 
 extension MetadataValue: CustomStringConvertible {
-    /// A description for debugging; a date is its seconds since 2001-01-01, as in ``Value``.
+    /// A description for debugging. A date is shown as seconds since 2001-01-01, as in ``Value``.
     public var description: String {
         switch self {
         case .string(let value): value.debugDescription

@@ -1,6 +1,6 @@
 /// An option of a store type: its name, its possible values and its effect.
 ///
-/// ``StoreOptions/typeOptions`` holds options by name, as text.
+/// ``StoreOptions/typeOptions`` contains the options as text, by name.
 public struct StoreOptionDescription: Sendable, Hashable {
     /// The possible values of an option.
     public enum Values: Sendable, Hashable {
@@ -12,13 +12,13 @@ public struct StoreOptionDescription: Sendable, Hashable {
         case number(ClosedRange<Double>)
         /// A whole number in a range that is a power of two.
         case powerOfTwo(ClosedRange<Int>)
-        /// The path of a file or directory; in a configuration it may be relative to the
+        /// The path of a file or directory. In a configuration, it may be relative to the
         /// configuration's file.
         case path
         /// Any text.
         case text
 
-        /// The possible values, for people: `full, extra or normal`,
+        /// The possible values in words, such as `full, extra or normal` or
         /// `a whole number from 2 to 1000000`.
         package var description: String {
             switch self {
@@ -33,7 +33,7 @@ public struct StoreOptionDescription: Sendable, Hashable {
             }
         }
 
-        /// Whether an option can be this text.
+        /// Whether the text is a possible value of the option.
         package func contains(_ text: String) -> Bool {
             switch self {
             case .words(let words): words.contains(text)
@@ -45,7 +45,7 @@ public struct StoreOptionDescription: Sendable, Hashable {
             }
         }
 
-        /// Returns the text of a number, without a fraction of zero.
+        /// Returns the text of a number, without a fraction if it is zero.
         private static func text(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
     }
 
@@ -53,12 +53,12 @@ public struct StoreOptionDescription: Sendable, Hashable {
     public let name: String
     /// The possible values.
     package let values: Values
-    /// The default, for people: a value, or a word or two that describe it.
+    /// The default in words: a value, or a short description.
     package let standard: String
     /// The effect of the option, as one sentence.
     package let summary: String
 
-    /// Describes an option.
+    /// Creates a description of an option.
     public init(_ name: String, values: Values, standard: String, summary: String) {
         self.name = name
         self.values = values
@@ -76,12 +76,12 @@ extension StoreOptionDescription {
 }
 
 extension PersistentStoreType {
-    /// The default implementation has no options.
+    /// Returns an empty list.
     public var optionDescriptions: [StoreOptionDescription] { [] }
 
     /// Returns the problem with an option of a store of this type, or nil.
     ///
-    /// The sentence names the option and the remedy: the nearest name, or the possible values.
+    /// The sentence includes the option and the remedy: the nearest name, or the possible values.
     package func problem(withOption name: String, value: String) -> String? {
         let known = optionDescriptions
         guard let option = known.first(where: { $0.name == name }) else {
@@ -94,9 +94,10 @@ extension PersistentStoreType {
         return option.problem(withValue: value, of: self)
     }
 
-    /// Refuses options that stores of this type do not have, and values that an option cannot have.
+    /// Throws if stores of this type do not have one of the options, or if its value is invalid.
     ///
-    /// - Throws: `invalidRequest` with what is wrong with the first one, by name.
+    /// - Throws: `invalidRequest` with the problem of the first such option, in the order of the
+    ///   names.
     public func requireKnown(_ typeOptions: [String: String]) throws(StoreError) {
         for (name, value) in typeOptions.sorted(by: { $0.key < $1.key }) {
             if let problem = problem(withOption: name, value: value) { throw StoreError(.invalidRequest, problem) }

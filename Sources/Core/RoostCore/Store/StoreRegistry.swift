@@ -1,7 +1,7 @@
 /// The types of store that a program can use, by name.
 ///
-/// `StoreRegistry.standard` of the module `Roost` has the built-in types. Add your own to it, or
-/// create a registry:
+/// `StoreRegistry.standard` of the module `Roost` contains the built-in types. Add your own types
+/// to it, or create a registry:
 ///
 /// ```swift
 /// let registry = StoreRegistry([CSVStoreType(), SortedFileStoreType()])
@@ -13,7 +13,7 @@ public final class StoreRegistry: Sendable {
     /// Creates a registry of these types.
     public init(_ types: [any PersistentStoreType] = []) { self.types = Mutex(types) }
 
-    /// Adds a type, and removes another type of the same name.
+    /// Adds a type, and removes any other type with the same name.
     public func register(_ type: any PersistentStoreType) {
         types.withLock { types in
             types.removeAll { $0.name == type.name }
@@ -24,7 +24,7 @@ public final class StoreRegistry: Sendable {
     /// All types in the order of their registration.
     public var all: [any PersistentStoreType] { types.withLock { $0 } }
 
-    /// The suffixes of the files that stores of any type keep beside their own, each once.
+    /// The suffixes of the files that exist beside open stores of any type, each once.
     package var companionSuffixes: [String] {
         var known: Set<String> = []
         return all.flatMap(\.companionSuffixes).filter { known.insert($0).inserted }
@@ -43,10 +43,10 @@ public final class StoreRegistry: Sendable {
         throw StoreError(.unknownStoreType, "The store type '\(name)' is unknown; \(hint)")
     }
 
-    /// Returns the location that `text` names: `type:path`, or the path of an existing store.
+    /// Returns the location for `text`: `type:path`, or the path of an existing store.
     ///
-    /// The content of the file decides the type of a path. A name that looks like `type:path` is a
-    /// path only if no such type is registered.
+    /// The type of a path is determined by the content of the file. A text of the form `type:path`
+    /// is a path only if no such type is registered.
     ///
     /// - Throws: `unknownStoreType` for a type that is not registered; `notAStore` for a path that
     ///   no type recognizes.

@@ -8,13 +8,13 @@
 ///
 /// - Later commits of any process do not appear in the snapshot, and do not wait for it.
 /// - A snapshot keeps disk pages in use. Close it at the end of a task.
-/// - Every record that a cursor returns was compared with its checksum. Links have no checksums;
-///   an operation that copies them compares them with ``recordedTally()``.
+/// - A cursor verifies the checksum of every record that it returns. Links have no checksums. An
+///   operation that copies links compares them with ``recordedTally()``.
 /// - Use a snapshot and its cursors from one thread at a time.
-/// - After ``close()``, or after the store was closed, every call throws `closed`. So do the
-///   cursors.
+/// - After ``close()``, or after the store was closed, every call of the snapshot and its cursors
+///   throws `closed`.
 ///
-/// A snapshot that can do more conforms to protocols of its own: ``GroupedLinkSnapshot``,
+/// A snapshot with further abilities conforms to additional protocols: ``GroupedLinkSnapshot``,
 /// ``GraphProvidingSnapshot``, and those of RoostQuery. Programs call extensions of this protocol,
 /// which work for every snapshot.
 public protocol StoreSnapshot: AnyObject {
@@ -37,8 +37,8 @@ public protocol StoreSnapshot: AnyObject {
     /// Reads the records of `entity` and its subentities in ascending key order, after `id` if
     /// given.
     ///
-    /// `id` must be of the entity's hierarchy, but need not exist. An entity without objects gives
-    /// an empty cursor.
+    /// `id` must belong to the entity's hierarchy, but need not exist. For an entity without
+    /// objects, the cursor is empty.
     ///
     /// - Throws: `unknownEntity` if the model lacks `entity` or the entity of `id`;
     ///   `invalidRequest` for an `id` of another hierarchy.
@@ -46,15 +46,15 @@ public protocol StoreSnapshot: AnyObject {
 
     /// Reads the records with these IDs, in this order.
     ///
-    /// IDs of objects that do not exist are left out. The object that an ID finds is of the ID's
-    /// entity or of one of its subentities.
+    /// IDs of objects that do not exist are skipped. An ID finds an object of its own entity or of
+    /// one of its subentities.
     func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor
 
     /// Reads all links of a to-many relationship that has no to-one inverse, after `link` if given.
     ///
     /// The links are in ascending order of source, then place, then target. If the relationship is
-    /// its own inverse, each pair appears once. `link` need not exist: it is normalized first (see
-    /// ``ManagedObjectModel/Relationship/normalized(_:)``), and its numbers compare as signed
+    /// its own inverse, each pair appears once. `link` need not exist. It is normalized first (see
+    /// ``ManagedObjectModel/Relationship/normalized(_:)``), and its numbers are compared as signed
     /// integers.
     ///
     /// - Throws: `unknownProperty` for a relationship that does not exist, `invalidRequest` for a
@@ -63,33 +63,33 @@ public protocol StoreSnapshot: AnyObject {
 
     /// Reads the links of a to-many relationship from one object.
     ///
-    /// An ordered relationship is read by place, then key, any other by key. A relationship that is
-    /// derived from its to-one inverse works too. The links' source is always `id`. An object that
-    /// does not exist has no links.
+    /// An ordered relationship is read by place, then key; any other relationship by key. A
+    /// relationship that is derived from its to-one inverse works too. The source of each link is
+    /// `id`. An object that does not exist has no links.
     func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor
 
     /// Replaces the contents of `batch` with the record of an ID.
     ///
-    /// Returns false, with an empty batch, if the object does not exist. The default reads
-    /// ``records(with:)``; implement this method if your backend has a faster way.
+    /// Returns false, with an empty batch, if the object does not exist. The default implementation
+    /// calls ``records(with:)``. Implement this method if your backend has a faster way.
     func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool
 
-    /// Reads the records that a request asks for, in its order.
+    /// Reads the records that match a request, in its order.
     ///
     /// Records with equal sort values, and all records of a request without an order, are in
     /// ascending key order.
     ///
-    /// If the task is cancelled, the stores of this package end a fetch, a count and rows with code
-    /// `cancelled`, within some milliseconds. Other stores may. Other fetches and the snapshot are
-    /// unaffected.
+    /// If the task is cancelled, fetches, counts and rows of the stores of this package throw
+    /// `cancelled` within some milliseconds. Other stores may do the same. Other fetches and the
+    /// snapshot are unaffected.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, before the first record.
     func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor
 
-    /// Returns the number of records that ``fetch(_:)`` returns, limit and offset included.
+    /// Returns the number of records that ``fetch(_:)`` returns, with limit and offset applied.
     func count(_ request: FetchRequest) throws(StoreError) -> Int
 
-    /// Ends the view.
+    /// Closes the snapshot.
     ///
     /// Closing again does nothing. Deallocating the snapshot closes it too.
     func close()
@@ -106,16 +106,16 @@ public protocol StoreSnapshot: AnyObject {
 ///
 /// One call fills one batch, so that dynamic dispatch costs nothing per record.
 public protocol RecordCursor: AnyObject {
-    /// Replaces the contents of `batch` by the next records.
+    /// Replaces the contents of `batch` with the next records.
     ///
     /// Returns false, with an empty batch, at the end and in every later call.
     ///
-    /// If the error names an object (``StoreError/damagedObject``), only that record is lost: all
-    /// records before it were returned, and the next call continues after it. After any other error
-    /// the cursor is at its end.
+    /// If an error has a ``StoreError/damagedObject``, only the record of that object is lost. All
+    /// records before it have been returned, and the next call continues after it. Any other error
+    /// ends the cursor.
     ///
-    /// - Throws: `modelMismatch` if the batch was made for another model, which changes neither
-    ///   batch nor cursor; `corrupted`.
+    /// - Throws: `modelMismatch` if the batch has another model, which leaves the batch and the
+    ///   cursor unchanged; `corrupted`.
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool
 }
 
@@ -123,7 +123,7 @@ public protocol RecordCursor: AnyObject {
 ///
 /// One call fills one batch.
 public protocol LinkCursor: AnyObject {
-    /// Replaces the links of `batch` by the next ones.
+    /// Replaces the contents of `batch` with the next links.
     ///
     /// Returns false, with an empty batch, at the end and in every later call.
     func next(into batch: inout LinkBatch) throws(StoreError) -> Bool

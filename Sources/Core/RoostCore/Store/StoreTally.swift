@@ -4,17 +4,17 @@ internal import RoostSystem
 public struct Tally: Hashable, Sendable {
     /// The number of records or links.
     public var count: Int
-    /// The sum of their hashes, wrapping at 2^64, whatever their order.
+    /// The sum of their hashes modulo 2^64, independent of their order.
     public var sum: UInt64
 
-    /// Makes a tally; without arguments, of nothing.
+    /// Creates a tally; without arguments, an empty one.
     public init(count: Int = 0, sum: UInt64 = 0) {
         self.count = count
         self.sum = sum
     }
 
-    /// Whether a count that a file has can be true: far above what fits on any disk, and low enough
-    /// that the sum over 2^16 entities, the most of a model, does not overflow.
+    /// Whether a count in a file is plausible. The limit is far above the capacity of any disk, and
+    /// low enough that the sum over 2^16 entities, the maximum of a model, does not overflow.
     package static func canBe(count: Int) -> Bool { (0..<1 << 46).contains(count) }
 
     /// Adds one record or link with this hash.
@@ -24,7 +24,7 @@ public struct Tally: Hashable, Sendable {
         sum &+= hash
     }
 
-    /// Adds everything that another tally counts.
+    /// Adds the count and the sum of another tally.
     @inlinable
     package mutating func add(_ other: Tally) {
         count &+= other.count
@@ -39,8 +39,8 @@ public struct Tally: Hashable, Sendable {
     }
 }
 
-/// The content of a store in numbers: a tally for each entity and each relationship that owns
-/// links, and the generation.
+/// The counts and hashes of a store's content: a tally for each entity and for each relationship
+/// that owns links, and the generation.
 ///
 /// ```swift
 /// let tally = try snapshot.computeTally()
@@ -48,38 +48,38 @@ public struct Tally: Hashable, Sendable {
 /// print(tally.entities[track.number].count, "tracks of", tally.digest.objectCount, "objects")
 /// ```
 public struct StoreTally: Hashable, Sendable {
-    /// By entity number; objects count for their own entity only.
+    /// The tallies by entity number. An object counts only for its own entity.
     public var entities: [Tally]
-    /// By relationship number; zero for relationships that own no links.
+    /// The tallies by relationship number; zero for relationships that own no links.
     public var relationships: [Tally]
-    /// The generation of the store: another one after each commit that changed anything.
+    /// The generation of the store, which differs after each commit that changes anything.
     public var generation: Generation
 
-    /// The tally of an empty store of `model`.
+    /// Creates the tally of an empty store of `model`.
     public init(model: ManagedObjectModel) {
         entities = Array(repeating: Tally(), count: model.entities.count)
         relationships = Array(repeating: Tally(), count: model.relationships.count)
         generation = .initial
     }
 
-    /// The content as one value.
+    /// The digest of all entities and relationships.
     public var digest: StoreDigest {
         StoreDigest(
             objectCount: entities.reduce(0) { $0 &+ $1.count }, linkCount: relationships.reduce(0) { $0 &+ $1.count },
             sum: (entities + relationships).reduce(0) { $0 &+ $1.sum })
     }
 
-    /// Adds the records of a batch, by the content hashes they carry.
+    /// Adds the records of a batch, with the content hashes in the records.
     public mutating func add(_ batch: RecordBatch) {
         batch.forEachRecord { entities[$0.entityNumber].add($0.storedContentHash) }
     }
 
-    /// Subtracts the records of a batch, by the content hashes they carry.
+    /// Subtracts the records of a batch, with the content hashes in the records.
     public mutating func remove(_ batch: RecordBatch) {
         batch.forEachRecord { entities[$0.entityNumber].remove($0.storedContentHash) }
     }
 
-    /// Adds everything that a tally of the same model counts; keeps the generation.
+    /// Adds the counts and sums of a tally of the same model; the generation is unchanged.
     package mutating func add(_ other: StoreTally) {
         for (number, tally) in other.entities.enumerated() { entities[number].add(tally) }
         for (number, tally) in other.relationships.enumerated() { relationships[number].add(tally) }
@@ -100,10 +100,10 @@ public struct StoreTally: Hashable, Sendable {
     }
 }
 
-/// The content of a whole store in one value: equal for stores with the same objects, values and
-/// links, whatever their type.
+/// A digest of a whole store: equal for stores with the same objects, values and links, whatever
+/// their type.
 ///
-/// Versions, the generation and metadata do not enter.
+/// Versions, the generation and metadata have no effect on it.
 ///
 /// ```swift
 /// try store.convert(to: .lmdb("music.lmdb"))
@@ -118,21 +118,21 @@ public struct StoreDigest: Hashable, Sendable, CustomStringConvertible {
     /// The sum of the hashes of all records and links.
     public let sum: UInt64
 
-    /// Makes a digest.
+    /// Creates a digest.
     package init(objectCount: Int, linkCount: Int, sum: UInt64) {
         self.objectCount = objectCount
         self.linkCount = linkCount
         self.sum = sum
     }
 
-    /// `<sum, 16 hexadecimal digits>-<objects>-<links>`.
+    /// The text `<sum, 16 hexadecimal digits>-<objects>-<links>`.
     public var description: String { "\(sum.hexadecimal)-\(objectCount)-\(linkCount)" }
 }
 
 extension StoreSnapshot {
     /// Computes the tally of the snapshot by reading everything.
     ///
-    /// The hash of every record is computed from its bytes, not taken from what it carries.
+    /// The hash of every record is computed from its bytes, not read from the record.
     /// - Complexity: O(*n*) in records and links; memory for one batch.
     public func computeTally() throws(StoreError) -> StoreTally {
         var tally = StoreTally(model: model)

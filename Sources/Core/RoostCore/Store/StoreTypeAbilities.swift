@@ -1,20 +1,20 @@
-// Abilities that a type of store need not have. Each is a protocol of its own; other modules call
-// the extension of `PersistentStoreType`, which has an answer for every type.
+// Optional abilities of store types. Each is a separate protocol. Other modules call extensions of
+// `PersistentStoreType`, which work for every type.
 
 /// A type that makes a store's file smaller while other programs have it open.
 public protocol CompactingStoreType: PersistentStoreType {
     /// Makes a store's file as small as possible in one atomic step.
     ///
-    /// Readers continue; other writers wait. After an error or a crash the store holds the same
-    /// content. The content, the identity and the generation never change.
+    /// Readers continue, but other writers wait. The content, the identity and the generation never
+    /// change, even after an error or a crash.
     ///
     /// - Parameters:
     ///   - location: The store.
     ///   - options: The options to open it with.
-    ///   - isCancelled: Called now and then on the calling thread; if it returns true, the call
-    ///     throws `cancelled` and leaves the store as it was.
-    /// - Returns: Whether the file is already smaller; false if readers of the old state keep the
-    ///   space until they end.
+    ///   - isCancelled: A function that is called repeatedly on the calling thread. If it returns
+    ///     true, the call throws `cancelled` and leaves the store unchanged.
+    /// - Returns: Whether the file is already smaller; false if readers of the old state still use
+    ///   the space.
     /// - Throws: `busy` if a writer does not end in time; `noSpace`; `verificationFailed` if the
     ///   content differs afterwards, which a damaged disk can cause.
     func compactWhileOpen(
@@ -22,45 +22,46 @@ public protocol CompactingStoreType: PersistentStoreType {
     ) throws(StoreError) -> Bool
 }
 
-/// A type whose stores may not hold the model that they were made with.
+/// A type whose stores may not contain the model that they were created with.
 public protocol ModelMatchingStoreType: PersistentStoreType {
-    /// Returns which of several models a store without a model can have been made with.
+    /// Returns the models that a store without a model can have been created with.
     ///
     /// Changes nothing.
     ///
     /// - Parameters:
     ///   - models: The versions of a model.
     ///   - location: The store.
-    ///   - options: The options to open it with; ``StoreOptions/model`` is not used.
-    /// - Returns: The positions of the models that describe everything in the store, and nothing
-    ///   that it lacks; nil if the store holds a model, or the options name one.
+    ///   - options: The options to open it with. ``StoreOptions/model`` is ignored.
+    /// - Returns: The positions of the models that describe exactly the content of the store; nil
+    ///   if the store contains a model, or the options specify one.
     /// - Throws: Errors of opening the store.
     func fittingModels(
         among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions
     ) throws(StoreError) -> [Int]?
 }
 
-/// A type whose stores are on a server, so that the path of a store says nothing about the names
-/// beside it.
+/// A type whose stores are on a server, so that new locations cannot be derived from a file path.
 package protocol ServerStoreType: PersistentStoreType {
-    /// The location of a new store that is to replace the store at `location`, on the same server.
+    /// Returns the location of a new store that is to replace the store at `location`, on the same
+    /// server.
     ///
     /// - Throws: `invalidRequest` for a location that cannot be read.
     func temporaryLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation
 
-    /// The location that the store at `location` gets when it is kept after it was replaced.
+    /// Returns the location to which the store at `location` is moved if it is kept after its
+    /// replacement.
     ///
     /// - Throws: `invalidRequest` for a location that cannot be read.
     func backupLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation
 
-    /// Replaces a store by another store on the same server, in one transaction, if no commit has
-    /// changed it.
+    /// Replaces a store with another store on the same server, in one transaction, if the store was
+    /// not changed.
     ///
     /// - Parameters:
-    ///   - destination: The store to replace, which is not open anywhere.
-    ///   - generation: The generation that the store must have.
-    ///   - source: The new store, closed.
-    ///   - backup: The location that the replaced store gets; nil removes it.
+    ///   - destination: The store to replace, which must not be open anywhere.
+    ///   - generation: The generation that `destination` must have.
+    ///   - source: The new store, which must be closed.
+    ///   - backup: The new location of the replaced store; if nil, it is removed.
     /// - Throws: `busy` if a store is open anywhere or `destination` has another generation.
     func replace(
         _ destination: StoreLocation, at generation: Generation, with source: StoreLocation,
@@ -88,8 +89,8 @@ extension PersistentStoreType {
         return try type.compactWhileOpen(location, options: options, isCancelled: isCancelled)
     }
 
-    /// Returns which of several models a store without a model can have been made with; nil for a
-    /// type that is not a ``ModelMatchingStoreType``.
+    /// Returns the models that a store without a model can have been created with; nil for a type
+    /// that is not a ``ModelMatchingStoreType``.
     package func matchingModels(
         among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions
     ) throws(StoreError) -> [Int]? {

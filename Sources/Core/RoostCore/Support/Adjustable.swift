@@ -1,18 +1,18 @@
-/// A value with more properties than its initializer takes.
+/// A type with more properties than its initializer has parameters.
 ///
-/// `with(_:)` sets the others.
+/// `with(_:)` sets the other properties.
 public protocol Adjustable {}
 
 extension Adjustable {
-    /// A copy with properties changed.
+    /// Returns a copy with changed properties.
     ///
     /// ```swift
     /// let title = AttributeDescription.string("title").with { $0.renamingIdentifier = "name" }
     /// ```
     ///
-    /// - Parameter change: Sets the properties.
+    /// - Parameter change: A function that sets the properties.
     /// - Returns: The copy.
-    /// - Throws: What `change` throws.
+    /// - Throws: The error of `change`.
     public func with<Failure: Error>(_ change: (inout Self) throws(Failure) -> Void) throws(Failure) -> Self {
         var copy = self
         try change(&copy)

@@ -1,20 +1,20 @@
 internal import Dispatch
 
-/// Carries batches from the reading thread to the writing thread, and back when they are empty.
+/// Passes batches from the reading thread to the writing thread, and returns empty batches.
 ///
-/// At most `capacity` batches are in progress, so the faster side waits for the slower one and
-/// memory stays bounded whatever the size of the store. One sender, one receiver.
+/// At most `capacity` batches are in progress. The faster side waits for the slower side, so memory
+/// is bounded for stores of any size. There is one sender and one receiver.
 package final class BatchChannel: Sendable {
     /// A message from the reader to the writer.
     package enum Message: Sendable {
-        /// The data needed before the first record: the keys that count as used, and the amount to
-        /// come.
+        /// The data needed before the first record: the keys that count as used, and the expected
+        /// number of objects and links.
         case begin(lastKeys: [EntityName: Int64], objectCount: Int?, linkCount: Int?)
-        /// Records; those of a conversion are of one hierarchy.
+        /// Records; in a conversion, all of one hierarchy.
         case records(RecordBatch)
         /// Links, all of one relationship.
         case links(LinkBatch)
-        /// Everything was sent.
+        /// The end of the data.
         case end
     }
 
@@ -30,16 +30,16 @@ package final class BatchChannel: Sendable {
     private let filled: DispatchSemaphore
 
     package init(capacity: Int) {
-        // A semaphore must not be deallocated below its initial value, so they start at zero and
+        // Deallocating a semaphore below its initial value is an error, so they start at zero and
         // are signaled.
         free = DispatchSemaphore(value: 0)
         filled = DispatchSemaphore(value: 0)
         for _ in 0..<capacity { free.signal() }
     }
 
-    /// Sends a message, waiting for room.
+    /// Sends a message; waits until there is room.
     ///
-    /// Returns false if the other side stopped; the message is then dropped.
+    /// Returns false if the other side stopped. The message is then dropped.
     package func send(_ message: Message) -> Bool {
         if isStopped { return false }
         free.wait()
@@ -52,7 +52,7 @@ package final class BatchChannel: Sendable {
         return isSent
     }
 
-    /// Receives the next message, waiting for one.
+    /// Receives the next message; waits until there is one.
     ///
     /// Returns nil if the other side stopped before ``Message/end``.
     package func receive() -> Message? {
@@ -66,10 +66,10 @@ package final class BatchChannel: Sendable {
         return message
     }
 
-    /// Whether one side has ended the exchange.
+    /// Whether either side has stopped the exchange.
     package var isStopped: Bool { state.withLock { $0.isStopped } }
 
-    /// Ends the exchange from either side, waking the other one.
+    /// Stops the exchange from either side, and wakes the other side.
     package func stop() {
         state.withLock { state in
             state.isStopped = true
@@ -79,14 +79,14 @@ package final class BatchChannel: Sendable {
         filled.signal()
     }
 
-    /// Returns an empty batch to fill, reusing a returned one if possible.
+    /// Returns an empty batch, and reuses a recycled one if possible.
     package func spareRecords(_ model: ManagedObjectModel) -> RecordBatch {
         guard var batch = state.withLock({ $0.spareRecords.popLast() }) else { return RecordBatch(model: model) }
         batch.removeAll()
         return batch
     }
 
-    /// Returns an empty batch to fill, reusing a returned one if possible.
+    /// Returns an empty batch, and reuses a recycled one if possible.
     package func spareLinks(_ relationship: Int) -> LinkBatch {
         guard var batch = state.withLock({ $0.spareLinks.popLast() }) else {
             return LinkBatch(relationship: relationship)
@@ -96,14 +96,14 @@ package final class BatchChannel: Sendable {
         return batch
     }
 
-    /// Takes back a batch for reuse.
+    /// Accepts a batch for reuse.
     package func recycle(_ batch: consuming RecordBatch) {
-        // Cursors replace what is in a batch, so there is no need to empty it here.
+        // Cursors replace the content of a batch, so it need not be cleared here.
         let batch = consume batch
         state.withLock { $0.spareRecords.append(batch) }
     }
 
-    /// Takes back a batch for reuse.
+    /// Accepts a batch for reuse.
     package func recycle(_ batch: consuming LinkBatch) {
         let batch = consume batch
         state.withLock { $0.spareLinks.append(batch) }

@@ -1,10 +1,10 @@
-/// Numbers of bytes, for people.
+/// Text for numbers of bytes.
 package enum ByteCountText {
     private static let units = ["kB", "MB", "GB", "TB", "PB", "EB"]
 
-    /// The exact number, and a short one if that is easier to read: `1318912 (1.3 MB)`.
+    /// Returns the exact number, and a rounded one if it is easier to read: `1318912 (1.3 MB)`.
     package static func text(_ count: Int) -> String {
-        // What rounds to 1000 has the next unit.
+        // Values that round to 1000 use the next unit.
         guard abs(count) >= 1000 else { return "\(count)" }
         var value = Double(count) / 1000
         var unit = 0

@@ -2,11 +2,10 @@ internal import RoostSystem
 
 /// Sorts any number of entries in bounded memory.
 ///
-/// Entries that do not fit are written to unlinked files as sorted runs, which are merged.
-///
-/// Use it from one thread.
+/// Entries that do not fit into memory are written to unlinked files as sorted runs, which are
+/// merged later. Use a sorter from one thread.
 package final class ExternalSorter {
-    /// The number of runs that are merged at a time.
+    /// The maximum number of runs that are merged at once.
     package static let fanIn = 64
 
     private let memoryByteCount: Int
@@ -14,11 +13,11 @@ package final class ExternalSorter {
     private var arena = EntryArena()
     private var runs: [SortedRun] = []
 
-    /// A sorter without entries.
+    /// Creates a sorter without entries.
     ///
     /// - Parameters:
-    ///   - memoryByteCount: The memory to use in all, at least 64 KiB.
-    ///   - directories: Where files may be made, the best first.
+    ///   - memoryByteCount: The total memory to use, at least 64 KiB.
+    ///   - directories: The directories for files, in order of preference.
     package init(memoryByteCount: Int = 16 << 20, directories: [String]) {
         self.memoryByteCount = max(64 << 10, memoryByteCount)
         self.directories = directories
@@ -27,15 +26,15 @@ package final class ExternalSorter {
     /// Adds an entry.
     ///
     /// - Parameters:
-    ///   - key: The bytes by which the entries of a group are sorted.
-    ///   - value: The value of the key, which orders entries with equal keys.
-    ///   - group: The number by which entries are sorted first.
-    /// - Throws: `noSpace` and `ioFailure`, of a file for what does not fit into memory.
+    ///   - key: The bytes that the entries of a group are sorted by.
+    ///   - value: The value of the key. Entries with equal keys are sorted by it.
+    ///   - group: The number that entries are sorted by first.
+    /// - Throws: `noSpace` and `ioFailure`, if a file is needed.
     package func append(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in group: UInt8
     ) throws(StoreError) {
         arena.append(key, value, in: group)
-        // Growing an array copies it: half of the memory is left for that.
+        // Growing an array copies it, so half of the memory is reserved for the copy.
         if arena.byteCount >= memoryByteCount / 2 { try spill() }
     }
 
@@ -53,8 +52,8 @@ package final class ExternalSorter {
         try mergeFullLevels()
     }
 
-    /// Merges the last runs as soon as there are enough of one level: each run has a file open, and
-    /// the number of open files is limited.
+    /// Merges the last runs as soon as enough runs have the same level. Each run has an open file,
+    /// and the number of open files is limited.
     private func mergeFullLevels() throws(StoreError) {
         while let level = runs.last?.level, runs.count >= Self.fanIn,
             runs[runs.count - Self.fanIn].level == level
@@ -112,7 +111,7 @@ package final class ExternalSorter {
         if !chunk.isEmpty { try body(chunk) }
     }
 
-    /// Merges runs until all can be merged at a time.
+    /// Merges runs until the rest can be merged at once.
     private func mergeToFanIn() throws(StoreError) {
         while runs.count > Self.fanIn {
             let merged = try SortedRun(directories)
@@ -123,7 +122,7 @@ package final class ExternalSorter {
         }
     }
 
-    /// Calls `body` with the entries of sorted runs, in order.
+    /// Calls `body` with the merged entries of sorted runs, in order.
     private func merge(
         _ runs: [SortedRun], _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -136,7 +135,7 @@ package final class ExternalSorter {
     }
 }
 
-/// The entries of sorted runs, in order: a binary heap of the runs by their next entry.
+/// A merge of sorted runs, as a binary heap of the runs by their next entry.
 struct SortedRunMerge {
     private var heap: [SortedRun] = []
 
@@ -145,7 +144,7 @@ struct SortedRunMerge {
         for index in stride(from: heap.count / 2, through: 0, by: -1) where index < heap.count { sink(index) }
     }
 
-    /// Calls `body` with the next entry; false after the last one.
+    /// Calls `body` with the next entry; returns false after the last one.
     mutating func next(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) -> Bool {
         guard let first = heap.first else { return false }
         try first.withEntry(body)
@@ -173,9 +172,9 @@ struct SortedRunMerge {
     }
 }
 
-/// The entries of a sorter in their order, one after the other.
+/// A reader of a sorter's entries, in order.
 ///
-/// Use it from one thread.
+/// Use a reader from one thread.
 package final class SortedEntryReader {
     private enum Source {
         case memory(EntryArena, next: Int)
@@ -187,9 +186,9 @@ package final class SortedEntryReader {
     init(_ arena: EntryArena) { source = .memory(arena, next: 0) }
     init(_ merge: SortedRunMerge) { source = .runs(merge) }
 
-    /// Calls `body` with the next entry, in its encoded form; false after the last one.
+    /// Calls `body` with the next encoded entry; returns false after the last one.
     ///
-    /// See ``EntryArena/key(of:)`` for the form.
+    /// See ``EntryArena/key(of:)`` for the encoding.
     package func next(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) -> Bool {
         switch source {
         case .memory(let arena, let next):
@@ -204,11 +203,11 @@ package final class SortedEntryReader {
     }
 }
 
-/// One sorted run in a file of its own, written once and read once.
+/// One sorted run in a separate file, which is written once and read once.
 final class SortedRun {
     private let file: SpillFile
-    /// The number of merges that produced it; within a sorter, levels never increase from run to
-    /// run.
+    /// The number of merges that created the run. Within a sorter, levels never increase from run
+    /// to run.
     let level: Int
     private var buffer: [UInt8] = []
     private var bufferByteCount = 256 << 10
@@ -257,9 +256,9 @@ final class SortedRun {
         return try fill()
     }
 
-    /// Looks at the entry at the position.
+    /// Reads the length and the prefix of the entry at the position.
     ///
-    /// Returns whether all of it is in the buffer.
+    /// Returns whether the whole entry is in the buffer.
     private func look() -> Bool {
         buffer.withUnsafeBytes { buffer in
             let entry = EntryArena.entry(at: position, in: buffer)
@@ -269,7 +268,7 @@ final class SortedRun {
         return entryByteCount > 0
     }
 
-    /// Makes sure that the whole entry at the position is in the buffer.
+    /// Reads from the file until the whole entry at the position is in the buffer.
     ///
     /// Returns false at the end.
     private func fill() throws(StoreError) -> Bool {
@@ -288,14 +287,14 @@ final class SortedRun {
 
     /// Runs `body` with the current entry.
     func withEntry(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) {
-        // A copy of the reference: the bytes stay while `body` runs.
+        // A copy of the reference keeps the bytes alive while `body` runs.
         let current = buffer
         try current.span.bytes.withUnsafeBytes { (buffer) throws(StoreError) in
             if let entry = EntryArena.entry(at: position, in: buffer) { try body(entry) }
         }
     }
 
-    /// Whether the current entry comes before that of another run.
+    /// Whether the current entry comes before the current entry of another run.
     func precedes(_ other: SortedRun) -> Bool {
         if prefix != other.prefix { return prefix < other.prefix }
         return buffer.withUnsafeBytes { mine in

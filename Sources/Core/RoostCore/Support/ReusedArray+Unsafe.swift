@@ -1,11 +1,11 @@
-/// An array of plain values that is emptied and filled repeatedly, for data that grows with every
+/// An array of plain values that is cleared and filled repeatedly, for data that grows with every
 /// record.
 ///
-/// Its memory is a longer `Array`, so that appending is a copy and emptying sets a number. `Array`
-/// takes some 80 and 60 instructions for these. It is a value like any array.
+/// Its memory is a longer `Array`, so that appending only copies, and clearing only sets a number.
+/// For these operations, `Array` needs about 80 and 60 instructions. The type has value semantics.
 @usableFromInline
 struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
-    /// The elements; past the first ``count`` they are leftovers or uninitialized.
+    /// The elements. Those after the first ``count`` are unused.
     @usableFromInline var memory: [Element] = []
     @usableFromInline private(set) var count = 0
 
@@ -22,7 +22,7 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
 
     var last: Element? { count == 0 ? nil : memory[count - 1] }
 
-    /// Removes all elements and keeps the memory.
+    /// Removes all elements, but keeps the memory.
     mutating func removeAll() { count = 0 }
 
     mutating func removeLast(_ count: Int) {
@@ -37,10 +37,10 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
         count += 1
     }
 
-    /// Makes the memory long enough for `capacity` elements.
+    /// Extends the memory to at least `capacity` elements.
     mutating func reserveCapacity(_ capacity: Int) { if capacity > memory.count { setLength(capacity) } }
 
-    /// Makes the memory twice as long, or as long as is needed.
+    /// Doubles the memory, or extends it to the needed length.
     @inline(never)
     private mutating func grow(to needed: Int) { setLength(max(64, needed, 2 * memory.count)) }
 
@@ -50,7 +50,7 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
             old.withUnsafeBytes {
                 UnsafeMutableRawBufferPointer(longer).copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<used]))
             }
-            // SAFETY: plain values need not be initialized, and those after `count` are never read.
+            // SAFETY: plain values need no initialization, and those after `count` are never read.
             initializedCount = length
         }
     }
@@ -61,12 +61,12 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try memory.span.bytes.withUnsafeBytes { (bytes) throws(Failure) in
-            // SAFETY: there are never more elements than memory.
+            // SAFETY: the count never exceeds the memory.
             try body(UnsafeRawBufferPointer(start: bytes.baseAddress, count: count * MemoryLayout<Element>.stride))
         }
     }
 
-    /// Runs `body` with the elements' bytes, which it may change.
+    /// Runs `body` with the elements' bytes, which `body` may change.
     @inlinable
     mutating func withUnsafeMutableBytes<Result>(_ body: (UnsafeMutableRawBufferPointer) -> Result) -> Result {
         let byteCount = count * MemoryLayout<Element>.stride
@@ -78,7 +78,7 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
 }
 
 extension ReusedArray<UInt8> {
-    /// The bytes as an array of their own.
+    /// The elements as a separate array.
     var bytes: [UInt8] { Array(memory[..<count]) }
 
     @inline(__always)
@@ -87,7 +87,7 @@ extension ReusedArray<UInt8> {
         if end > memory.count { grow(to: end) }
         memory.withUnsafeMutableBytes { memory in
             guard let target = memory.baseAddress, let source = more.baseAddress else { return }
-            // SAFETY: the memory is at least `end` long.
+            // SAFETY: the memory has at least `end` bytes.
             (target + start).copyMemory(from: source, byteCount: more.count)
         }
         count = end

@@ -1,19 +1,19 @@
 internal import RoostSystem
 
-/// Encoded entries, one after the other, as a sorter returns them.
+/// Consecutive encoded entries, as a sorter returns them.
 package struct EncodedEntries: Sendable {
     private var bytes: [UInt8] = []
 
     var isEmpty: Bool { bytes.isEmpty }
-    /// The memory the entries take.
+    /// The memory used by the entries.
     package var byteCount: Int { bytes.count }
 
-    /// Adds an entry in its encoded form; see ``EntryArena``.
+    /// Adds an encoded entry; see ``EntryArena``.
     mutating func append(_ entry: UnsafeRawBufferPointer) { bytes.append(contentsOf: entry) }
 
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-    /// Calls `body` for each entry, in its encoded form; see ``EntryArena/key(of:)`` and
+    /// Calls `body` with each encoded entry; see ``EntryArena/key(of:)`` and
     /// ``EntryArena/value(of:)``.
     package func forEach(_ body: (_ entry: UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) {
         try bytes.span.bytes.withUnsafeBytes { (buffer) throws(StoreError) in
@@ -26,15 +26,13 @@ package struct EncodedEntries: Sendable {
     }
 }
 
-/// Entries of several groups in one piece of memory.
+/// A contiguous buffer of entries of several groups, which a sorter sorts in memory.
 ///
-/// The unit in which the sorter receives and returns entries.
-///
-/// An entry is `[key length, 4][value length, 4][group, 1][key][value]`; the key length counts the
-/// group. Sorted by group, then key, then value.
+/// An entry is `[key length, 4][value length, 4][group, 1][key][value]`; the key length includes
+/// the group. Entries are sorted by group, then key, then value.
 package struct EntryArena: Sendable {
-    /// The position of an entry, and the first sixteen bytes of its key, so that most comparisons
-    /// need not read the entry.
+    /// The position of an entry and the first 16 bytes of its key. Most comparisons then need not
+    /// read the entry.
     package struct Item: Sendable {
         package var high: UInt64
         package var low: UInt64
@@ -45,7 +43,7 @@ package struct EntryArena: Sendable {
         }
     }
 
-    /// The bytes before an entry's key.
+    /// The number of bytes before an entry's key.
     static let headerByteCount = 8
 
     private(set) var bytes: [UInt8] = []
@@ -55,7 +53,7 @@ package struct EntryArena: Sendable {
 
     package var isEmpty: Bool { items.isEmpty }
     package var count: Int { items.count }
-    /// The memory the entries take.
+    /// The memory used by the entries.
     package var byteCount: Int { bytes.count + items.count * MemoryLayout<Item>.stride }
 
     package mutating func removeAll() {
@@ -78,18 +76,18 @@ package struct EntryArena: Sendable {
         items.append(Item(high: high, low: low, offset: offset))
     }
 
-    /// The first sixteen bytes of a key as numbers that order like them.
+    /// Returns the first 16 bytes of a key as numbers with the same order.
     static func prefix(of key: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64) {
         (word(key, offset: 0), word(key, offset: 8))
     }
 
-    /// Returns eight bytes of a key as a number with the same order; zeros past the end.
+    /// Returns eight bytes of a key as a number with the same order. Bytes after the end are zero.
     private static func word(_ key: UnsafeRawBufferPointer, offset: Int) -> UInt64 {
         let count = key.count - offset
-        // SAFETY: all that is read lies before the end of the key.
+        // SAFETY: all bytes that are read are before the end of the key.
         if count >= 8 { return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
         guard count > 0 else { return 0 }
-        // The last eight bytes, without those before the offset.
+        // The last eight bytes, without the bytes before the offset.
         if key.count >= 8 {
             let last = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: key.count - 8, as: UInt64.self))
             return last << UInt64(64 - 8 * count)
@@ -101,8 +99,8 @@ package struct EntryArena: Sendable {
 
     /// Sorts the entries.
     ///
-    /// Sorting by their first sixteen bytes is nearly all the work for the short keys of references
-    /// and links. Entries that agree in all of these bytes are then compared.
+    /// For the short keys of references and links, sorting by the first 16 bytes is nearly all the
+    /// work. Entries with the same first bytes are then compared.
     package mutating func sort() {
         items.sortByPrefix()
         bytes.withUnsafeBytes { buffer in
@@ -118,7 +116,7 @@ package struct EntryArena: Sendable {
         }
     }
 
-    /// Whether an entry whose first bytes are those of another comes before it.
+    /// Whether `left` comes before `right`, which has the same first bytes.
     private static func precedes(_ left: Item, right: Item, in buffer: UnsafeRawBufferPointer) -> Bool {
         guard let a = entry(at: left.offset, in: buffer), let b = entry(at: right.offset, in: buffer) else {
             return left.offset < right.offset
@@ -126,7 +124,7 @@ package struct EntryArena: Sendable {
         return order(a, b) < 0
     }
 
-    /// Calls `body` for each entry in the present order, in its encoded form.
+    /// Calls `body` with each encoded entry in the current order.
     package func forEach(
         _ body: (_ entry: UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -137,7 +135,7 @@ package struct EntryArena: Sendable {
         }
     }
 
-    /// Calls `body` with the entry at a position of the present order, in its encoded form.
+    /// Calls `body` with the encoded entry at a position of the current order.
     func withEntry(
         at position: Int, _ body: (_ entry: UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -148,7 +146,7 @@ package struct EntryArena: Sendable {
 
     // MARK: Encoded entries
 
-    /// The encoded entry that starts at `offset`; nil if `buffer` does not hold all of it.
+    /// Returns the encoded entry at `offset`; nil if `buffer` does not contain the whole entry.
     static func entry(at offset: Int, in buffer: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         guard buffer.count - offset >= headerByteCount else { return nil }
         let keyCount = Int(UInt32(littleEndian: buffer.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
@@ -158,24 +156,25 @@ package struct EntryArena: Sendable {
         return UnsafeRawBufferPointer(rebasing: buffer[offset..<end])
     }
 
-    /// The key of an encoded entry, beginning with its group.
+    /// Returns the key of an encoded entry, starting with its group.
     package static func key(of entry: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let count = Int(UInt32(littleEndian: entry.loadUnaligned(as: UInt32.self)))
         return UnsafeRawBufferPointer(rebasing: entry[headerByteCount..<headerByteCount + count])
     }
 
-    /// The value of an encoded entry.
+    /// Returns the value of an encoded entry.
     package static func value(of entry: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: entry[(headerByteCount + key(of: entry).count)...])
     }
 
-    /// Negative, zero or positive as `left` comes before, equals or comes after `right`.
+    /// Returns a negative number, 0 or a positive number if `left` is before, equal to or after
+    /// `right`.
     static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         let keys = bytewise(key(of: left), key(of: right))
         return keys != 0 ? keys : bytewise(value(of: left), value(of: right))
     }
 
-    /// Compares bytes as unsigned numbers, a prefix before what it is a prefix of.
+    /// Compares bytes as unsigned numbers; a prefix comes before a longer sequence.
     static func bytewise(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         let common = min(left.count, right.count)
         if common > 0, let a = left.baseAddress, let b = right.baseAddress {
@@ -187,10 +186,10 @@ package struct EntryArena: Sendable {
 }
 
 extension [EntryArena.Item] {
-    /// Sorts by the first sixteen bytes of the keys: a radix sort from the last byte to the first.
+    /// Sorts by the first 16 bytes of the keys, with a radix sort from the last byte to the first.
     ///
-    /// A byte that is the same in all is passed over, and most are. O(*n*) for each of the others;
-    /// as much memory again.
+    /// A byte that is equal in all keys is skipped, which applies to most bytes. Each other byte
+    /// takes O(*n*). The sort needs the same amount of memory again.
     package mutating func sortByPrefix() {
         guard count > 64 else {
             return sort { ($0.high, $0.low, $0.offset) < ($1.high, $1.low, $1.offset) }
@@ -207,8 +206,8 @@ extension [EntryArena.Item] {
             guard (isLow ? differing.low : differing.high) >> shift & 0xFF != 0 else { continue }
             scratch.withUnsafeMutableBufferPointer { target in
                 withUnsafeBufferPointer { source in
-                    // SAFETY: a digit has 256 values, and the places that are counted for them are
-                    // those of all items, each once.
+                    // SAFETY: a digit has 256 values, and each item is counted once, so every place
+                    // is valid.
                     withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { places in
                         places.initialize(repeating: 0)
                         for item in source { places[Int((isLow ? item.low : item.high) >> shift & 0xFF)] += 1 }

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import RoostSystem
 
-/// A thread of its own for blocking work; never one of the cooperative pool.
+/// A separate thread for blocking work, never one of the cooperative pool.
 package final class WorkerThread<Result: Sendable>: Sendable {
     private let result = Mutex<Swift.Result<Result, StoreError>?>(nil)
     private let done = DispatchSemaphore(value: 0)
@@ -10,11 +10,10 @@ package final class WorkerThread<Result: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name that debuggers show.
-    ///   - stackByteCount: The size of its stack. The default of secondary threads is small on some
-    ///     platforms, and libraries may need more. Memory that is not touched costs nothing.
+    ///   - stackByteCount: The size of the stack. The default for secondary threads is small on
+    ///     some platforms, and libraries may need more. Unused memory costs nothing.
     ///   - body: The work.
-    /// - Throws: `outOfResources` when the system starts no more threads; `join` is
-    ///   not called then.
+    /// - Throws: `outOfResources` if the system cannot start a thread. Do not call `join` then.
     package init(
         _ name: String, stackByteCount: Int = 4 << 20, _ body: @escaping @Sendable () throws(StoreError) -> Result
     ) throws(StoreError) {

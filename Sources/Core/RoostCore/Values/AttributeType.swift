@@ -1,6 +1,6 @@
 /// The type of an attribute, with Core Data's raw values.
 public enum AttributeType: Int, Sendable, CaseIterable, Codable {
-    /// No type; only a transient attribute may have it.
+    /// No type; only allowed for transient attributes.
     case undefined = 0
     /// A whole number from −32 768 to 32 767.
     case integer16 = 100
@@ -14,7 +14,7 @@ public enum AttributeType: Int, Sendable, CaseIterable, Codable {
     case double = 500
     /// A floating-point number of 32 bits.
     case float = 600
-    /// Text, UTF-8.
+    /// Text in UTF-8.
     case string = 700
     /// True or false.
     case boolean = 800
@@ -24,19 +24,19 @@ public enum AttributeType: Int, Sendable, CaseIterable, Codable {
     case binaryData = 1000
     /// A UUID, sixteen bytes.
     case uuid = 1100
-    /// A URI, kept as its text.
+    /// A URI, stored as text.
     case uri = 1200
-    /// An encoded value: stores see bytes, and contexts encode a `Codable` value as JSON.
+    /// An encoded value. Stores contain its bytes; contexts encode a `Codable` value as JSON.
     case transformable = 1800
-    /// The ID of an object, without the meaning of a relationship.
+    /// The ID of an object, without a relationship to the object.
     case objectID = 2000
-    /// A named tuple of attributes; its elements are stored as fields of their own.
+    /// A named tuple of attributes; each element is stored in a separate field.
     case composite = 2100
 
     /// The name used in model documents, for example `integer16`.
     public var name: String { "\(self)" }
 
-    /// The type with this name in model documents.
+    /// Returns the type with this name in model documents.
     package init?(name: String) {
         guard let type = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = type

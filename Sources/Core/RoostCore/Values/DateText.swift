@@ -1,16 +1,16 @@
-/// Dates as people write them, `2024-05-01T12:30:00.25Z`, to the last bit.
+/// Dates as text, `2024-05-01T12:30:00.25Z`, without loss of precision.
 ///
-/// The calendar is the Gregorian one, also before it was introduced, without leap seconds.
+/// The calendar is the proleptic Gregorian calendar, without leap seconds.
 package enum DateText {
     private static let secondsPerDay = 86400.0
     /// The days from 0000-03-01 to 2001-01-01.
     private static let referenceDay = 730_791
 
     /// Reads `yyyy-mm-dd`, with or without `Thh:mm`, `:ss`, a fraction and a zone (`Z`, `+hh:mm`);
-    /// nil for anything else.
+    /// returns nil for any other text.
     ///
-    /// A blank may stand for the `T`. Without a zone the time is UTC. What ``text(_:)`` writes
-    /// gives the same number, bit for bit.
+    /// A space may replace the `T`. Without a zone, the time is UTC. The output of ``text(_:)`` is
+    /// read as the same number, bit for bit.
     package static func seconds(_ text: String) -> Double? {
         var reader = Reader(rest: Array(text.utf8)[...])
         guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), (1...12).contains(month),
@@ -35,8 +35,8 @@ package enum DateText {
         return sum(whole - zone, fraction: fraction)
     }
 
-    /// Returns the seconds from 2001-01-01 to the beginning of a day; nil for a day that no month
-    /// has.
+    /// Returns the seconds from 2001-01-01 to the beginning of a day; nil for a day that does not
+    /// exist.
     package static func seconds(year: Int, month: Int, day: Int) -> Double? {
         guard (0...9999).contains(year), (1...12).contains(month),
             (1...dayCount(month: month, year: year)).contains(day)
@@ -44,14 +44,14 @@ package enum DateText {
         return Double(dayNumber(year: year, month: month, day: day) - referenceDay) * secondsPerDay
     }
 
-    /// Returns the date in UTC, `2024-05-01T12:30:00Z`, with enough digits of a fraction to
-    /// distinguish it from its neighbors.
+    /// Returns the date in UTC, `2024-05-01T12:30:00Z`, with enough fraction digits to distinguish
+    /// it from the adjacent numbers.
     ///
     /// Returns nil for any time outside the years 0000 to 9999.
     package static func text(_ seconds: Double) -> String? {
         guard seconds.isFinite, abs(seconds) < 1e12, !(seconds == 0 && seconds.sign == .minus) else { return nil }
-        // A double prints as digits and a fraction unless it is tiny: then its exponent is of no
-        // use here.
+        // A double is printed as digits and a fraction. Only tiny numbers have an exponent, and
+        // they are not supported here.
         let printed = "\(abs(seconds))"
         guard !printed.contains("e"), let point = printed.firstIndex(of: "."), let magnitude = Int(printed[..<point])
         else { return nil }
@@ -71,10 +71,10 @@ package enum DateText {
         return "\(two(year / 100))\(two(year % 100))-\(two(month))-\(two(date))T\(time)\(fraction)Z"
     }
 
-    /// The date in UTC to the microsecond, `2024-05-01T12:30:00.25Z`, for people.
+    /// Returns the date in UTC rounded to microseconds, `2024-05-01T12:30:00.25Z`, for people.
     ///
-    /// A computed time often differs slightly from the intended one, and ``text(_:)`` shows those
-    /// digits too.
+    /// A computed time often differs slightly from the intended time, and ``text(_:)`` shows these
+    /// differences.
     package static func shortText(_ seconds: Double) -> String? {
         let second = seconds.rounded(.down)
         let microseconds = ((seconds - second) * 1_000_000).rounded()
@@ -105,13 +105,13 @@ package enum DateText {
             return String(decoding: digits, as: UTF8.self)
         }
 
-        /// Exactly so many digits.
+        /// Reads exactly this number of digits.
         mutating func number(_ count: Int) -> Int? {
             let text = digits()
             return text.utf8.count == count ? Int(text) : nil
         }
 
-        /// Reads the seconds that the zone is ahead of UTC; a missing zone means UTC.
+        /// Reads the offset of the zone from UTC in seconds; a missing zone means UTC.
         mutating func zone() -> Int? {
             if rest.isEmpty || take("Z") { return 0 }
             let sign: Int
@@ -121,13 +121,14 @@ package enum DateText {
         }
     }
 
-    /// The double that is nearest to a whole number and the digits of a fraction.
+    /// Returns the double nearest to a whole number plus a fraction with these digits.
     private static func sum(_ whole: Int, fraction: String) -> Double? {
         guard whole < 0, fraction.contains(where: { $0 != "0" }) else { return Double("\(whole).\(fraction)0") }
         return Double("-\(-whole - 1).\(String(decoding: complement(Array(fraction.utf8)), as: UTF8.self))")
     }
 
-    /// Returns the digits of one minus the fraction with these digits, at least one of them not 0.
+    /// Returns the digits of 1 minus the fraction with these digits. At least one digit must not be
+    /// 0.
     private static func complement(_ digits: [UInt8]) -> [UInt8] {
         var result = digits
         var borrow: UInt8 = 10
@@ -148,7 +149,8 @@ package enum DateText {
         }
     }
 
-    /// The days since 0000-03-01; years begin in March, so that the leap day is their last.
+    /// Returns the days since 0000-03-01. Years start in March, so that the leap day is the last
+    /// day.
     private static func dayNumber(year: Int, month: Int, day: Int) -> Int {
         let year = month > 2 ? year : year - 1
         let era = (year >= 0 ? year : year - 399) / 400
@@ -157,7 +159,7 @@ package enum DateText {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
     }
 
-    /// The date with this number of days since 0000-03-01.
+    /// Returns the date of a number of days since 0000-03-01.
     private static func civil(_ number: Int) -> (year: Int, month: Int, day: Int) {
         let era = (number >= 0 ? number : number - 146_096) / 146_097
         let day = number - era * 146_097

@@ -1,8 +1,7 @@
 extension DecimalNumber {
-    /// The double that is nearest to the number.
+    /// The double nearest to the number.
     package var nearestDouble: Double {
-        // Digits and power of ten that are floating-point numbers exactly give the nearest one by
-        // one rounding.
+        // If digits and power of ten are exact doubles, a single rounding gives the nearest double.
         if mantissa < 1 << 53, abs(Int(exponent)) < Self.exactPowers.count {
             let digits = Double(UInt64(mantissa))
             let power = Self.exactPowers[abs(Int(exponent))]
@@ -12,7 +11,7 @@ extension DecimalNumber {
         return Double("\(isNegative ? "-" : "")\(mantissa)e\(exponent)") ?? .nan
     }
 
-    /// The powers of ten that are floating-point numbers.
+    /// The powers of ten that are exact doubles.
     private static let exactPowers: [Double] = [
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
         1e20,

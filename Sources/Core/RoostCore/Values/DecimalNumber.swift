@@ -2,10 +2,10 @@ package import Foundation
 
 /// A decimal number in its canonical stored form: sign × mantissa × 10^exponent.
 ///
-/// Canonical means that the mantissa has no trailing zero, zero has exponent 0 and no sign, and NaN
-/// is one value, so equal numbers have equal fields and equal text. The mantissa has at most 38
-/// digits and the exponent lies in −128 … 127, the range of Foundation's `Decimal`; anything
-/// outside is refused, never rounded.
+/// In canonical form, the mantissa has no trailing zero, zero has exponent 0 and no sign, and there
+/// is one NaN. Equal numbers therefore have equal fields and equal text. The mantissa has at most
+/// 38 digits and the exponent is in −128 … 127, the range of Foundation's `Decimal`. Numbers
+/// outside this range are rejected, never rounded.
 package struct DecimalNumber: Hashable, Sendable {
     /// The digits as a whole number, at most 10^38 − 1.
     package let mantissa: UInt128
@@ -31,14 +31,14 @@ package struct DecimalNumber: Hashable, Sendable {
         self.isNaN = isNaN
     }
 
-    /// The canonical form of sign × mantissa × 10^exponent; nil when it is outside the range.
+    /// Creates the canonical form of sign × mantissa × 10^exponent; nil if it is outside the range.
     package init?(isNegative: Bool, mantissa: UInt128, exponent: Int) {
         guard mantissa != 0 else {
             self = .zero
             return
         }
-        // The exponent may come from a file: far outside the range it must not be counted up. A
-        // mantissa has at most 38 zeros at its end.
+        // The exponent may come from a file, so the loop must be bounded. A mantissa has at most 38
+        // trailing zeros.
         guard (-128 - 38...127).contains(exponent) else { return nil }
         var (mantissa, exponent) = (mantissa, exponent)
         while mantissa % 10 == 0 {
@@ -49,7 +49,7 @@ package struct DecimalNumber: Hashable, Sendable {
         self.init(mantissa: mantissa, exponent: Int16(exponent), isNegative: isNegative, isNaN: false)
     }
 
-    /// Whether the fields are those of a canonical number; false for damaged bytes.
+    /// Whether the fields are in canonical form; false for damaged bytes.
     package static func isCanonical(mantissa: UInt128, exponent: Int16, isNegative: Bool) -> Bool {
         guard let number = DecimalNumber(isNegative: isNegative, mantissa: mantissa, exponent: Int(exponent)) else {
             return false
@@ -59,9 +59,9 @@ package struct DecimalNumber: Hashable, Sendable {
 }
 
 extension DecimalNumber {
-    /// Reads `-12.340e5` and the like, digits in ASCII; `NaN` is not a number.
+    /// Reads a number such as `-12.340e5`, with ASCII digits, or `NaN`.
     ///
-    /// Nil for anything else or out of range.
+    /// Returns nil for any other text, or if the number is out of range.
     package init?(utf8 text: some Sequence<UInt8>) {
         var mantissa: UInt128 = 0
         var (digits, exponent, written) = (0, 0, 0)
@@ -122,7 +122,7 @@ extension DecimalNumber {
             isNegative: negative, mantissa: mantissa, exponent: exponent + (exponentNegative ? -written : written))
     }
 
-    /// Takes Foundation's number over, exactly.
+    /// Converts Foundation's number exactly.
     package init?(_ decimal: Decimal) {
         guard !decimal.isNaN else {
             self = .nan
@@ -131,19 +131,20 @@ extension DecimalNumber {
         self.init(utf8: decimal.description.utf8)
     }
 
-    /// Foundation's number with the same value.
+    /// The same value as Foundation's number.
     package var decimal: Decimal {
         guard !isNaN else { return .nan }
         let high = Decimal(UInt64(truncatingIfNeeded: mantissa >> 64))
         let low = Decimal(UInt64(truncatingIfNeeded: mantissa))
-        // Times 2^64 in two steps; everything stays below 10^38, which Decimal holds exactly.
+        // Multiplies by 2^64 in two steps. All numbers stay below 10^38, which Decimal represents
+        // exactly.
         let whole = (high * 4_294_967_296) * 4_294_967_296 + low
         return Decimal(sign: isNegative ? .minus : .plus, exponent: Int(exponent), significand: whole)
     }
 }
 
 extension DecimalNumber: CustomStringConvertible {
-    /// Plain digits where they are at most 60 characters (`-12.34`), else `1234e-99`.
+    /// Plain digits of up to 60 characters (`-12.34`), otherwise `1234e-99`.
     package var description: String {
         guard !isNaN else { return "NaN" }
         let digits = String(mantissa)
@@ -161,7 +162,7 @@ extension DecimalNumber: CustomStringConvertible {
 }
 
 extension DecimalNumber: Comparable {
-    /// Orders by value; NaN comes after every number.
+    /// Compares by value; NaN comes after every number.
     package static func < (left: Self, right: Self) -> Bool {
         if left.isNaN || right.isNaN { return !left.isNaN && right.isNaN }
         if left.isNegative != right.isNegative {
@@ -171,24 +172,22 @@ extension DecimalNumber: Comparable {
         return left.isNegative ? ascending > 0 : ascending < 0
     }
 
-    /// −1, 0 or 1 as the magnitude of `left` is less than, equal to or greater than that of
+    /// Returns −1, 0 or 1 if the magnitude of `left` is less than, equal to or greater than that of
     /// `right`.
     private static func magnitudeOrder(_ left: Self, _ right: Self) -> Int {
         if left.mantissa == 0 || right.mantissa == 0 {
             return left.mantissa == right.mantissa ? 0 : (left.mantissa == 0 ? -1 : 1)
         }
-        // The position of the leading digit decides first; then both mantissas are brought to 38
-        // digits.
+        // The position of the leading digit is compared first, then both mantissas with 38 digits.
         let (leftLead, leftDigits) = left.normalized
         let (rightLead, rightDigits) = right.normalized
         if leftLead != rightLead { return leftLead < rightLead ? -1 : 1 }
         return leftDigits == rightDigits ? 0 : (leftDigits < rightDigits ? -1 : 1)
     }
 
-    /// The decimal position of the leading digit, and the digits shifted so that there are 38 of
-    /// them.
+    /// The decimal position of the leading digit, and the mantissa scaled to 38 digits.
     ///
-    /// Together they order magnitudes, which index keys rely on.
+    /// Compared in this order, they order magnitudes. Index keys depend on this.
     package var normalized: (lead: Int, digits: UInt128) {
         guard mantissa != 0 else { return (Int.min, 0) }
         var (digits, shift) = (mantissa, 0)

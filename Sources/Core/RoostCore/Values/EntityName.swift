@@ -1,8 +1,8 @@
-/// The name of an entity, interned: four bytes, compared and hashed as a number.
+/// The interned name of an entity: four bytes, compared and hashed as a number.
 ///
-/// Two names with the same text are equal wherever they come from, so that an ``ObjectID`` needs
-/// neither a model nor a string. Names live as long as the process; a model's limits bound how many
-/// a hostile file can add.
+/// Names with the same text are equal, whatever their origin, so an ``ObjectID`` needs neither a
+/// model nor a string. Names are never freed. The limits of a model bound how many names a hostile
+/// file can add.
 ///
 /// ```swift
 /// let track: EntityName = "Track"
@@ -22,10 +22,10 @@ public struct EntityName: Hashable, Sendable {
 
     private static let table = Mutex(Table())
 
-    /// The interned name with this text.
+    /// Interns a name.
     ///
-    /// - Complexity: One dictionary look-up under a lock; keep the result, do not intern per
-    ///   object.
+    /// - Complexity: One dictionary look-up under a lock. Save the result instead of interning it
+    ///   for each object.
     public init(_ text: String) {
         symbol = Self.table.withLock { table in
             if let known = table.symbols[text] { return known }
@@ -41,7 +41,7 @@ public struct EntityName: Hashable, Sendable {
 }
 
 extension EntityName: ExpressibleByStringLiteral {
-    /// The interned name with this text.
+    /// Interns a name.
     public init(stringLiteral text: String) { self.init(text) }
 }
 
@@ -51,7 +51,7 @@ extension EntityName: CustomStringConvertible {
 }
 
 extension EntityName: Comparable {
-    /// Orders names by the bytes of their text, the order in which a model numbers its entities.
+    /// Compares names by the bytes of their text, which is also the order of a model's entities.
     public static func < (left: Self, right: Self) -> Bool {
         left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
     }
@@ -59,7 +59,7 @@ extension EntityName: Comparable {
 
 /// A relationship of an entity, by name.
 public struct RelationshipName: Hashable, Sendable, CustomStringConvertible {
-    /// The entity that declares the relationship, or one that inherits it.
+    /// The entity that declares or inherits the relationship.
     public let entity: EntityName
     /// The relationship's name.
     public let name: String

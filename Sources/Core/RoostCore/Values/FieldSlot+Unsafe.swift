@@ -1,16 +1,16 @@
 /// The position of one field in the records of one entity: a ``RecordLayout/Field`` without its
-/// name, so that copying it costs nothing.
+/// name, which is cheap to copy.
 @usableFromInline
 package struct FieldSlot: Sendable {
     @usableFromInline package let kind: RecordLayout.Field.Kind
-    /// The bit of the field in the byte of the bitmap.
+    /// The bit of the field in its byte of the bitmap.
     @usableFromInline let nullMask: UInt8
     @usableFromInline let nullByte: Int32
     @usableFromInline let byteOffset: Int32
     /// The offset of the tail.
     @usableFromInline let tail: Int32
-    /// The offset of the preceding tail field's slot, which has the start of this field; 0 for the
-    /// first tail field.
+    /// The offset of the preceding tail field's slot, which contains the start of this field; 0 for
+    /// the first tail field.
     @usableFromInline let precedingSlot: Int32
 
     package init(_ field: RecordLayout.Field, in layout: RecordLayout) {
@@ -22,9 +22,9 @@ package struct FieldSlot: Sendable {
         precedingSlot = field.index > layout.firstVariableField ? byteOffset - 4 : 0
     }
 
-    // SAFETY of all below: a slot is used on records of the layout it was made for, whose structure
-    // was checked: they have all bytes of the fixed part, and ends in the tail ascend and do not
-    // pass the record's end.
+    // SAFETY of all below: a slot is used only with records of its layout whose structure was
+    // checked. These records contain the complete fixed part. The ends in the tail ascend and do
+    // not exceed the record's end.
 
     @inlinable
     @inline(__always)
@@ -55,13 +55,13 @@ package struct FieldSlot: Sendable {
             : Double(bitPattern: RecordReader.load(record.bytes, offset: Int(byteOffset), as: UInt64.self))
     }
 
-    /// The number of the entity that a polymorphic reference or an object ID names.
+    /// The number of the entity in a polymorphic reference or an object ID.
     @inlinable
     package func entity(in record: RecordReader) -> Int {
         Int(RecordReader.load(record.bytes, offset: Int(byteOffset) + 8, as: UInt32.self))
     }
 
-    /// The bytes of a tail field, or the slot of any other.
+    /// Returns the bytes of a tail field, or the slot of any other field.
     @inlinable
     @inline(__always)
     package func bytes(in record: RecordReader) -> UnsafeRawBufferPointer {
@@ -74,7 +74,7 @@ package struct FieldSlot: Sendable {
         return UnsafeRawBufferPointer(rebasing: bytes[Int(tail) + start..<Int(tail) + end])
     }
 
-    /// Returns the first eight of the field's bytes as a number with the same order; missing bytes
+    /// Returns the first eight bytes of the field as a number with the same order. Missing bytes
     /// are zero.
     @inlinable
     @inline(__always)
@@ -88,8 +88,8 @@ package struct FieldSlot: Sendable {
             (start, count) = (Int(tail) + before, end - before)
         }
         guard count < 8 else { return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)) }
-        // The header lies before every field, so there are eight bytes that end with the field's
-        // last one.
+        // The header precedes every field, so the eight bytes that end with the field's last byte
+        // exist.
         let word = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start + count - 8, as: UInt64.self))
         return count == 0 ? 0 : word << UInt64(64 - 8 * count)
     }

@@ -1,6 +1,6 @@
-/// One pair of a many-to-many relationship, or of a to-many relationship without a to-one inverse.
+/// A link of a many-to-many relationship, or of a to-many relationship without a to-one inverse.
 ///
-/// The keys name objects of the hierarchies of the relationship's source and destination entity.
+/// The keys belong to the hierarchies of the relationship's source and destination entity.
 ///
 /// ```swift
 /// let tracks = RelationshipName("Playlist", name: "tracks")
@@ -11,16 +11,16 @@
 public struct Link: Hashable, Sendable {
     /// The key of the object that has the relationship.
     public var source: Int64
-    /// The key of the object that it refers to.
+    /// The key of the object that the source refers to.
     public var target: Int64
-    /// The place of the target among the source's targets; 0 when the relationship is not ordered.
+    /// The place of the target among the source's targets; 0 if the relationship is not ordered.
     ///
     /// Places need not be consecutive. Targets are ordered by place, then by key.
     public var order: Int64
-    /// The place of the source among the target's sources; 0 when the inverse is not ordered.
+    /// The place of the source among the target's sources; 0 if the inverse is not ordered.
     public var inverseOrder: Int64
 
-    /// Makes a link.
+    /// Creates a link.
     @inlinable
     public init(_ source: Int64, _ target: Int64, order: Int64 = 0, inverseOrder: Int64 = 0) {
         self.source = source
@@ -29,13 +29,13 @@ public struct Link: Hashable, Sendable {
         self.inverseOrder = inverseOrder
     }
 
-    /// The same link, seen from the other end.
+    /// The link as seen from the other end.
     public var flipped: Link { Link(target, source, order: inverseOrder, inverseOrder: order) }
 }
 
 /// A reusable, contiguous buffer of links of one relationship.
 public struct LinkBatch: Sendable {
-    /// The links after which a cursor stops filling a batch.
+    /// The number of links after which a cursor stops filling a batch.
     package static let capacityCount = 4096
 
     /// The number of the relationship that owns the links, which
@@ -44,7 +44,7 @@ public struct LinkBatch: Sendable {
     /// The links.
     public var links: [Link]
 
-    /// Makes a batch for the relationship with this number.
+    /// Creates a batch for the relationship with this number.
     public init(relationship: Int, links: [Link] = []) {
         self.relationship = relationship
         self.links = links
@@ -57,6 +57,6 @@ public struct LinkBatch: Sendable {
     /// Whether a cursor should stop filling the batch.
     public var isFull: Bool { links.count >= Self.capacityCount }
 
-    /// Removes all links and keeps the memory.
+    /// Removes all links, but keeps the memory.
     public mutating func removeAll() { links.removeAll(keepingCapacity: true) }
 }

@@ -1,8 +1,7 @@
 /// The permanent identity of one object in one store: its concrete entity and its key.
 ///
-/// Sixteen bytes.
-///
-/// Keys are positive, unique in an entity hierarchy, and never used again after a delete.
+/// An ID has 16 bytes. Keys are positive, unique in an entity hierarchy, and never reused after a
+/// delete.
 ///
 /// ```swift
 /// let id = ObjectID("Track", key: 5)
@@ -21,19 +20,19 @@ public struct ObjectID: Hashable, Sendable {
     /// let ada = ObjectID("Person", key: 5)
     /// ```
     ///
-    /// It does not say that such an object exists.
+    /// The object need not exist.
     @inlinable
     public init(_ entity: EntityName, key: Int64) {
         self.entity = entity
         self.key = key
     }
 
-    /// The form that may be stored and shared: `x-roost://<store UUID>/<Entity>/p<key>`.
+    /// Returns a text that may be stored and shared: `x-roost://<store UUID>/<Entity>/p<key>`.
     public func uriRepresentation(storeUUID: StoreUUID) -> String {
         "x-roost://\(storeUUID)/\(entity)/p\(key)"
     }
 
-    /// Reads a URI made by ``uriRepresentation(storeUUID:)``; nil for anything else.
+    /// Reads a URI from ``uriRepresentation(storeUUID:)``; returns nil for any other text.
     public static func parse(uri: String) -> (storeUUID: StoreUUID, id: ObjectID)? {
         let scheme = "x-roost://"
         guard uri.hasPrefix(scheme) else { return nil }
@@ -46,12 +45,12 @@ public struct ObjectID: Hashable, Sendable {
 }
 
 extension ObjectID: CustomStringConvertible {
-    /// `Entity/p<key>`.
+    /// The text `Entity/p<key>`.
     public var description: String { "\(entity)/p\(key)" }
 
-    /// Reads the text `Entity/p5`; nil for any other one.
+    /// Reads the text `Entity/p5`; returns nil for any other text.
     ///
-    /// The name of the entity stays known to the process.
+    /// The name of the entity stays interned in the process.
     package init?(description text: String) {
         guard let slash = text.lastIndex(of: "/"), slash > text.startIndex,
             case let digits = text[slash...].dropFirst(2), text[slash...].dropFirst().first == "p",
@@ -65,7 +64,7 @@ extension ObjectID: CustomStringConvertible {
 extension ObjectID: Codable {
     /// Decodes the text `Entity/p5`.
     ///
-    /// The name of the entity stays known to the process.
+    /// The name of the entity stays interned in the process.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let id = Self(description: try container.decode(String.self)) else {

@@ -1,12 +1,12 @@
 extension RecordBatch {
-    /// Starts a record that has the values of a prototype already; its tail is empty.
+    /// Starts a record with the values of a prototype and an empty tail.
     ///
     /// - Parameters:
     ///   - layout: The record's layout.
     ///   - key: The object's key.
-    ///   - version: Its version.
-    ///   - prototype: Header, bitmap and slots of a record of the layout, all its tail fields null:
-    ///     ``prototype(_:of:)`` makes it.
+    ///   - version: The object's version.
+    ///   - prototype: Header, bitmap and slots of a record of the layout, with null tail fields;
+    ///     created by ``prototype(_:of:model:)``.
     package mutating func beginRecord(
         _ layout: RecordLayout, key: Int64, version: UInt32, startingWith prototype: [UInt8]
     ) {
@@ -15,14 +15,14 @@ extension RecordBatch {
         let base = buildOffset
         arena.withUnsafeMutableBytes { arena in
             prototype.withUnsafeBytes { prototype in
-                // SAFETY: `beginRecord` has put a template of as many bytes at `base`.
+                // SAFETY: `beginRecord` has written a template of the same size at `base`.
                 UnsafeMutableRawBufferPointer(rebasing: arena[base..<base + prototype.count])
                     .copyMemory(from: prototype)
             }
         }
     }
 
-    /// Header, bitmap and slots of a record of a layout with these values, none of them in the
+    /// Returns header, bitmap and slots of a record with these values, none of which may be in the
     /// tail.
     ///
     /// - Throws: `invalidValue` for a value that is not of the field's type or range.
@@ -35,18 +35,18 @@ extension RecordBatch {
         return batch.arena.bytes
     }
 
-    /// Sets the fields of the record being built that come from another record as bytes, but for
-    /// the bytes in its tail.
+    /// Copies fields from another record to the record being built, except for the bytes in the
+    /// tail.
     ///
-    /// A field that is null there becomes null, whatever the prototype said.
+    /// A field that is null in the other record becomes null, whatever its value in the prototype.
     package mutating func moveSlots(of record: RecordReader, by moves: RecordMoves) {
         let base = buildOffset
         let bytes = record.bytes
         precondition(bytes.count >= moves.fixedByteCount, "the record is of another layout than the moves")
         arena.withUnsafeMutableBytes { arena in
-            // SAFETY: moves are made for two layouts: what is read lies in the fixed part of the
-            // one, which the record has (above), and what is written in that of the other, which
-            // `beginRecord` has filled.
+            // SAFETY: the moves belong to two layouts. The bytes that are read are in the fixed
+            // part of the source, whose size is checked above. The bytes that are written are in
+            // the fixed part that `beginRecord` has filled.
             for slots in moves.slots {
                 UnsafeMutableRawBufferPointer(rebasing: arena[base + slots.to..<base + slots.to + slots.count])
                     .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[slots.from..<slots.from + slots.count]))
@@ -59,12 +59,11 @@ extension RecordBatch {
         }
     }
 
-    /// Sets fields of the record being built whose bytes are in the tail to those of another
-    /// record.
+    /// Copies the tail bytes of fields from another record to the record being built.
     ///
-    /// Their null bits come with ``moveSlots(of:_:)``. Tail fields must be set in the layout's
-    /// order.
-    /// - Throws: Code `limitExceeded` when the record would become larger than
+    /// ``moveSlots(of:by:)`` copies the null bits. Tail fields must be set in the layout's order.
+    ///
+    /// - Throws: `limitExceeded` if the record would become larger than
     ///   ``RecordLayout/maximumByteCount``.
     package mutating func moveTail(of record: RecordReader, tail: RecordMoves.Tail, by moves: RecordMoves)
         throws(StoreError)
@@ -72,9 +71,9 @@ extension RecordBatch {
         precondition(tail.firstField >= buildNextVariable, "tail fields must be set in the layout's order")
         fillEnds(upTo: tail.firstField)
         let bytes = record.bytes
-        // SAFETY: the record is of the layout that the moves were made for, and its structure was
-        // checked: the ends ascend and do not pass its end. What is written lies in the fixed part,
-        // which `beginRecord` has filled.
+        // SAFETY: the record has the source layout of the moves, and its structure was checked: the
+        // ends ascend and do not exceed its end. The bytes that are written are in the fixed part
+        // that `beginRecord` has filled.
         let start = tail.isFirst ? 0 : Int(RecordReader.load(bytes, offset: tail.from - 4, as: UInt32.self))
         let end = Int(RecordReader.load(bytes, offset: tail.from + 4 * (tail.count - 1), as: UInt32.self))
         guard arena.count - buildOffset + end - start <= RecordLayout.maximumByteCount else { throw tooLarge }
@@ -93,15 +92,15 @@ extension RecordBatch {
         buildNextVariable = tail.firstField + tail.count
     }
 
-    /// Whether a field of the record being built is null so far.
+    /// Whether a field of the record being built is still null.
     package func isBuildingNull(_ field: RecordLayout.Field) -> Bool {
         arena[buildOffset + RecordLayout.Header.bitmap + field.index >> 3] & (1 << UInt8(field.index & 7)) != 0
     }
 
-    /// Appends a whole record of another layout with the same fields, as one of the entity of
+    /// Appends a whole record of another layout with the same fields, as a record of the entity of
     /// `layout`.
     ///
-    /// It keeps key and version. See ``RecordMoves/isWhole``.
+    /// Key and version are unchanged. See ``RecordMoves/isWhole``.
     package mutating func append(_ record: RecordReader, as layout: RecordLayout) {
         let bytes = record.bytes
         let offset = arena.count

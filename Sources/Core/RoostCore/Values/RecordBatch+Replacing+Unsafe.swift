@@ -1,15 +1,15 @@
 extension RecordBatch {
-    /// Appends a copy of a record in which some fields have other values, null among them.
+    /// Appends a copy of a record in which some fields have new values, which can be null.
     ///
-    /// It keeps its version. What `append` of all values would make is the same record, byte for
-    /// byte.
+    /// The version is unchanged. The result is byte for byte the record that `append` creates from
+    /// all values.
     ///
     /// - Parameters:
-    ///   - record: The record to copy; not one of this batch.
-    ///   - values: The new values by field, of the record's own layout; each field once.
-    /// - Throws: `invalidValue` for a value that is not of the field's type or range,
-    ///   `limitExceeded` for a record that would become too large. The batch is unchanged after an
-    ///   error.
+    ///   - record: The record to copy, which must not be in this batch.
+    ///   - values: The new values by field of the record's layout, each field once.
+    /// - Throws: `invalidValue` for a value that does not fit the field's type or range,
+    ///   `limitExceeded` for a record that would become too large. After an error the batch is
+    ///   unchanged.
     package mutating func append(
         _ record: RecordReader, replacing values: [(field: RecordLayout.Field, value: Value)]
     ) throws(StoreError) {
@@ -34,24 +34,23 @@ extension RecordBatch {
         endRecord()
     }
 
-    /// Copies bitmap and slots into the record that is being built.
+    /// Copies bitmap and slots into the record being built.
     private mutating func copyFixedPart(of record: RecordReader) {
         let (from, to) = (RecordLayout.Header.bitmap, record.layout.fixedByteCount)
         let base = buildOffset
         arena.withUnsafeMutableBytes { arena in
-            // SAFETY: `beginRecord` has put a template of `to` bytes at `base`, and a record has at
-            // least as many of its own.
+            // SAFETY: `beginRecord` has written a template of `to` bytes at `base`, and a record
+            // has at least `to` bytes.
             UnsafeMutableRawBufferPointer(rebasing: arena[base + from..<base + to])
                 .copyMemory(from: UnsafeRawBufferPointer(rebasing: record.bytes[from..<to]))
         }
     }
 
-    /// Makes a field of the record that is being built null: its bit set, its slot zero.
+    /// Sets a field of the record being built to null: sets its bit and clears its slot.
     private mutating func clear(_ field: RecordLayout.Field) {
         let base = buildOffset
         arena.withUnsafeMutableBytes { arena in
-            // SAFETY: the slot and the bit of a field of the layout lie in what the template
-            // filled.
+            // SAFETY: the slot and the bit of a field of the layout are inside the template.
             arena[base + RecordLayout.Header.bitmap + field.index >> 3] |= 1 << UInt8(field.index & 7)
             for offset in 0..<field.kind.width { arena[base + field.byteOffset + offset] = 0 }
         }

@@ -10,15 +10,14 @@ extension Record {
 // MARK: Reading
 
 extension RecordBatch {
-    /// Runs `body` with a reader of the record at `index`, valid only inside it.
+    /// Runs `body` with a reader of the record at `index`. The reader is valid only inside `body`.
     @inlinable
     public func withRecord<Result, Failure: Error>(
         at index: Int, _ body: (RecordReader) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let entry = entries[index]
         return try arena.withUnsafeBytes { (arena) throws(Failure) in
-            // SAFETY: entries are made only by `endRecord` and `append`, for bytes that lie in the
-            // arena.
+            // SAFETY: only `endRecord` and `append` create entries, for bytes inside the arena.
             let bytes = UnsafeRawBufferPointer(rebasing: arena[entry.offset..<entry.offset + entry.count])
             return try body(RecordReader(unchecked: bytes, key: entry.key, model: model))
         }
@@ -40,19 +39,18 @@ extension RecordBatch {
 // MARK: Appending whole records
 
 extension RecordBatch {
-    /// Appends a copy of bytes that come from a file: structure and checksum are compared first.
+    /// Appends a copy of bytes from a file, after verifying their structure and checksum.
     ///
-    /// - Throws: Code `corrupted`, naming the object; the batch is unchanged.
+    /// - Throws: `corrupted`, with the object. The batch is then unchanged.
     public mutating func append(checking bytes: UnsafeRawBufferPointer, key: Int64) throws(StoreError) {
         let reader = try RecordReader(checking: bytes, key: key, model: model)
         try reader.verifyChecksum()
         append(reader)
     }
 
-    /// Appends a copy of a record whose structure is known to be right, and which is of the batch's
-    /// model.
+    /// Appends a copy of a record that has a valid structure and the batch's model.
     ///
-    /// Neither is compared.
+    /// Neither is checked.
     public mutating func append(_ record: RecordReader) {
         let offset = arena.count
         arena.append(contentsOf: record.bytes)
@@ -62,10 +60,10 @@ extension RecordBatch {
                 entity: Int32(truncatingIfNeeded: record.entityNumber)))
     }
 
-    /// Appends a copy of a record that the caller built after the layout of the entity with this
-    /// number, checksum included.
+    /// Appends a copy of a record that the caller built, including the checksum, for the entity
+    /// with this number.
     ///
-    /// Nothing is compared again: lengths, ends of the tail and header must be as the layout says.
+    /// The record is not checked. Lengths, tail ends and header must match the layout.
     package mutating func append(built bytes: UnsafeRawBufferPointer, key: Int64, entity: Int) {
         assert((try? RecordReader(checking: bytes, key: key, model: model)) != nil, "a record was not built right")
         let offset = arena.count
@@ -74,22 +72,22 @@ extension RecordBatch {
             Entry(offset: offset, count: bytes.count, key: key, entity: Int32(truncatingIfNeeded: entity)))
     }
 
-    /// Makes room for records, so that the batch does not move while they are appended.
+    /// Reserves memory, so that the batch does not move while records are appended.
     package mutating func reserveCapacity(_ count: Int, byteCount: Int) {
         entries.reserveCapacity(entries.count + count)
         arena.reserveCapacity(arena.count + byteCount)
     }
 
-    /// Appends a copy of a record, which must be of the batch's model.
+    /// Appends a copy of a record, which must have the batch's model.
     public mutating func append(_ record: Record) {
         precondition(record.model.hasVersionHashes(of: model), "a record of another model")
         record.withReader { append($0) }
     }
 
-    /// Appends a copy of the record at `index` of another batch, which must be of the same model.
+    /// Appends a copy of the record at `index` of another batch, which must have the same model.
     public mutating func append(_ batch: RecordBatch, at index: Int) { batch.withRecord(at: index) { append($0) } }
 
-    /// Appends copies of all records of another batch of a compatible model.
+    /// Appends copies of all records of another batch, which must have a compatible model.
     package mutating func append(contentsOf batch: RecordBatch) {
         let start = arena.count
         batch.arena.withUnsafeBytes { arena.append(contentsOf: $0) }
@@ -100,7 +98,7 @@ extension RecordBatch {
         }
     }
 
-    /// Sets the version counter of the last record, and its checksum accordingly.
+    /// Sets the version counter of the last record, and updates its checksum.
     package mutating func setVersionOfLast(_ version: UInt32) {
         guard let entry = entries.last else { return }
         arena.withUnsafeMutableBytes { arena in
@@ -120,11 +118,10 @@ extension RecordBatch {
 // MARK: Building records field by field
 
 extension RecordBatch {
-    /// Starts a record with every field null.
+    /// Starts a record in which every field is null.
     ///
-    /// Set fields, then call ``endRecord()``.
-    ///
-    /// Fields in the tail must be set in the layout's order; the others in any order.
+    /// Set fields, then call ``endRecord()``. Tail fields must be set in the layout's order, all
+    /// other fields in any order.
     public mutating func beginRecord(_ layout: RecordLayout, key: Int64, version: UInt32) {
         precondition(buildLayout == nil, "beginRecord without endRecord")
         buildLayout = layout
@@ -137,12 +134,12 @@ extension RecordBatch {
         arena.append(contentsOf: layout.template)
     }
 
-    /// Starts a record that is a copy of another one, key, version and all values included.
+    /// Starts a record that is a copy of another record, including key, version and all values.
     ///
-    /// For changing a few values of an object that was read: set what becomes different, then call
-    /// ``endRecord()``. The fields in the tail (text, URIs, data) stay as they are.
+    /// Use it to change a few values of an object: set the changed values, then call
+    /// ``endRecord()``. Fields in the tail (text, URIs, data) cannot be changed.
     ///
-    /// - Parameter record: A record of the batch's model; not one of this batch.
+    /// - Parameter record: A record with the batch's model, which must not be in this batch.
     public mutating func beginRecord(copying record: RecordReader) {
         precondition(buildLayout == nil, "beginRecord without endRecord")
         let layout = record.layout
@@ -151,14 +148,14 @@ extension RecordBatch {
         buildKey = record.key
         buildVersion = record.version
         buildFieldCount = layout.fields.count
-        // No field of the tail is left to be set.
+        // No tail field can be set.
         buildNextVariable = buildFieldCount
         buildTailOffset = arena.count + layout.fixedByteCount
         arena.append(contentsOf: record.bytes)
     }
 
-    /// Finishes the record: fills in the ends of null tail fields, version and checksum, and adds
-    /// it to the batch.
+    /// Ends the record: writes the ends of null tail fields, the version and the checksum, and adds
+    /// the record to the batch.
     public mutating func endRecord() {
         guard let layout = buildLayout else { preconditionFailure("endRecord without beginRecord") }
         fillEnds(upTo: buildFieldCount)
@@ -178,20 +175,20 @@ extension RecordBatch {
         buildLayout = nil
     }
 
-    /// Throws away the record that is being built.
+    /// Discards the record being built.
     public mutating func abandonRecord() {
         guard buildLayout != nil else { return }
         arena.removeLast(arena.count - buildOffset)
         buildLayout = nil
     }
 
-    /// Sets a field of 8 bytes: an integer, an order, or a plain reference's key.
+    /// Sets a field of 8 bytes: an integer, an order, or the key of a non-polymorphic reference.
     @inlinable
     public mutating func setInteger64(_ value: Int64, for field: RecordLayout.Field) {
         store(value.littleEndian, field: field)
     }
 
-    /// Sets an integer field of any width; throws code `invalidValue` if the value does not fit.
+    /// Sets an integer field of any width; throws `invalidValue` if the value does not fit.
     public mutating func setInteger(_ value: Int64, for field: RecordLayout.Field) throws(StoreError) {
         switch field.kind {
         case .integer64, .order, .reference: store(value.littleEndian, field: field)
@@ -208,9 +205,9 @@ extension RecordBatch {
         }
     }
 
-    /// Sets a double or date field, bit by bit; a float field is rounded to the nearest float.
+    /// Sets a double or date field exactly, or a float field rounded to the nearest float.
     ///
-    /// - Throws: Code `invalidValue` when a finite number is too large for a float.
+    /// - Throws: `invalidValue` if a finite number is too large for a float.
     public mutating func setDouble(_ value: Double, for field: RecordLayout.Field) throws(StoreError) {
         switch field.kind {
         case .double, .date: store(value.bitPattern.littleEndian, field: field)
@@ -222,7 +219,7 @@ extension RecordBatch {
         }
     }
 
-    /// Sets a float field by its bits.
+    /// Sets the bits of a float field.
     public mutating func setFloatBits(_ bits: UInt32, for field: RecordLayout.Field) {
         store(bits.littleEndian, field: field)
     }
@@ -242,7 +239,7 @@ extension RecordBatch {
         }
     }
 
-    /// Sets the 16 bytes of a UUID field; throws code `invalidValue` for any other count.
+    /// Sets the 16 bytes of a UUID field; throws `invalidValue` for any other number of bytes.
     public mutating func setUUID(_ bytes: UnsafeRawBufferPointer, for field: RecordLayout.Field) throws(StoreError) {
         guard bytes.count == 16, field.kind == .uuid else { throw wrongType(field, what: "a UUID") }
         clearNull(field)
@@ -254,10 +251,10 @@ extension RecordBatch {
 
     /// Sets a reference or object-ID field to an object of the entity with number `entity`.
     ///
-    /// - Throws: Code `invalidValue` when the key is not positive or the entity is not the
-    ///   destination or a subentity of it.
+    /// - Throws: `invalidValue` if the key is not positive, or if the entity is neither the
+    ///   destination nor a subentity of the destination.
     public mutating func setReference(entity: Int, key: Int64, for field: RecordLayout.Field) throws(StoreError) {
-        // The destination itself, as most references name it, needs no look at the model.
+        // Most references have exactly the destination entity and need no look-up in the model.
         guard key > 0,
             field.destination == entity
                 || entity >= 0 && entity < model.entities.count
@@ -282,7 +279,7 @@ extension RecordBatch {
     ///
     /// Text must be valid UTF-8; it is not checked here.
     ///
-    /// - Throws: Code `limitExceeded` when the record would become larger than
+    /// - Throws: `limitExceeded` if the record would become larger than
     ///   ``RecordLayout/maximumByteCount``.
     public mutating func setBytes(_ bytes: UnsafeRawBufferPointer, for field: RecordLayout.Field) throws(StoreError) {
         guard buildLayout != nil, field.kind.isVariable else { throw wrongType(field, what: "bytes") }
@@ -294,18 +291,18 @@ extension RecordBatch {
         buildNextVariable = field.index + 1
     }
 
-    /// Stores the current end of the tail into the slots of the tail fields from
-    /// `buildNextVariable` to `limit`.
+    /// Stores the current end of the tail in the slots of the tail fields from `buildNextVariable`
+    /// to `limit`.
     mutating func fillEnds(upTo limit: Int) {
         guard buildNextVariable < limit else { return }
         let end = UInt32(truncatingIfNeeded: arena.count - buildTailOffset).littleEndian
-        // The slots of the tail's fields, four bytes each, are the last before the tail.
+        // The slots of the tail fields, four bytes each, directly precede the tail.
         let (first, last) = (buildNextVariable - buildFieldCount, limit - buildFieldCount)
         let tail = buildTailOffset
         arena.withUnsafeMutableBytes { arena in
             for position in first..<last {
-                // SAFETY: the bytes lie between the start of the record and its tail, which the
-                // template filled.
+                // SAFETY: the bytes are between the start of the record and its tail, inside the
+                // template.
                 arena.storeBytes(of: end, toByteOffset: tail + 4 * position, as: UInt32.self)
             }
         }
@@ -316,8 +313,8 @@ extension RecordBatch {
     mutating func store<T: BitwiseCopyable>(_ value: T, field: RecordLayout.Field) {
         let (offset, bit) = (buildOffset + field.byteOffset, field.index)
         let bitmap = buildOffset + RecordLayout.Header.bitmap + bit >> 3
-        // SAFETY: the slot and the bit of a field of the layout lie in what the template filled;
-        // once for both, because each way into the array looks whether it is shared.
+        // SAFETY: the slot and the bit of a field of the layout are inside the template. Both use
+        // one access, because each access checks whether the array is shared.
         arena.withUnsafeMutableBytes { arena in
             arena[bitmap] &= ~(1 << UInt8(bit & 7))
             arena.storeBytes(of: value, toByteOffset: offset, as: T.self)
@@ -327,7 +324,7 @@ extension RecordBatch {
     @inlinable
     mutating func clearNull(_ field: RecordLayout.Field) {
         let bitmap = buildOffset + RecordLayout.Header.bitmap + field.index >> 3
-        // SAFETY: the bit of a field of the layout lies in what the template filled.
+        // SAFETY: the bit of a field of the layout is inside the template.
         arena.withUnsafeMutableBytes { $0[bitmap] &= ~(1 << UInt8(field.index & 7)) }
     }
 
@@ -353,8 +350,8 @@ extension RecordBatch {
 }
 
 extension RecordBatch {
-    /// Runs `body` with a function that gives a reader of the record at any index; neither may
-    /// leave `body`.
+    /// Runs `body` with a function that returns a reader of the record at an index. Neither may
+    /// escape `body`.
     @inlinable
     package func withReaders<Result>(
         _ body: ((Int) -> RecordReader) throws(StoreError) -> Result

@@ -1,14 +1,14 @@
 internal import Foundation
 
 extension RecordBatch {
-    /// Appends a record made of decoded values; properties that are not named are null.
+    /// Appends a record with decoded values. Properties without a value in `values` are null.
     ///
-    /// Names are those of attributes and to-one relationships; an element of a composite may be
-    /// named by its dotted path, and the place in an ordered inverse by
-    /// ``RecordLayout/orderFieldName(of:)``. Not for hot paths: see
-    /// ``beginRecord(_:key:version:)``.
+    /// The names are those of attributes and to-one relationships, the dotted path of a composite's
+    /// element, or ``RecordLayout/orderFieldName(of:)`` for the place in an ordered inverse. On hot
+    /// paths, use ``beginRecord(_:key:version:)`` instead.
+    ///
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidValue`, `invalidRequest` (abstract
-    ///   entity, key below 1), `limitExceeded`. The batch is unchanged after an error.
+    ///   entity, key below 1), `limitExceeded`. After an error the batch is unchanged.
     public mutating func append(
         _ id: ObjectID, version: UInt32 = 1, values: [String: Value]
     ) throws(StoreError) {
@@ -32,7 +32,7 @@ extension RecordBatch {
         endRecord()
     }
 
-    /// Splits a composite into its elements; anything else is one field.
+    /// Splits a composite into its elements; any other value belongs to one field.
     private func flatten(
         _ name: String, value: Value, layout: RecordLayout,
         into flat: inout [(field: RecordLayout.Field, value: Value)]
@@ -49,8 +49,8 @@ extension RecordBatch {
     /// Sets a field of the record being built to a decoded value; see
     /// ``beginRecord(_:key:version:)``.
     ///
-    /// - Throws: Code `invalidValue` when the value's type or range is not the field's. An integer
-    ///   is taken for a floating-point or decimal field when that loses nothing.
+    /// - Throws: `invalidValue` if the value does not fit the field's type or range. Integers are
+    ///   accepted for floating-point and decimal fields if the conversion is exact.
     public mutating func set(_ value: Value, for field: RecordLayout.Field) throws(StoreError) {
         switch (value, field.kind) {
         case (.null, _): return

@@ -1,8 +1,8 @@
 /// A reusable, contiguous buffer of records.
 ///
-/// Cursors fill batches and loaders take them, so dynamic dispatch and allocation cost nothing per
-/// record. A batch is reused: clear it with ``removeAll()``, which keeps its memory. Records in a
-/// batch have a sound structure; where they come from a file their checksums were compared too.
+/// Cursors and loaders use batches, so that dynamic dispatch and allocation cost nothing per
+/// record. To reuse a batch, call ``removeAll()``, which keeps its memory. The structure of all
+/// records in a batch is valid. For records from a file, the checksums were verified too.
 ///
 /// ```swift
 /// let cursor = try snapshot.fetch(FetchRequest("Track", where: "plays > 3"))
@@ -12,9 +12,10 @@
 /// }
 /// ```
 public struct RecordBatch: Sendable {
-    /// The bytes after which a cursor stops filling a batch; one record more may overshoot it.
+    /// The number of bytes after which a cursor stops filling a batch; the last record may exceed
+    /// it.
     package static let capacityBytes = 256 * 1024
-    /// The records after which a cursor stops filling a batch.
+    /// The number of records after which a cursor stops filling a batch.
     package static let capacityCount = 1024
 
     @usableFromInline
@@ -25,22 +26,22 @@ public struct RecordBatch: Sendable {
         @usableFromInline var entity: Int32
     }
 
-    /// The model whose layouts the records follow.
+    /// The model of the records.
     public let model: ManagedObjectModel
     @usableFromInline var arena = ReusedArray<UInt8>()
     @usableFromInline var entries = ReusedArray<Entry>()
-    /// The layout of the record that is being built, if any; it starts at `buildOffset`.
+    /// The layout of the record being built, or nil. The record starts at `buildOffset`.
     var buildLayout: RecordLayout?
     @usableFromInline var buildOffset = 0
     var buildKey: Int64 = 0
     var buildVersion: UInt32 = 0
-    /// The first tail field that may still be set.
+    /// The first tail field that can still be set.
     var buildNextVariable = 0
     /// The number of fields of the layout, and the offset of the tail in the arena.
     var buildFieldCount = 0
     var buildTailOffset = 0
 
-    /// An empty batch for records of `model`.
+    /// Creates an empty batch for records of `model`.
     public init(model: ManagedObjectModel) { self.model = model }
 
     /// The number of records.
@@ -52,7 +53,7 @@ public struct RecordBatch: Sendable {
     /// Whether a cursor should stop filling the batch.
     public var isFull: Bool { entries.count >= Self.capacityCount || arena.count >= Self.capacityBytes }
 
-    /// Removes all records and keeps the memory.
+    /// Removes all records, but keeps the memory.
     public mutating func removeAll() {
         entries.removeAll()
         arena.removeAll()
@@ -73,15 +74,15 @@ public struct RecordBatch: Sendable {
     /// The version of the record at `index`.
     public func version(at index: Int) -> UInt32 { withRecord(at: index) { $0.version } }
 
-    /// The value of a property of the record at `index`; throws code `unknownProperty`.
+    /// Returns the value of a property of the record at `index`; throws `unknownProperty`.
     public func value(_ name: String, at index: Int) throws(StoreError) -> Value {
         try withRecord(at: index) { (record) throws(StoreError) in try record.value(name) }
     }
 
-    /// Every property that is not null of the record at `index`.
+    /// Returns every property of the record at `index` that is not null.
     public func values(at index: Int) -> [String: Value] { withRecord(at: index) { $0.values() } }
 
-    /// A copy of the record at `index` that outlives the batch.
+    /// Returns a copy of the record at `index` that is independent of the batch.
     public func record(at index: Int) -> Record {
         withRecord(at: index) { Record($0, model: model) }
     }
@@ -112,7 +113,7 @@ public struct Record: Sendable, Hashable {
     /// The number of times the object was written.
     public var version: UInt32 { withReader { $0.version } }
 
-    /// Runs `body` with a reader of the record, valid only inside it.
+    /// Runs `body` with a reader of the record. The reader is valid only inside `body`.
     package func withReader<Result, Failure: Error>(
         _ body: (RecordReader) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -121,18 +122,18 @@ public struct Record: Sendable, Hashable {
         }
     }
 
-    /// The value of a property; throws code `unknownProperty`.
+    /// Returns the value of a property; throws `unknownProperty`.
     public func value(_ name: String) throws(StoreError) -> Value {
         try withReader { (reader) throws(StoreError) in try reader.value(name) }
     }
 
-    /// Every property that is not null.
+    /// Returns every property that is not null.
     public func values() -> [String: Value] { withReader { $0.values() } }
 
-    /// Whether both are the same object with the same bytes, version included.
+    /// Whether both records have the same key and the same bytes, including the version.
     public static func == (left: Record, right: Record) -> Bool { left.key == right.key && left.bytes == right.bytes }
 
-    /// Hashes in agreement with `==`.
+    /// Hashes consistently with `==`.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(key)
         hasher.combine(bytes)

@@ -1,11 +1,11 @@
 internal import CXXHash
 
-/// The hashes that checksums and digests are made of: XXH3, 64 bits.
+/// The hash functions for checksums and digests, based on XXH3.
 public enum RecordHash {
-    /// The content hash of a record: XXH3-64 over everything after the version counter, seeded by
-    /// the key.
+    /// Returns the content hash of a record: XXH3-64 of all bytes after the version counter, seeded
+    /// with the key.
     ///
-    /// The version counter does not enter, so stores with the same content and different histories
+    /// The version counter is not included, so stores with the same content and different histories
     /// have equal digests.
     @usableFromInline package static func content(of record: UnsafeRawBufferPointer, key: Int64) -> UInt64 {
         guard record.count > RecordLayout.Header.entity, let base = record.baseAddress else { return 0 }
@@ -14,11 +14,11 @@ public enum RecordHash {
             base + RecordLayout.Header.entity, record.count - RecordLayout.Header.entity, seed)
     }
 
-    /// Returns the mask of a version counter: exclusive or with a content hash gives the checksum.
+    /// Returns the mask of a version counter. The checksum is the content hash XOR this mask.
     @inlinable
     package static func versionMask(_ version: UInt32) -> UInt64 { UInt64(version) &* 0xD6E8_FEB8_6659_FD93 }
 
-    /// The hash of a link: XXH3-64 over relationship number, keys and orders, little-endian.
+    /// Returns the hash of a link: XXH3-64 of relationship number, keys and orders, little-endian.
     package static func link(_ link: Link, of relationship: Int) -> UInt64 {
         let words = (
             UInt64(relationship).littleEndian, link.source.littleEndian, link.target.littleEndian,
@@ -27,15 +27,15 @@ public enum RecordHash {
         return withUnsafeBytes(of: words) { XXH3_64bits($0.baseAddress, $0.count) }
     }
 
-    /// XXH3-64 of any bytes.
+    /// Returns XXH3-64 of any bytes.
     package static func bytes(_ bytes: UnsafeRawBufferPointer) -> UInt64 { XXH3_64bits(bytes.baseAddress, bytes.count) }
 
-    /// XXH3-128 of any bytes, high half first.
+    /// Returns XXH3-128 of any bytes, high half first.
     package static func wide(_ bytes: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64) {
         let hash = XXH3_128bits(bytes.baseAddress, bytes.count)
         return (hash.high64, hash.low64)
     }
 
-    /// XXH3-128 of any bytes, high half first.
+    /// Returns XXH3-128 of any bytes, high half first.
     public static func wide(_ bytes: [UInt8]) -> (high: UInt64, low: UInt64) { bytes.withUnsafeBytes { wide($0) } }
 }

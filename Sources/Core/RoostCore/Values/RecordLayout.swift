@@ -1,10 +1,11 @@
 /// The positions of the values in one entity's records.
 ///
-/// Computed once per entity of a model; see RECORD-FORMAT.md.
+/// Computed once for each entity of a model; see RECORD-FORMAT.md.
 ///
-/// A record is a header, a bitmap of nulls, one slot of natural width per field, and a tail with
-/// the bytes of strings and data. Reading one field is O(1) and touches nothing else. The layout
-/// follows from the entity's stored properties alone, so compatible models have the same layouts.
+/// A record consists of a header, a bitmap of nulls, one slot of natural width per field, and a
+/// tail with the bytes of strings and data. Reading a field is O(1) and reads nothing else. The
+/// layout depends only on the entity's stored properties, so compatible models have the same
+/// layouts.
 public final class RecordLayout: Sendable {
     /// One stored value of a record.
     public struct Field: Sendable, Hashable {
@@ -17,12 +18,13 @@ public final class RecordLayout: Sendable {
             case uuid
             /// An object-ID attribute, 12 bytes: key (8), entity number (4).
             case objectID
-            /// A to-one relationship to an entity with subentities, 12 bytes as ``objectID``.
+            /// A to-one relationship to an entity with subentities, 12 bytes with the format of
+            /// ``objectID``.
             case polymorphicReference
             /// A to-one relationship, 8 bytes: the key.
             case reference
-            /// The position of the object in the ordered relationship back, 8 bytes; goes with the
-            /// reference of that name.
+            /// The place of the object in the ordered inverse relationship, 8 bytes; belongs to the
+            /// reference with the same name.
             case order
             /// 8 bytes.
             case integer64
@@ -38,10 +40,10 @@ public final class RecordLayout: Sendable {
             case integer16
             /// 1 byte, 0 or 1.
             case boolean
-            /// No bytes: not null when the composite attribute itself is not null.
+            /// No bytes; not null if the composite attribute itself is not null.
             case composite
-            /// UTF-8 in the tail; the slot holds the end, 4 bytes, counted from the start of the
-            /// tail.
+            /// UTF-8 in the tail. The slot contains the end of the text, 4 bytes, as an offset in
+            /// the tail.
             case string
             /// A URI's text in the tail.
             case uri
@@ -50,7 +52,7 @@ public final class RecordLayout: Sendable {
             /// The stored form of a transformable value in the tail.
             case transformable
 
-            /// The bytes of the slot.
+            /// The number of bytes of the slot.
             @usableFromInline package var width: Int {
                 switch self {
                 case .decimal: 20
@@ -68,7 +70,7 @@ public final class RecordLayout: Sendable {
             @usableFromInline package var isVariable: Bool { rawValue >= Kind.string.rawValue }
         }
 
-        /// The property's name; the dotted path of a composite's element; `name#order` for an
+        /// The property's name, the dotted path of a composite's element, or `name#order` for an
         /// order.
         public let name: String
         /// The type of value in the slot.
@@ -77,20 +79,20 @@ public final class RecordLayout: Sendable {
         public let index: Int
         /// The offset of the slot from the start of the record.
         @usableFromInline package let byteOffset: Int
-        /// The number of the destination entity, for references; else nil.
+        /// The number of the destination entity, for references; otherwise nil.
         @usableFromInline package let destination: Int?
-        /// The number of the relationship, for references and orders; else nil.
+        /// The number of the relationship, for references and orders; otherwise nil.
         package let relationship: Int?
     }
 
-    /// A field before its place is known.
+    /// A field before its position is computed.
     struct Draft {
         var name: String
         var kind: Field.Kind
         var destination: Int?
         var relationship: Int?
 
-        /// The order of slots: by kind, then by the bytes of the names.
+        /// Compares in the order of slots: by kind, then by the bytes of the names.
         static func precedes(_ left: Draft, _ right: Draft) -> Bool {
             if left.kind != right.kind { return left.kind.rawValue < right.kind.rawValue }
             return left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
@@ -103,17 +105,17 @@ public final class RecordLayout: Sendable {
         @inlinable package static var checksum: Int { 0 }
         /// The version counter, 4 bytes.
         ///
-        /// Everything after it enters the content hash.
+        /// The content hash covers everything after it.
         @inlinable package static var version: Int { 8 }
         /// The entity number, 2 bytes.
         @inlinable package static var entity: Int { 12 }
         /// The number of fields, 2 bytes.
         @inlinable package static var fieldCount: Int { 14 }
-        /// The bitmap: bit *i* of byte *i* / 8 is set when field *i* is null.
+        /// The bitmap: bit *i* of byte *i* / 8 is set if field *i* is null.
         @inlinable package static var bitmap: Int { 16 }
     }
 
-    /// The most bytes a record may have.
+    /// The maximum number of bytes of a record.
     @inlinable package static var maximumByteCount: Int { 1 << 30 }
 
     /// The entity's name.
@@ -122,16 +124,16 @@ public final class RecordLayout: Sendable {
     package let entityNumber: Int
     /// The fields in the order of their slots: by kind, then by the bytes of their names.
     public let fields: [Field]
-    /// The bytes before the tail.
+    /// The number of bytes before the tail.
     package let fixedByteCount: Int
-    /// The position of the first field whose bytes are in the tail; the count of fields if there is
-    /// none.
+    /// The position of the first field whose bytes are in the tail; the number of fields if there
+    /// is none.
     package let firstVariableField: Int
-    /// A record without values, to start from: every field null.
+    /// A record in which every field is null, used as a template.
     @usableFromInline package let template: [UInt8]
     private let indexByName: [String: Int]
 
-    /// Lays out fields that are in the order of their slots.
+    /// Computes the positions of fields that are already in the order of their slots.
     init(entity: EntityName, entityNumber: Int, sortedDrafts sorted: [Draft]) {
         let bitmapByteCount = (sorted.count + 7) / 8
         var offset = Header.bitmap + bitmapByteCount
@@ -159,10 +161,10 @@ public final class RecordLayout: Sendable {
         self.template = template
     }
 
-    /// The field with this name, or nil.
+    /// Returns the field with this name, or nil.
     public func field(_ name: String) -> Field? { indexByName[name].map { fields[$0] } }
 
-    /// The field with this name; throws code `unknownProperty`, naming the nearest one.
+    /// Returns the field with this name; throws `unknownProperty`, with the nearest name.
     public func requireField(_ name: String) throws(StoreError) -> Field {
         guard let field = field(name) else {
             let hint = nearestName(to: name, among: fields.map(\.name)).map { "; did you mean '\($0)'?" } ?? "."
@@ -171,6 +173,6 @@ public final class RecordLayout: Sendable {
         return field
     }
 
-    /// The name of the order that goes with the to-one relationship `relationship`.
+    /// Returns the name of the order field of the to-one relationship `relationship`.
     package static func orderFieldName(of relationship: String) -> String { relationship + "#order" }
 }

@@ -1,12 +1,12 @@
-/// A plan for copying fields of one layout to equal fields of another: slots and tails as bytes, in
-/// runs of adjacent fields.
+/// A plan for copying fields of one layout to equal fields of another layout, as bytes of adjacent
+/// slots and tails.
 ///
-/// Made once for two layouts, used for many records:
-/// ``RecordBatch/beginRecord(_:key:version:startingWith:)``, then ``RecordBatch/moveSlots(of:_:)``,
-/// then ``RecordBatch/moveTail(of:_:)`` for each of the ``tails`` among the tail fields that are
-/// set.
+/// Create it once for two layouts, and use it for many records. Call
+/// ``RecordBatch/beginRecord(_:key:version:startingWith:)``, then
+/// ``RecordBatch/moveSlots(of:by:)``, then ``RecordBatch/moveTail(of:tail:by:)`` for each of the
+/// ``tails``, in order with other tail fields.
 package struct RecordMoves: Sendable {
-    /// Slots that lie side by side in both layouts.
+    /// Slots that are adjacent in both layouts.
     struct Slots: Sendable {
         var from: Int
         var to: Int
@@ -21,29 +21,30 @@ package struct RecordMoves: Sendable {
         var toMask: UInt8
     }
 
-    /// Fields whose bytes are in the tail, side by side in both layouts.
+    /// Tail fields that are adjacent in both layouts.
     package struct Tail: Sendable {
-        /// The first of the fields it sets.
+        /// The first field to set.
         package let firstField: Int
         /// The number of fields.
         package fileprivate(set) var count: Int
-        /// The offset of the first field's slot, in either layout.
+        /// The offset of the first field's slot in the source layout, and in the destination
+        /// layout.
         let from: Int
         let to: Int
-        /// Whether the first field starts at the beginning of the tail it comes from.
+        /// Whether the first field is at the beginning of the source tail.
         let isFirst: Bool
     }
 
     let slots: [Slots]
     let nullBits: [NullBit]
-    /// The byte count of the records that fields come from, without their tails.
+    /// The number of bytes of source records, without their tails.
     let fixedByteCount: Int
     /// The tails, in the order in which they must be set.
     package let tails: [Tail]
-    /// Whether a whole record is a whole record of the other layout, but for the entity's number.
+    /// Whether a whole record can be copied, with only the entity number changed.
     package let isWhole: Bool
 
-    /// Makes moves of pairs of fields of the same kind; no field is set twice.
+    /// Creates moves for pairs of fields of the same kind. No field may be set twice.
     package init(
         _ fields: [(from: RecordLayout.Field, to: RecordLayout.Field)], from: RecordLayout, to: RecordLayout
     ) {

@@ -2,31 +2,32 @@ internal import Foundation
 
 /// A view of one record's bytes, valid only inside the closure that receives it.
 ///
-/// Its structure was checked before it was made (lengths, ends, entity), so reading cannot leave
-/// the bytes. Fields are addressed by ``RecordLayout/Field`` of ``layout``; reading a null field
-/// gives zero, or no bytes.
+/// The structure of the record (lengths, ends, entity) was checked before, so reading cannot exceed
+/// the bytes. Fields are addressed by ``RecordLayout/Field`` of ``layout``. Reading a null field
+/// returns zero, or no bytes.
 public struct RecordReader {
     /// The record's bytes.
     public let bytes: UnsafeRawBufferPointer
     /// The object's key.
     public let key: Int64
-    // SAFETY: a reader is valid only inside the closure it was passed to, and so are the bytes. Its
-    // maker (a batch, a record, a store's snapshot) holds the model meanwhile, and the model its
-    // shapes. Counting references would cost more than reading a field.
+    // SAFETY: a reader and its bytes are valid only inside the closure that receives them. The
+    // creator of the reader (a batch, a record, a store's snapshot) retains the model meanwhile,
+    // and the model retains its shapes. Reference counting would cost more than reading a field.
     @usableFromInline unowned(unsafe) let unownedModel: ManagedObjectModel.Resolved
 
     /// The layout of the record.
     @inlinable public var layout: RecordLayout { unownedModel.shape(entityNumber).layout }
-    /// The model whose layouts apply.
+    /// The model of the record.
     @inlinable package var model: ManagedObjectModel { ManagedObjectModel(resolved: unownedModel) }
 
-    /// Wraps bytes after checking their structure: header, entity, field count, ends of the tail.
+    /// Creates a reader after checking the structure: header, entity, field count, ends of the
+    /// tail.
     ///
     /// - Parameters:
     ///   - bytes: One whole record.
     ///   - key: The object's key, for messages and hashes.
-    ///   - model: The model whose layouts apply; the caller holds it as long as the reader is used.
-    /// - Throws: Code `corrupted`, naming the object.
+    ///   - model: The model of the record. The caller must retain it while the reader is used.
+    /// - Throws: `corrupted`, with the object.
     /// - Complexity: O(1) plus the number of fields in the tail.
     package init(
         checking bytes: UnsafeRawBufferPointer, key: Int64, model: ManagedObjectModel
@@ -37,7 +38,7 @@ public struct RecordReader {
         self.init(unchecked: bytes, key: key, model: model)
     }
 
-    /// Wraps bytes whose structure is known to be right.
+    /// Creates a reader of bytes whose structure is known to be valid.
     @inlinable
     package init(unchecked bytes: UnsafeRawBufferPointer, key: Int64, model: ManagedObjectModel) {
         self.bytes = bytes
@@ -45,33 +46,33 @@ public struct RecordReader {
         unownedModel = model.resolved
     }
 
-    /// Wraps a row in memory of the caller's own, whose structure is known to be right.
+    /// Creates a reader of a row in the caller's own memory, whose structure is known to be valid.
     ///
-    /// For rows that the caller copied from a batch or built itself. Filters and orders read them
-    /// as they read a batch; the key may be any number.
+    /// Use it for rows that the caller copied from a batch or built. Filters and orders read them
+    /// like records of a batch. The key may be any number.
     ///
     /// - Parameters:
-    ///   - row: The first byte of one whole record; any alignment.
+    ///   - row: The first byte of one whole record, with any alignment.
     ///   - byteCount: The record's length.
     ///   - key: The object's key.
-    ///   - model: The model whose layouts apply; the caller holds it, and the bytes, as long as the
-    ///     reader is used.
+    ///   - model: The model of the record. The caller must retain it and the bytes while the reader
+    ///     is used.
     @inlinable
     package init(row: UnsafeRawPointer, byteCount: Int, key: Int64, model: ManagedObjectModel) {
         self.init(unchecked: UnsafeRawBufferPointer(start: row, count: byteCount), key: key, model: model)
     }
 
-    /// Wraps a row in memory of the caller's own after checking its structure, as
-    /// ``init(checking:key:model:)`` does.
+    /// Creates a reader of a row in the caller's own memory after checking its structure; see
+    /// ``init(checking:key:model:)``.
     ///
-    /// - Throws: Code `corrupted`, naming the object.
+    /// - Throws: `corrupted`, with the object.
     package init(
         checkingRow row: UnsafeRawPointer, byteCount: Int, key: Int64, model: ManagedObjectModel
     ) throws(StoreError) {
         try self.init(checking: UnsafeRawBufferPointer(start: row, count: byteCount), key: key, model: model)
     }
 
-    /// The same, of a model that the caller holds.
+    /// Creates a reader of bytes with a valid structure, for a model that the caller retains.
     @inlinable
     init(unchecked bytes: UnsafeRawBufferPointer, key: Int64, resolved: borrowing ManagedObjectModel.Resolved) {
         self.bytes = bytes
@@ -86,8 +87,8 @@ public struct RecordReader {
             damagedObject: entity.map { ObjectID($0, key: key) })
     }
 
-    /// SAFETY: callers pass offsets below `layout.fixedByteCount`, which `init(checking:)` compared
-    /// with the length.
+    /// SAFETY: callers pass offsets below `layout.fixedByteCount`, and `init(checking:)` has
+    /// checked that the record has at least this length.
     @inlinable
     static func load<T: BitwiseCopyable & FixedWidthInteger>(
         _ bytes: UnsafeRawBufferPointer, offset: Int, as type: T.Type
@@ -99,7 +100,7 @@ public struct RecordReader {
 extension RecordReader {
     /// The object's identity.
     public var id: ObjectID { ObjectID(layout.entity, key: key) }
-    /// The number of the entity in the header of a record.
+    /// Returns the entity number in the header of a record.
     package static func entityNumber(in bytes: UnsafeRawBufferPointer) -> Int {
         Int(load(bytes, offset: RecordLayout.Header.entity, as: UInt16.self))
     }
@@ -108,20 +109,19 @@ extension RecordReader {
     package var entityNumber: Int { Int(Self.load(bytes, offset: RecordLayout.Header.entity, as: UInt16.self)) }
     /// The number of the root of the object's hierarchy.
     package var root: Int { unownedModel.shape(entityNumber).root }
-    /// The number of times the object was written: 1 after its insertion, one more after each
-    /// update.
+    /// The number of times the object was written: 1 after its insertion, plus 1 for each update.
     @inlinable
     public var version: UInt32 { Self.load(bytes, offset: RecordLayout.Header.version, as: UInt32.self) }
-    /// The checksum that the record carries.
+    /// The checksum in the record.
     @inlinable
     package var storedChecksum: UInt64 { Self.load(bytes, offset: RecordLayout.Header.checksum, as: UInt64.self) }
-    /// The content hash that the record carries, out of its checksum.
+    /// The content hash in the record, extracted from the checksum.
     @inlinable
     public var storedContentHash: UInt64 { storedChecksum ^ RecordHash.versionMask(version) }
     /// The content hash, computed from the bytes.
     package var computedContentHash: UInt64 { RecordHash.content(of: bytes, key: key) }
 
-    /// Compares the record's checksum with its bytes; throws code `corrupted`, naming the object.
+    /// Verifies the record's checksum; throws `corrupted`, with the object.
     package func verifyChecksum() throws(StoreError) {
         guard computedContentHash == storedContentHash else {
             throw Self.damaged(key: key, entity: layout.entity, reason: "its checksum does not match its bytes")
@@ -134,7 +134,7 @@ extension RecordReader {
         bytes[RecordLayout.Header.bitmap + field.index >> 3] & (1 << UInt8(field.index & 7)) != 0
     }
 
-    /// The value of an integer field of any width, or of an order, or the key of a reference.
+    /// Returns the value of an integer field of any width, an order, or the key of a reference.
     @inlinable
     public func integer(_ field: borrowing RecordLayout.Field) -> Int64 {
         switch field.kind {
@@ -147,7 +147,7 @@ extension RecordReader {
         }
     }
 
-    /// The value of a double, float or date field, as a double.
+    /// Returns the value of a double, float or date field as a double.
     @inlinable
     public func double(_ field: borrowing RecordLayout.Field) -> Double {
         switch field.kind {
@@ -157,30 +157,30 @@ extension RecordReader {
         }
     }
 
-    /// The bits of a float field, which conversion to double would change for a signalling NaN.
+    /// Returns the bits of a float field. A conversion to double would change a signaling NaN.
     @inlinable
     package func floatBits(_ field: borrowing RecordLayout.Field) -> UInt32 {
         field.kind == .float ? Self.load(bytes, offset: field.byteOffset, as: UInt32.self) : 0
     }
 
-    /// The value of a boolean field.
+    /// Returns the value of a boolean field.
     @inlinable
     public func boolean(_ field: borrowing RecordLayout.Field) -> Bool {
         field.kind == .boolean && bytes[field.byteOffset] != 0
     }
 
-    /// The value of a decimal field; nil when its bytes are not canonical.
+    /// Returns the value of a decimal field; nil if its bytes are not canonical.
     package func decimal(_ field: borrowing RecordLayout.Field) -> DecimalNumber? {
         field.kind == .decimal ? DecimalNumber(slot: bytes(field)) : nil
     }
 
-    /// The bytes of the field: the tail's part of a variable field, the slot of any other.
+    /// Returns the bytes of a field: a part of the tail for a variable field, otherwise the slot.
     @inlinable
     public func bytes(_ field: borrowing RecordLayout.Field) -> UnsafeRawBufferPointer {
         guard field.kind.isVariable else {
             return UnsafeRawBufferPointer(rebasing: bytes[field.byteOffset..<field.byteOffset + field.kind.width])
         }
-        // The shape, not the layout: reading it counts no references.
+        // Reading the shape instead of the layout avoids reference counting.
         let shape = unownedModel.shape(entityNumber)
         let start =
             field.byteOffset == shape.firstVariableByteOffset
@@ -190,8 +190,8 @@ extension RecordReader {
         return UnsafeRawBufferPointer(rebasing: bytes[tail + start..<tail + end])
     }
 
-    /// The key and the concrete entity's number that a reference or object-ID field holds; nil when
-    /// null.
+    /// Returns the key and the concrete entity's number in a reference or object-ID field; nil if
+    /// the field is null.
     @inlinable
     package func reference(_ field: borrowing RecordLayout.Field) -> (entity: Int, key: Int64)? {
         guard !isNull(field) else { return nil }
@@ -205,15 +205,15 @@ extension RecordReader {
         }
     }
 
-    /// Returns the number of code points in a text, which is also the value of the predicate
+    /// Returns the number of code points of a text, which is also the result of the predicate
     /// function `length`.
     package func codePointCount(_ field: RecordLayout.Field) -> Int {
         bytes(field).reduce(0) { $1 & 0xC0 == 0x80 ? $0 : $0 &+ 1 }
     }
 
-    /// The field's value, decoded.
+    /// Returns the field's decoded value.
     ///
-    /// A composite's marker decodes to the whole composite.
+    /// For the marker field of a composite, returns the whole composite.
     public func value(_ field: RecordLayout.Field) -> Value {
         guard !isNull(field) else { return .null }
         switch field.kind {
@@ -240,13 +240,13 @@ extension RecordReader {
         }
     }
 
-    /// The value of the property with this name; throws code `unknownProperty`.
+    /// Returns the value of the property with this name; throws `unknownProperty`.
     public func value(_ name: String) throws(StoreError) -> Value { value(try layout.requireField(name)) }
 
-    /// Every field that is not null, by name: attributes, to-one relationships and their places;
-    /// composites as a whole.
+    /// Returns every field that is not null, by name: attributes, to-one relationships and their
+    /// places. Composites are returned as a whole.
     ///
-    /// What ``RecordBatch/append(_:version:values:)`` makes of them is the same record.
+    /// ``RecordBatch/append(_:version:values:)`` creates the same record from these values.
     public func values() -> [String: Value] {
         var values: [String: Value] = [:]
         for field in layout.fields where !field.name.contains(".") && !isNull(field) {
@@ -255,11 +255,11 @@ extension RecordReader {
         return values
     }
 
-    /// Checks everything that the structure check leaves out: canonical bytes, valid UTF-8, known
-    /// entities.
+    /// Checks everything except the structure: canonical bytes, valid UTF-8, known entities.
     ///
-    /// A record that passes is byte for byte the record that its values make.
-    /// - Throws: Code `corrupted`, naming object and property.
+    /// A record that passes is byte for byte the record that is created from its values.
+    ///
+    /// - Throws: `corrupted`, with the object and the property.
     package func validate() throws(StoreError) {
         try verifyChecksum()
         for bit in layout.fields.count..<(layout.fields.count + 7) / 8 * 8
@@ -293,7 +293,7 @@ extension RecordReader {
 }
 
 extension DecimalNumber {
-    /// Reads the 20 bytes of a decimal's slot in a record; nil when they are not canonical.
+    /// Reads the 20 bytes of a decimal's slot in a record; returns nil if they are not canonical.
     package init?(slot bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 20 else { return nil }
         let low = RecordReader.load(bytes, offset: 0, as: UInt64.self)

@@ -1,23 +1,23 @@
 /// The data for checking the structure of records, by entity number.
 ///
-/// Belongs to a built model. Every record that is read needs it, so it holds plain numbers: reading
-/// it costs no reference counting.
+/// It belongs to a built model and is used for every record that is read. It contains only plain
+/// numbers, so that reading it needs no reference counting.
 @usableFromInline
 final class RecordShapes: @unchecked Sendable {
     // Proof of Sendable: the shapes are written in `init`, before the object is shared, and freed
     // in `deinit`.
 
-    /// One entity's records.
+    /// The shape of one entity's records.
     @usableFromInline
     struct Shape {
         @usableFromInline let fieldCount: Int
         @usableFromInline let fixedByteCount: Int
-        /// The offset of the first tail field's slot; the slots of tail fields lie side by side up
-        /// to the tail.
+        /// The offset of the first tail field's slot. The slots of tail fields are adjacent and
+        /// directly precede the tail.
         @usableFromInline let firstVariableByteOffset: Int
         /// The number of the root of the entity's hierarchy.
         @usableFromInline let root: Int
-        // SAFETY: `layouts` holds it as long as there are shapes.
+        // SAFETY: `layouts` retains the layout as long as the shapes exist.
         @usableFromInline unowned(unsafe) let layout: RecordLayout
     }
 
@@ -42,8 +42,8 @@ final class RecordShapes: @unchecked Sendable {
 }
 
 extension ManagedObjectModel.Resolved {
-    /// The shape of an entity's records; the number of a record that follows another model is a
-    /// mistake of the program.
+    /// Returns the shape of an entity's records. Traps if the number comes from a record of another
+    /// model, which is an error in the program.
     @inlinable
     func shape(_ entity: Int) -> RecordShapes.Shape {
         precondition(entity < shapes.count, "the record follows another model than the batch or reader it is in")

@@ -1,30 +1,30 @@
-/// Checks records as they are read from a storage, one after the other.
+/// Verifies records that are read from storage.
 ///
-/// Checking a record counts no references and makes nothing but the reader it returns. The model
-/// must be held by the caller as long as the verifier and its readers are used.
+/// Verification uses no reference counting and creates only the returned reader. The caller must
+/// retain the model while the verifier and its readers are used.
 @usableFromInline  // Without it other modules of the package call what is inlinable, for each record.
 package struct RecordVerifier {
-    // SAFETY: the caller holds the model, see above.
+    // SAFETY: the caller retains the model, see above.
     @usableFromInline unowned(unsafe) let model: ManagedObjectModel.Resolved
-    // Of the model, which never changes them.
+    // The shapes of the model, which never change.
     @usableFromInline let shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>
     @usableFromInline let root: Int
     @usableFromInline let comparesChecksums: Bool
 
-    /// A flaw of a record, in the order in which flaws are looked for.
+    /// A flaw of a record, in the order of the checks.
     @usableFromInline
     enum Flaw {
         case header, unknownEntity, otherFields, overlap, length, checksum, otherHierarchy
     }
 
-    /// A verifier of records of one hierarchy.
+    /// Creates a verifier for records of one hierarchy.
     ///
     /// - Parameters:
-    ///   - model: The model whose layouts apply.
-    ///   - root: The number of the hierarchy's root.
-    ///   - comparesChecksums: Whether checksums are compared with the bytes. Without it only the
-    ///     structure is checked, which is enough for bytes that cannot have changed since a batch
-    ///     was made of them.
+    ///   - model: The model of the records.
+    ///   - root: The number of the hierarchy's root entity.
+    ///   - comparesChecksums: Whether checksums are verified. If false, only the structure is
+    ///     checked, which is enough for bytes that cannot have changed since they were copied from
+    ///     a batch.
     @inlinable
     package init(model: ManagedObjectModel, root: Int, comparesChecksums: Bool = true) {
         self.model = model.resolved
@@ -35,12 +35,12 @@ package struct RecordVerifier {
 
     /// Returns a reader of a record after checking its structure, checksum and hierarchy.
     ///
-    /// - Throws: Code `corrupted`, always naming the object: by the hierarchy's root if its own
-    ///   entity is unknown.
+    /// - Throws: `corrupted`, always with the object. If the record's entity is unknown, the object
+    ///   has the root entity of the hierarchy.
     /// - Complexity: O(bytes).
     @inlinable @inline(__always)
     package func record(_ bytes: UnsafeRawBufferPointer, key: Int64) throws(StoreError) -> RecordReader {
-        // A flaw is looked for again to describe it: few records are damaged, and all are read.
+        // The flaw is computed again for the message, because few records are damaged.
         guard flaw(bytes, key: key) == nil else { throw error(bytes, key: key) }
         return RecordReader(unchecked: bytes, key: key, resolved: model)
     }
@@ -55,13 +55,13 @@ package struct RecordVerifier {
                 return .checksum
             }
         }
-        // The structure is right, so the entity is one of the model's.
+        // The structure is valid, so the model has this entity.
         let entity = Int(RecordReader.load(bytes, offset: RecordLayout.Header.entity, as: UInt16.self))
         return shapes[entity].root == root ? nil : .otherHierarchy
     }
 
-    /// Returns a flaw that would make reading leave the bytes: lengths and ends that do not fit
-    /// together, another entity's fields.
+    /// Returns a flaw that would let reading exceed the bytes: inconsistent lengths and ends, or
+    /// the fields of another entity.
     @inlinable @inline(__always)
     static func structuralFlaw(
         _ bytes: UnsafeRawBufferPointer, shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>

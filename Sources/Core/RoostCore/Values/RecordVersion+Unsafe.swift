@@ -1,8 +1,8 @@
 extension RecordReader {
-    /// Runs `body` with the record's bytes at a version.
+    /// Runs `body` with the record's bytes, with the given version.
     ///
-    /// A record at another version is copied into `scratch`, whose memory is reused for the next
-    /// record.
+    /// If the record has another version, it is copied into `scratch`, whose memory is reused for
+    /// the next record.
     package func withBytes<Result, Failure: Error>(
         version newVersion: UInt32, scratch: inout [UInt8], _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -1,22 +1,21 @@
 public import Foundation
 
-/// The identity of a store, printed as upper-case UUID text.
+/// The identity of a store, with upper-case UUID text.
 ///
-/// A copied file keeps its UUID, so two stores may have the same one.
+/// A copied file has the same UUID, so several stores may have the same identity.
 public struct StoreUUID: Hashable, Sendable, CustomStringConvertible {
     /// The UUID.
     public let uuid: UUID
 
-    /// A new, random identity.
+    /// Creates a new, random identity.
     public init() { uuid = UUID() }
 
-    /// Wraps a UUID.
+    /// Creates an identity with the given UUID.
     public init(_ uuid: UUID) { self.uuid = uuid }
 
-    /// The identity that follows from `bytes`, always the same: for stores of foreign formats,
-    /// which have none of their own.
+    /// Creates an identity from `bytes`, for stores of foreign formats, which have no identity.
     ///
-    /// Two stores have the same one only when their bytes are the same.
+    /// The result is always the same for equal bytes, and different for different bytes.
     public init(derivedFrom bytes: [UInt8]) {
         let (high, low) = RecordHash.wide(bytes)
         func byte(_ word: UInt64, position: UInt64) -> UInt8 {
@@ -26,7 +25,7 @@ public struct StoreUUID: Hashable, Sendable, CustomStringConvertible {
             uuid: (
                 byte(high, position: 0), byte(high, position: 1), byte(high, position: 2), byte(high, position: 3),
                 byte(high, position: 4), byte(high, position: 5),
-                // Version 8 and the variant of RFC 9562: a UUID made by a rule of its own.
+                // Version 8 and the variant of RFC 9562: a UUID with a custom algorithm.
                 byte(high, position: 6) & 0x0F | 0x80, byte(high, position: 7), byte(low, position: 0) & 0x3F | 0x80,
                 byte(low, position: 1), byte(low, position: 2),
                 byte(low, position: 3), byte(low, position: 4), byte(low, position: 5), byte(low, position: 6),
@@ -34,7 +33,7 @@ public struct StoreUUID: Hashable, Sendable, CustomStringConvertible {
             ))
     }
 
-    /// Reads UUID text; nil when `text` is not a UUID.
+    /// Reads UUID text; returns nil for any other text.
     public init?(_ text: String) {
         guard let uuid = UUID(uuidString: text) else { return nil }
         self.uuid = uuid

@@ -1,14 +1,14 @@
 extension UnsafeRawBufferPointer {
-    /// Whether the bytes are well-formed UTF-8, as table 3-7 of the Unicode standard says: no
-    /// surrogates, nothing overlong or cut off.
+    /// Whether the bytes are well-formed UTF-8 by table 3-7 of the Unicode standard: no surrogates,
+    /// and no overlong or truncated sequences.
     ///
-    /// ASCII goes eight bytes at a time.
+    /// ASCII is checked eight bytes at a time.
     package var isValidUTF8: Bool { isASCII || isValidBeyondASCII }
 
     /// Whether no byte has its highest bit set.
     ///
-    /// Most texts are ASCII. The last word overlaps the one before it, so that no byte is examined
-    /// alone.
+    /// Most texts are ASCII. The last word overlaps the word before it, so that no byte is checked
+    /// individually.
     private var isASCII: Bool {
         guard let base = baseAddress else { return true }
         guard count >= 8 else {
@@ -16,7 +16,7 @@ extension UnsafeRawBufferPointer {
             for byte in self { bits |= byte }
             return bits < 0x80
         }
-        // SAFETY: a word is read only where all of its eight bytes are before `count`.
+        // SAFETY: a word is read only if all of its eight bytes are before `count`.
         let last = count - 8
         var bits = base.loadUnaligned(fromByteOffset: last, as: UInt64.self)
         var offset = 0
@@ -27,7 +27,7 @@ extension UnsafeRawBufferPointer {
         return bits & 0x8080_8080_8080_8080 == 0
     }
 
-    /// As ``isValidUTF8``, one sequence after the other.
+    /// Whether the bytes are well-formed UTF-8, checked sequence by sequence.
     private var isValidBeyondASCII: Bool {
         let high: UInt64 = 0x8080_8080_8080_8080
         var offset = 0
@@ -45,8 +45,8 @@ extension UnsafeRawBufferPointer {
                 offset += 1
                 continue
             }
-            // What may follow at once depends on the lead byte, so that nothing is overlong, a
-            // surrogate or beyond U+10FFFF.
+            // The allowed range of the second byte depends on the lead byte. It excludes overlong
+            // sequences, surrogates, and code points beyond U+10FFFF.
             let (length, low, high): (Int, UInt8, UInt8)
             switch lead {
             case 0xC2...0xDF: (length, low, high) = (2, 0x80, 0xBF)

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// One property's value, decoded.
+/// The decoded value of a property.
 ///
-/// A closed set: what no case can hold, no store can hold.
+/// The cases include all values that stores support.
 ///
-/// Two values are equal exactly when their stored bytes are: NaN equals NaN of the same bits, 0.0
-/// differs from −0.0, and the decimals 1.0 and 1.00 are equal. Predicates compare numerically
-/// instead; see ``FetchRequest/Predicate``.
+/// Two values are equal if and only if their stored bytes are equal. NaN equals NaN with the same
+/// bits, 0.0 differs from −0.0, and the decimals 1.0 and 1.00 are equal. Predicates compare
+/// numerically instead; see ``FetchRequest/Predicate``.
 ///
 /// ```swift
 /// let row: [String: Value] = ["title": "Amelia", "plays": 4, "album": .objectID(album)]
@@ -32,11 +32,11 @@ public enum Value: Sendable {
     case string(String)
     /// Bytes: binary data, or the stored form of a transformable value.
     case data(Data)
-    /// Seconds since 2001-01-01 00:00:00 UTC, every bit kept.
+    /// A point in time, stored exactly as seconds since 2001-01-01 00:00:00 UTC.
     case date(Date)
     /// A UUID.
     case uuid(UUID)
-    /// A URI, kept as its text, whether or not Foundation would accept it as a URL.
+    /// A URI, stored as its text even if Foundation does not accept it as a URL.
     case uri(String)
     /// The destination of a to-one relationship, or an object-ID attribute.
     case objectID(ObjectID)
@@ -51,7 +51,7 @@ public enum Value: Sendable {
 }
 
 extension Value: Hashable {
-    /// Compares the stored form; see the type's description.
+    /// Compares the stored form; see ``Value``.
     public static func == (left: Value, right: Value) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -59,8 +59,8 @@ extension Value: Hashable {
         case (.int(let a), .int(let b)): a == b
         case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
         case (.decimal(let a), .decimal(let b)): a == b || (a.isNaN && b.isNaN)
-        // Code points, not canonical equivalence: "é" in one and in two scalars are different
-        // stored values.
+        // Code points are compared, not canonical equivalence: "é" as one scalar and as two scalars
+        // are different stored values.
         case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
         case (.data(let a), .data(let b)): a == b
         case (.date(let a), .date(let b)):
@@ -74,7 +74,7 @@ extension Value: Hashable {
         }
     }
 
-    /// Hashes in agreement with `==`.
+    /// Hashes consistently with `==`.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)
@@ -89,7 +89,8 @@ extension Value: Hashable {
         case .uuid(let value): hasher.combine(value)
         case .objectID(let value): hasher.combine(value)
         case .composite(let elements):
-            // Nulls are absent elements; dictionaries hash without regard to order.
+            // A null element equals an absent element. Dictionaries are hashed independently of
+            // their order.
             hasher.combine(elements.filter { !$0.value.isNull })
         }
     }
@@ -98,20 +99,20 @@ extension Value: Hashable {
 extension Value: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByStringLiteral, ExpressibleByNilLiteral
 {
-    /// A boolean value.
+    /// Creates a boolean value.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// An integer value.
+    /// Creates an integer value.
     public init(integerLiteral value: Int64) { self = .int(value) }
-    /// A floating-point value.
+    /// Creates a floating-point value.
     public init(floatLiteral value: Double) { self = .double(value) }
-    /// A text value.
+    /// Creates a text value.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// The null value.
+    /// Creates the null value.
     public init(nilLiteral: ()) { self = .null }
 }
 
 extension Value {
-    /// The kind of this value, for messages: never the value itself.
+    /// The kind of this value, for messages, which never contain the value itself.
     package var kindDescription: String {
         switch self {
         case .null: "null"
@@ -131,7 +132,7 @@ extension Value {
 }
 
 extension Value: CustomStringConvertible, CustomDebugStringConvertible {
-    /// A description for debugging, not for storage or for messages of errors.
+    /// A description for debugging, not for storage or error messages.
     ///
     /// Dates are printed as seconds: Foundation's own description of a `Date` traps on NaN and
     /// infinities.
@@ -154,7 +155,7 @@ extension Value: CustomStringConvertible, CustomDebugStringConvertible {
         }
     }
 
-    /// As ``description``.
+    /// The ``description``.
     public var debugDescription: String { description }
 }
 
