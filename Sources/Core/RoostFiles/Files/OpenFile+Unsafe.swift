@@ -75,7 +75,7 @@ struct FileStatus {
 func isUsable(_ path: String) -> Bool {
     guard !path.isEmpty else { return false }
     let hasNUL = path.utf8.withContiguousStorageIfAvailable { bytes in
-        // SAFETY: no more bytes are looked at than the text has.
+        // SAFETY: `memchr` reads no more bytes than the text has.
         bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
     }
     return !(hasNUL ?? path.utf8.contains(0))

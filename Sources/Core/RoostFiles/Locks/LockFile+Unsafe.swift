@@ -74,8 +74,8 @@ final class LockFile: Sendable {
 
     /// Sets the times of the file to now, to notify programs that watch the file.
     func touch() {
-        // SAFETY: no times are read from a null pointer, which means now. A user who may only read
-        // the file cannot signal a change; watchers then find it by looking.
+        // SAFETY: a null pointer means the current time; nothing is read through it. A user who may
+        // only read the file cannot signal a change. Watchers then find the change by polling.
         _ = futimens(file.descriptor, nil)
     }
 
