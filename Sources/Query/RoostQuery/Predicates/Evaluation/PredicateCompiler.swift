@@ -93,7 +93,7 @@ struct PredicateCompiler {
         }
     }
 
-    /// The code that is thrown instead of going deeper than the caller's stack may allow.
+    /// The code of the error that is thrown if the nesting may exhaust the caller's stack.
     private static let tooDeepForStack = StoreError.Code("tooDeepForStack")
 
     /// Throws if the tree is nested too deep, or too deep for the caller's stack.

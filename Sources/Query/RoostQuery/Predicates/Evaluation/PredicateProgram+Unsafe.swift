@@ -6,8 +6,8 @@ internal import RoostCore
 /// Nodes contain no counted references, so evaluating them costs no reference counting. A program
 /// is immutable; ``PredicateEvaluator`` evaluates it.
 final class PredicateProgram: @unchecked Sendable {
-    // Proof of Sendable: nothing changes after `init`, and all that nodes point to belongs to the
-    // program: the bytes of operands to `constants`, matchers and sets to their lists.
+    // Proof of Sendable: nothing changes after `init`, and the program owns everything that nodes
+    // point to: operands point to the bytes of `constants`, and matchers and sets are in lists.
 
     /// The index of a node.
     typealias Index = Int
@@ -74,8 +74,8 @@ final class PredicateProgram: @unchecked Sendable {
         /// The index of the first slot of the field at the end of the path; nil if the path ends at
         /// objects.
         let slots: Int?
-        /// The step after which no to-many relationship follows: from here on a null on the way is
-        /// a value; before, it gives no value.
+        /// The last step through a to-many relationship; −1 if there is none. A null after this
+        /// step is a value. A null at this step or before it gives no value.
         let lastToMany: Int
         let collectionOperator: FetchRequest.CollectionOperator?
         /// The first step at which several ways may reach the same object.

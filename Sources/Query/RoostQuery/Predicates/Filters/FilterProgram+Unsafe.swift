@@ -129,7 +129,7 @@ final class FilterProgram: @unchecked Sendable {
         steps.deallocate()
     }
 
-    /// Memory for where the records of each entity start; all are rejected.
+    /// Allocates the table of first steps by entity. Initially all records are rejected.
     private static func starts(_ model: ManagedObjectModel) -> UnsafeMutableBufferPointer<Int> {
         let starts = UnsafeMutableBufferPointer<Int>.allocate(capacity: model.entities.count)
         starts.initialize(repeating: rejected)
@@ -413,7 +413,7 @@ extension PredicateOperand {
         }
     }
 
-    /// The floating-point number that is exactly equal to a number, or nil.
+    /// The double that is exactly equal to the number, or nil.
     var exactDouble: Double? {
         switch self {
         case .integer(let number): Double(exactly: number)
