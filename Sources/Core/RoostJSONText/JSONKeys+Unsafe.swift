@@ -31,7 +31,9 @@ struct JSONKeyStack {
         bytes.removeLast(bytes.count - frame.bytes)
     }
 
-    /// Adds a key to the innermost object. Returns false if the object already has the key.
+    /// Adds a key to the innermost object.
+    ///
+    /// Returns false if the object already has the key.
     mutating func insert(_ key: UnsafeRawBufferPointer) -> Bool {
         if entries.count * 2 >= slots.count { grow() }
         let hash = XXH3_64bits_withSeed(key.baseAddress, key.count, Self.seed)
@@ -76,7 +78,9 @@ package final class JSONNameTable: Sendable {
     private let ends: [Int]
     private let slots: [Int32]
 
-    /// Creates a table. The index of a name is its position in `names`.
+    /// Creates a table.
+    ///
+    /// The index of a name is its position in `names`.
     ///
     /// If names are equal, the first one is used.
     package init(_ names: [String]) {
@@ -99,7 +103,9 @@ package final class JSONNameTable: Sendable {
         self.slots = slots
     }
 
-    /// Whether the name at `index` has the given bytes. False if no name has this index.
+    /// Whether the name at `index` has the given bytes.
+    ///
+    /// False if no name has this index.
     package func holds(_ name: UnsafeRawBufferPointer, at index: Int) -> Bool {
         guard index >= 0, index < ends.count else { return false }
         let (start, end) = (index == 0 ? 0 : ends[index - 1], ends[index])

@@ -14,7 +14,9 @@ extension JSONNode {
     }
 }
 
-/// A value that is being encoded. Open containers refer to it.
+/// A value that is being encoded.
+///
+/// Open containers refer to it.
 private final class EncodedPlace {
     private enum Content {
         case value(JSONNode.Content)

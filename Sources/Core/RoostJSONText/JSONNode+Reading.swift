@@ -19,8 +19,9 @@ extension JSONNode {
         _ = try tokens.next()
     }
 
-    /// Reads the value that starts with the current token. On return the current token is the
-    /// value's last one.
+    /// Reads the value that starts with the current token.
+    ///
+    /// On return the current token is the value's last one.
     ///
     /// Nesting is limited by ``JSONTokenizer/maximumDepth``.
     package init(from tokens: inout JSONTokenizer) throws(JSONSyntaxError) {

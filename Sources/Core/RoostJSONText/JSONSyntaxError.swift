@@ -10,7 +10,9 @@ package struct JSONSyntaxError: Error, Sendable, CustomStringConvertible {
         case limitExceeded
         /// Memory for a token could not be allocated.
         case outOfMemory
-        /// The source failed. The associated value is its error.
+        /// The source failed.
+        ///
+        /// The associated value is its error.
         case source(any Error)
         /// The source broke its contract.
         case brokenSource

@@ -70,8 +70,9 @@ extension JSONText {
         appendLong(number, to: &text)
     }
 
-    /// Writes a decimal of at most 15 digits with 3, 6 or 9 of them after the point. Returns the
-    /// number of bytes; 0 for any other number.
+    /// Writes a decimal of at most 15 digits with 3, 6 or 9 of them after the point.
+    ///
+    /// Returns the number of bytes; 0 for any other number.
     ///
     /// Proof that these are the digits of the shortest exact text: let *m* be a whole number below
     /// 10^15 and *p* one of those powers of ten. Both are doubles, so the division *m* / *p* is

@@ -57,8 +57,9 @@ extension JSONTokenizer {
     /// source for more bytes.
     var isAtEnd: Bool { position == end && isAtSourceEnd }
 
-    /// Appends more bytes after `end`, and discards those before the current token. Returns false
-    /// at the end of the text.
+    /// Appends more bytes after `end`, and discards those before the current token.
+    ///
+    /// Returns false at the end of the text.
     ///
     /// Bytes move within the buffer. Only the positions in the tokenizer's properties are adjusted,
     /// so other positions are invalid after this call.
@@ -151,8 +152,9 @@ extension JSONTokenizer {
 
     // MARK: The current token
 
-    /// Runs `body` with the text of the current key, string or number. For any other token, runs it
-    /// with the raw bytes.
+    /// Runs `body` with the text of the current key, string or number.
+    ///
+    /// For any other token, runs it with the raw bytes.
     ///
     /// The text is valid UTF-8, without quotes and with escapes resolved. The bytes are valid only
     /// inside `body`.

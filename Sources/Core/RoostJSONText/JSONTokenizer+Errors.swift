@@ -8,7 +8,9 @@ extension JSONTokenizer {
     /// The number of bytes before the current token.
     package var tokenByteOffset: Int { discardedByteCount + tokenStart }
 
-    /// The kind of the current token, for messages. Never contains the token's text.
+    /// The kind of the current token, for messages.
+    ///
+    /// Never contains the token's text.
     package var tokenDescription: String {
         switch token {
         case .beginObject: "an object"

@@ -5,7 +5,9 @@
 extension JSONTokenizer {
     // MARK: Space and comments
 
-    /// Skips a comment or a space that only JSON5 allows. Returns false for any other byte.
+    /// Skips a comment or a space that only JSON5 allows.
+    ///
+    /// Returns false for any other byte.
     mutating func skipJSON5Space(_ byte: UInt8) throws(JSONSyntaxError) -> Bool {
         tokenStart = position
         while end - position < 3, try fill() {}
@@ -52,7 +54,9 @@ extension JSONTokenizer {
         }
     }
 
-    /// Skips one character of a comment. Returns false at the end of the text.
+    /// Skips one character of a comment.
+    ///
+    /// Returns false at the end of the text.
     private mutating func passCommentByte(_ byte: UInt8) throws(JSONSyntaxError) -> Bool {
         if byte >= 0x80 {
             try scanMultibyte()
@@ -158,8 +162,9 @@ extension JSONTokenizer {
 
     // MARK: Numbers
 
-    /// Reads a JSON5 number and writes it to `scratch` as a JSON number. `NaN` and `Infinity` are
-    /// kept.
+    /// Reads a JSON5 number and writes it to `scratch` as a JSON number.
+    ///
+    /// `NaN` and `Infinity` are kept.
     mutating func scanJSON5Number() throws(JSONSyntaxError) {
         tokenStart = position
         try fillNumber()

@@ -1,6 +1,7 @@
 extension JSONTokenizer {
-    /// Moves to the next token and returns it. Returns ``Token/end`` at the end of the text, and
-    /// again on every later call.
+    /// Moves to the next token and returns it.
+    ///
+    /// Returns ``Token/end`` at the end of the text, and again on every later call.
     ///
     /// - Throws: An error with the position and the reason if the text is not valid JSON, or the
     ///   error of the source.
@@ -27,8 +28,9 @@ extension JSONTokenizer {
         return next
     }
 
-    /// In an object, moves to the next key. Returns false at the end of the object, and consumes
-    /// the end.
+    /// In an object, moves to the next key.
+    ///
+    /// Returns false at the end of the object, and consumes the end.
     ///
     /// Call it after the value of the previous key was read completely; see ``skipRest()``.
     /// - Throws: The errors of ``next()``.
@@ -55,8 +57,9 @@ extension JSONTokenizer {
         }
     }
 
-    /// In an array, moves to the first token of the next element. Returns false at the end of the
-    /// array, and consumes the end.
+    /// In an array, moves to the first token of the next element.
+    ///
+    /// Returns false at the end of the array, and consumes the end.
     ///
     /// Call it after the previous element was read completely; see ``skipRest()``.
     /// - Throws: The errors of ``next()``.
@@ -64,8 +67,9 @@ extension JSONTokenizer {
         try next() != .endArray
     }
 
-    /// Skips the rest of the value that starts with the current token. Does nothing unless the
-    /// value is an object or an array.
+    /// Skips the rest of the value that starts with the current token.
+    ///
+    /// Does nothing unless the value is an object or an array.
     ///
     /// The skipped text is validated like any other text.
     /// - Throws: The errors of ``next()``.

@@ -101,8 +101,9 @@ extension JSONTokenizer {
 
     // MARK: Strings
 
-    /// Reads the string that starts at `position`. Its text is after `tokenStart`, or in `scratch`
-    /// if it has escapes.
+    /// Reads the string that starts at `position`.
+    ///
+    /// Its text is after `tokenStart`, or in `scratch` if it has escapes.
     ///
     /// - Parameter quote: The byte that starts and ends the string; a single quote in JSON5.
     /// - Throws: The first problem of the string.
@@ -181,8 +182,9 @@ extension JSONTokenizer {
         position += count
     }
 
-    /// Returns the number of bytes of the character at `position`. Throws if the text is not valid
-    /// UTF-8.
+    /// Returns the number of bytes of the character at `position`.
+    ///
+    /// Throws if the text is not valid UTF-8.
     mutating func multibyteCount() throws(JSONSyntaxError) -> Int {
         let lead = base[position]
         guard lead >= 0x80 else { return 1 }
@@ -263,7 +265,9 @@ extension JSONTokenizer {
 
     // MARK: Keys
 
-    /// Records the current key. Returns false if the object already has the key.
+    /// Records the current key.
+    ///
+    /// Returns false if the object already has the key.
     mutating func registerKey() -> Bool {
         let bytes =
             isInScratch

@@ -20,7 +20,9 @@ package struct JSONTokenizer: ~Copyable {
     package enum Syntax: Sendable {
         /// One value.
         case json
-        /// JSON Lines: any number of values, each on its own line. Empty lines are skipped.
+        /// JSON Lines: any number of values, each on its own line.
+        ///
+        /// Empty lines are skipped.
         case lines
         /// One value of JSON5, which is easier for people to write.
         ///
@@ -37,7 +39,9 @@ package struct JSONTokenizer: ~Copyable {
         /// The maximum number of bytes of a key's text.
         package var keyByteCount: Int
 
-        /// Creates limits. The default for keys is 1 MiB, far more than any name needs.
+        /// Creates limits.
+        ///
+        /// The default for keys is 1 MiB, far more than any name needs.
         package init(tokenByteCount: Int, keyByteCount: Int = 1 << 20) {
             (self.tokenByteCount, self.keyByteCount) = (tokenByteCount, keyByteCount)
         }
@@ -54,7 +58,9 @@ package struct JSONTokenizer: ~Copyable {
         case beginArray
         /// `]`
         case endArray
-        /// The name of an object's member. The next token begins the member's value.
+        /// The name of an object's member.
+        ///
+        /// The next token begins the member's value.
         case key
         /// A string that is a value.
         case string
@@ -66,7 +72,9 @@ package struct JSONTokenizer: ~Copyable {
         case `false`
         /// `null`
         case null
-        /// The end of the text. Every later call returns it again.
+        /// The end of the text.
+        ///
+        /// Every later call returns it again.
         case end
     }
 
@@ -107,7 +115,9 @@ package struct JSONTokenizer: ~Copyable {
     var isAtSourceEnd = false
     /// The index of the next byte to be read.
     @usableFromInline package internal(set) var position = 0
-    /// The start of the current token. Everything before it may be discarded.
+    /// The start of the current token.
+    ///
+    /// Everything before it may be discarded.
     @usableFromInline package internal(set) var tokenStart = 0
     /// The start of a value that is being captured, whatever its length.
     var captureStart: Int?

@@ -97,7 +97,9 @@ package struct TextBuffer: ~Copyable {
 
     // MARK: Looking
 
-    /// Runs `body` with the bytes from `start` on. They are valid only inside `body`.
+    /// Runs `body` with the bytes from `start` on.
+    ///
+    /// They are valid only inside `body`.
     @inlinable
     package func withBytes<Result, Failure: Error>(
         from start: Int = 0, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result

@@ -20,8 +20,9 @@ extension JSONTokenReader {
         return withText { Base64.decode($0, into: bytes) }
     }
 
-    /// Writes the 16 bytes of the UUID in the current string. Returns false if the string is not a
-    /// UUID.
+    /// Writes the 16 bytes of the UUID in the current string.
+    ///
+    /// Returns false if the string is not a UUID.
     func decodeUUID(into bytes: UnsafeMutableRawBufferPointer) -> Bool {
         guard token == .string, bytes.count == 16 else { return false }
         return withText { Hexadecimal.decodeUUID($0, into: bytes) }

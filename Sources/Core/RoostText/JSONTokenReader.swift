@@ -70,8 +70,9 @@ package struct JSONTokenReader: ~Copyable {
         try read { (tokens) throws(JSONSyntaxError) in try tokens.next() }
     }
 
-    /// Moves to the next key of an object. Returns false at the end of the object, and consumes the
-    /// end.
+    /// Moves to the next key of an object.
+    ///
+    /// Returns false at the end of the object, and consumes the end.
     ///
     /// - Throws: The errors of ``next()``.
     package mutating func nextKey() throws(StoreError) -> Bool {
@@ -85,8 +86,9 @@ package struct JSONTokenReader: ~Copyable {
         try read { (tokens) throws(JSONSyntaxError) in try tokens.nextKnownKey() }
     }
 
-    /// Moves to the first token of the next element of an array. Returns false at the end of the
-    /// array, and consumes the end.
+    /// Moves to the first token of the next element of an array.
+    ///
+    /// Returns false at the end of the array, and consumes the end.
     ///
     /// - Throws: The errors of ``next()``.
     package mutating func nextElement() throws(StoreError) -> Bool {
@@ -138,7 +140,9 @@ package struct JSONTokenReader: ~Copyable {
     package var tokenPosition: TextPosition { tokens.tokenPosition }
     /// The number of bytes before the current token.
     package var tokenByteOffset: Int { tokens.tokenByteOffset }
-    /// The kind of the current token, for messages. Never contains the token's text.
+    /// The kind of the current token, for messages.
+    ///
+    /// Never contains the token's text.
     package var tokenDescription: String { tokens.tokenDescription }
 
     /// Runs `body` with the text of the current key, string or number; see

@@ -21,7 +21,9 @@ package enum LinkText {
         JSONText.append(number, to: &text)
     }
 
-    /// Reads the rest of a link. The current token of the reader is the link's `[`.
+    /// Reads the rest of a link.
+    ///
+    /// The current token of the reader is the link's `[`.
     ///
     /// - Parameters:
     ///   - reader: A reader at the link's `[`. On return it is at the link's `]`.

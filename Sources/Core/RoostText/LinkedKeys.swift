@@ -6,7 +6,9 @@ package final class LinkedKeys {
     /// By column, the destination keys by the key of the source object.
     private var keys: [[Int64: [Int64]]]
 
-    /// Creates an empty table. Without to-many columns, nothing will be read.
+    /// Creates an empty table.
+    ///
+    /// Without to-many columns, nothing will be read.
     package init(_ columns: RecordColumns) {
         relationships = columns.columns.map(\.relationship)
         keys = Array(repeating: [:], count: relationships.count)

@@ -7,7 +7,9 @@ internal import RoostCore
 final class RecordDraft {
     /// The range of a tail field's bytes in `tail`.
     private struct Part {
-        /// The number of the record that the part belongs to. Parts of earlier records are ignored.
+        /// The number of the record that the part belongs to.
+        ///
+        /// Parts of earlier records are ignored.
         var stamp = 0
         var start = 0
         var count = 0
@@ -21,7 +23,9 @@ final class RecordDraft {
     @exclusivity(unchecked) private var tail: UnsafeMutableRawBufferPointer
     @exclusivity(unchecked) private var tailByteCount = 0
     @exclusivity(unchecked) private var parts: [Part]
-    /// The number of the record. ``begin(_:)`` increments it.
+    /// The number of the record.
+    ///
+    /// ``begin(_:)`` increments it.
     @exclusivity(unchecked) private(set) var stamp = 0
     @exclusivity(unchecked) private var layout: RecordLayout?
 
@@ -84,8 +88,9 @@ final class RecordDraft {
         return true
     }
 
-    /// Sets a tail field to the bytes that `body` writes. `body` returns their number, or nil if
-    /// there is no value.
+    /// Sets a tail field to the bytes that `body` writes.
+    ///
+    /// `body` returns their number, or nil if there is no value.
     func setBytes(
         _ field: borrowing RecordLayout.Field, atMost count: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int?
     ) -> Bool {

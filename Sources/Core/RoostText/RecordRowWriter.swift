@@ -7,7 +7,9 @@ package import RoostJSONText
 package struct RecordRowWriter {
     /// The columns to write.
     package let columns: RecordColumns
-    /// The keys for to-many columns. The caller reads them for each batch before writing the batch.
+    /// The keys for to-many columns.
+    ///
+    /// The caller reads them for each batch before writing the batch.
     package let linkedKeys: LinkedKeys
     private let writer: RecordTextWriter
     private let model: ManagedObjectModel
@@ -45,8 +47,9 @@ package struct RecordRowWriter {
 
     // MARK: JSON
 
-    /// Appends the columns of a record as a JSON object on one line, without a line break. A
-    /// missing value is `null`.
+    /// Appends the columns of a record as a JSON object on one line, without a line break.
+    ///
+    /// A missing value is `null`.
     ///
     /// - Throws: `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. After an error
     ///   the text is unchanged.

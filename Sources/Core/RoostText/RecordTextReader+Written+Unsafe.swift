@@ -54,7 +54,9 @@ extension RecordTextReader {
         return true
     }
 
-    /// Reads the value of a field into the draft. Returns false for text in another form.
+    /// Reads the value of a field into the draft.
+    ///
+    /// Returns false for text in another form.
     @inline(__always)
     private func read(
         _ step: RecordTextWriter.Step, field: borrowing RecordLayout.Field, from text: inout WrittenTextScanner

@@ -9,8 +9,9 @@ internal import RoostJSONText
 ///
 /// Not `Sendable`: use it from one thread at a time.
 package struct RecordTextReader {
-    /// The keys of a record or of a composite in it. `members` maps each key to the index of a
-    /// field, or to one of the constants below.
+    /// The keys of a record or of a composite in it.
+    ///
+    /// `members` maps each key to the index of a field, or to one of the constants below.
     ///
     /// A class, because finding a key must not copy the tables.
     final class Node {
@@ -24,7 +25,9 @@ package struct RecordTextReader {
         /// For each key, the number of the last record that contained the key.
         @exclusivity(unchecked) fileprivate var stamps: [Int]
         /// For each key, the index of the key that last followed it, as a guess for the next
-        /// record. The last element is the index of the first key.
+        /// record.
+        ///
+        /// The last element is the index of the first key.
         @exclusivity(unchecked) fileprivate var followers: [Int]
 
         init(_ names: [String], members: [Int]) {
@@ -104,7 +107,9 @@ package struct RecordTextReader {
     /// an unknown name.
     package func entity(_ reader: borrowing JSONTokenReader) -> Int? { reader.index(in: entityNames) }
 
-    /// Reads a record and appends it to a batch. The next token begins the record's object.
+    /// Reads a record and appends it to a batch.
+    ///
+    /// The next token begins the record's object.
     ///
     /// - Parameters:
     ///   - entity: The number of the record's entity, which is not abstract.
@@ -183,7 +188,9 @@ package struct RecordTextReader {
         }
     }
 
-    /// Reads a value that is not null. The current token of the reader is the value's first token.
+    /// Reads a value that is not null.
+    ///
+    /// The current token of the reader is the value's first token.
     private mutating func readProperty(
         _ field: borrowing RecordLayout.Field, plan: Plan, header: inout Header, from reader: inout JSONTokenReader
     ) throws(StoreError) {

@@ -2,7 +2,9 @@ internal import RoostCore
 internal import RoostJSONText
 
 extension RecordTextWriter {
-    /// Appends the value of a field that is not null. A composite is an object of its elements.
+    /// Appends the value of a field that is not null.
+    ///
+    /// A composite is an object of its elements.
     func appendWhole(
         _ field: RecordLayout.Field, record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) {

@@ -107,8 +107,9 @@ package struct RecordTextWriter: Sendable {
         }
     }
 
-    /// An element of a composite, in the form of a member of the record. It is written so if its
-    /// composite is null.
+    /// An element of a composite, in the form of a member of the record.
+    ///
+    /// It is written so if its composite is null.
     struct Element: Sendable {
         let composite: RecordLayout.Field
         let member: Member
@@ -182,7 +183,9 @@ package struct RecordTextWriter: Sendable {
         text.append(UInt8(ascii: "}"))
     }
 
-    /// Appends a member with its comma and key. Appends nothing for a null value.
+    /// Appends a member with its comma and key.
+    ///
+    /// Appends nothing for a null value.
     func append(_ member: borrowing Member, of record: RecordReader, to text: inout TextBuffer) throws(StoreError) {
         guard !record.isNull(member.field) else { return }
         text.append(contentsOf: member.prefix)

@@ -21,7 +21,9 @@ struct WrittenTextScanner {
         self.end = end
     }
 
-    /// Skips the given bytes. Returns false if other bytes are next.
+    /// Skips the given bytes.
+    ///
+    /// Returns false if other bytes are next.
     @inline(__always)
     mutating func skip(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard end - place >= bytes.count, let start = bytes.baseAddress, memcmp(place, start, bytes.count) == 0 else {
@@ -31,7 +33,9 @@ struct WrittenTextScanner {
         return true
     }
 
-    /// Skips the given text. Returns false if other text is next.
+    /// Skips the given text.
+    ///
+    /// Returns false if other text is next.
     @inline(__always)
     mutating func skip(_ text: StaticString) -> Bool {
         skip(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
@@ -150,8 +154,9 @@ struct WrittenTextScanner {
         return text
     }
 
-    /// Returns the bytes of a string up to the next quote, without checks. The caller must validate
-    /// them.
+    /// Returns the bytes of a string up to the next quote, without checks.
+    ///
+    /// The caller must validate them.
     @inline(__always)
     mutating func quoted() -> UnsafeRawBufferPointer? {
         guard place[0] == UInt8(ascii: "\""), let quote = memchr(place + 1, 0x22, end - place - 1) else { return nil }

@@ -96,7 +96,9 @@ extension PredicateArgument where Self == FetchRequest.Operand {
 }
 
 extension FetchRequest.Operand {
-    /// The property at a path that starts at this operand. The operand is an object.
+    /// The property at a path that starts at this operand.
+    ///
+    /// The operand is an object.
     public func path(_ path: String) -> Self { Self(expression.appending(Self.names(path)), quantifier: quantifier) }
 
     fileprivate static func names(_ path: String) -> [String] {

@@ -18,7 +18,9 @@ public struct FileIdentity: Hashable, Sendable {
     /// The number of names (hard links) that the file has; not part of the identity.
     package let linkCount: Int
 
-    /// Reads the identity of the file at `path`. Follows symbolic links.
+    /// Reads the identity of the file at `path`.
+    ///
+    /// Follows symbolic links.
     ///
     /// Throws `notFound`, `missingDirectory`, `permissionDenied`.
     public init(at path: String) throws(StoreError) {
@@ -79,8 +81,9 @@ public final class FileHandleCheck: Sendable {
         return now
     }
 
-    /// Checks that the file has not changed since the check was created. For readers that cannot
-    /// lock the file.
+    /// Checks that the file has not changed since the check was created.
+    ///
+    /// For readers that cannot lock the file.
     ///
     /// - Parameter now: The result of ``verify(minimumByteCount:)``, or nil to call it.
     /// - Throws: `storeReplaced`, also if another file is at the path.
@@ -95,7 +98,9 @@ public final class FileHandleCheck: Sendable {
         }
     }
 
-    /// Checks that the path still refers to the same file. Takes about a microsecond.
+    /// Checks that the path still refers to the same file.
+    ///
+    /// Takes about a microsecond.
     ///
     /// - Parameter minimumByteCount: The size that the library relies on.
     /// - Returns: The file's current identity, with its size.

@@ -15,17 +15,23 @@ public final class HeldFiles: Sendable {
 
     private struct Entry {
         var count = 0
-        /// The handles that are not closed yet. They are reused before new handles are opened, so
-        /// there are never more of them than were in use at once.
+        /// The handles that are not closed yet.
+        ///
+        /// They are reused before new handles are opened, so there are never more of them than were
+        /// in use at once.
         var handles: [(descriptor: Int32, isWritable: Bool)] = []
     }
 
     private let entries = Mutex<[FileIdentity: Entry]>([:])
 
-    /// Counts a use of the file. Call it before the library opens the file.
+    /// Counts a use of the file.
+    ///
+    /// Call it before the library opens the file.
     public func enter(_ identity: FileIdentity) { entries.withLock { $0[identity, default: Entry()].count += 1 } }
 
-    /// Ends a use of the file. Call it after the library has closed the file.
+    /// Ends a use of the file.
+    ///
+    /// Call it after the library has closed the file.
     public func leave(_ identity: FileIdentity) {
         entries.withLock { entries in
             guard var entry = entries[identity] else { return }

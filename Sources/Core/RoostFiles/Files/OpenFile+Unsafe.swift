@@ -92,8 +92,9 @@ func retrying(_ call: () -> Int32) -> Int32 {
 /// A file descriptor that is closed when it is deallocated.
 struct OpenFile: ~Copyable {
     let descriptor: Int32
-    /// Whether other code in this process may have locked the file. Then ``HeldFiles`` closes it,
-    /// perhaps later.
+    /// Whether other code in this process may have locked the file.
+    ///
+    /// Then ``HeldFiles`` closes it, perhaps later.
     private let isClosedLater: Bool
 
     /// Opens a file.
@@ -120,7 +121,9 @@ struct OpenFile: ~Copyable {
         isClosedLater = flags == O_RDONLY || isLockedElsewhere
     }
 
-    /// Opens a regular file. Throws for a file of any other kind.
+    /// Opens a regular file.
+    ///
+    /// Throws for a file of any other kind.
     static func regular(
         _ path: String, flags: Int32, isLockedElsewhere: Bool = false
     ) throws(SystemError) -> OpenFile {
@@ -140,7 +143,9 @@ struct OpenFile: ~Copyable {
         guard code == 0 else { throw SystemError(code: code) }
     }
 
-    /// Closes the file. On some file systems a failed write is reported only here.
+    /// Closes the file.
+    ///
+    /// On some file systems a failed write is reported only here.
     consuming func close() throws(SystemError) {
         let descriptor = self.descriptor
         let isClosedLater = self.isClosedLater

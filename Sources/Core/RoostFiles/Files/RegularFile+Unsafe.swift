@@ -12,7 +12,9 @@ package struct RegularFile: ~Copyable, Sendable {
     /// The size when the file was opened.
     package let byteCount: Int
 
-    /// Opens a regular file. Does not follow a symbolic link.
+    /// Opens a regular file.
+    ///
+    /// Does not follow a symbolic link.
     ///
     /// Throws `notFound`, `permissionDenied`, or `notAStore` if the file is not a regular file.
     package init(at path: String) throws(StoreError) {

@@ -9,7 +9,9 @@ public struct WritableFile: ~Copyable {
     /// The path at which the file was opened.
     package let path: String
 
-    /// Opens a regular file. Does not follow a symbolic link.
+    /// Opens a regular file.
+    ///
+    /// Does not follow a symbolic link.
     ///
     /// Throws `notFound`, `permissionDenied`, `readOnly`, or `notAStore` if the file is not a
     /// regular file.
@@ -66,7 +68,9 @@ public struct WritableFile: ~Copyable {
         }
     }
 
-    /// Closes the file. On some file systems a failed write is reported only here.
+    /// Closes the file.
+    ///
+    /// On some file systems a failed write is reported only here.
     public consuming func close() throws(StoreError) {
         let path = self.path
         do throws(SystemError) { try file.close() } catch {

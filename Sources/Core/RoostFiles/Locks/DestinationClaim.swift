@@ -38,7 +38,9 @@ package final class DestinationClaim: Sendable {
                 .busy, "Another conversion into '\(path)' is under way; wait for its end or choose another path"))
     }
 
-    /// Claims `path` without waiting. Returns nil if another caller holds the claim.
+    /// Claims `path` without waiting.
+    ///
+    /// Returns nil if another caller holds the claim.
     static func attempt(_ path: String) throws(StoreError) -> DestinationClaim? {
         while true {
             let file = try LockFile(forStoreAt: path, region: .claim, isWritable: true)

@@ -19,7 +19,9 @@ package final class SoundnessLock: Sendable {
         (self.isExamining, self.storePath, self.timeoutSeconds) = (isExamining, storePath, timeoutSeconds)
     }
 
-    /// Joins the openers of the sound store at `path`. The first opener calls `examine`.
+    /// Joins the openers of the sound store at `path`.
+    ///
+    /// The first opener calls `examine`.
     ///
     /// If every writer joins before it writes, nothing writes to the store during `examine`. If
     /// `examine` throws, no opener relies on the store.

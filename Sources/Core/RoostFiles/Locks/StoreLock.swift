@@ -49,7 +49,9 @@ public final class StoreLock: Sendable {
 
     deinit { release() }
 
-    /// Locks the store at `path`, which need not exist yet. Creates the lock file if it is missing.
+    /// Locks the store at `path`, which need not exist yet.
+    ///
+    /// Creates the lock file if it is missing.
     ///
     /// Later requests for a shared lock yield to a waiting request for an exclusive lock, for up to
     /// five seconds. A process that already shares the lock yields for only 0.2 seconds, because
@@ -98,8 +100,9 @@ public final class StoreLock: Sendable {
         while file.isWaitedFor, yielding.wait() {}
     }
 
-    /// Locks the store at `path` for reading. Returns nil if this user cannot create or open the
-    /// lock file, or if the disk is full.
+    /// Locks the store at `path` for reading.
+    ///
+    /// Returns nil if this user cannot create or open the lock file, or if the disk is full.
     ///
     /// Use it for stores on read-only media, which no process can change. Elsewhere, a reader
     /// without a lock must check whether the file has changed.
@@ -149,7 +152,9 @@ public final class StoreLock: Sendable {
     /// Other holders then avoid changing the file for as long as they can.
     package func readFileAlone() { state.withLock { $0.file?.readFileAlone() } }
 
-    /// Releases the lock. Commits are no longer signaled.
+    /// Releases the lock.
+    ///
+    /// Commits are no longer signaled.
     ///
     /// Calling it again does nothing.
     public func release() { state.withLock { forget(&$0) } }

@@ -234,8 +234,9 @@ extension FileStoreType {
         return false
     }
 
-    /// Whether a store of this type exists at `path`. Throws `notAStore` for any other file, so
-    /// that no other file is removed or replaced.
+    /// Whether a store of this type exists at `path`.
+    ///
+    /// Throws `notAStore` for any other file, so that no other file is removed or replaced.
     private func hasStore(at path: String) throws(StoreError) -> Bool {
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: path, forWriting: false)

@@ -218,8 +218,9 @@ extension StoreFile {
         return status.isDirectory
     }
 
-    /// Returns the status of the file at `path`. Follows symbolic links. Throws `notFound` for a
-    /// dangling link.
+    /// Returns the status of the file at `path`.
+    ///
+    /// Follows symbolic links. Throws `notFound` for a dangling link.
     static func status(of path: String) throws(StoreError) -> FileStatus {
         switch FileStatus.of(path, followingLinks: true) {
         case .success(let status): return status

@@ -74,8 +74,9 @@ extension StoreFile {
         )
     }
 
-    /// Returns the other names of a file in the directory of `target`. `target` is not a symbolic
-    /// link.
+    /// Returns the other names of a file in the directory of `target`.
+    ///
+    /// `target` is not a symbolic link.
     private static func otherNames(of target: String, identity: FileIdentity) -> [String] {
         let (directory, name) = (directory(of: target), name(of: target))
         return (entries(of: directory) ?? []).filter { entry in

@@ -111,8 +111,9 @@ extension StoreFile {
         try remove(StoreLock.path(forStoreAt: temporary))
     }
 
-    /// Adds a second name (hard link) to the file at `path`. It must not exist, and must be in the
-    /// same directory.
+    /// Adds a second name (hard link) to the file at `path`.
+    ///
+    /// It must not exist, and must be in the same directory.
     ///
     /// A store with two names has two locks, so other openers must not know one of the names.
     ///
@@ -198,7 +199,9 @@ extension StoreFile {
         }
     }
 
-    /// Sets the owner of a file. Returns false if this user may not.
+    /// Sets the owner of a file.
+    ///
+    /// Returns false if this user may not.
     private static func setOwner(_ descriptor: Int32, owner: uid_t, group: gid_t) throws(SystemError) -> Bool {
         guard retrying({ fchown(descriptor, owner, group) }) != 0 else { return true }
         guard errno == EPERM || errno == EINVAL else { throw SystemError(code: errno) }

@@ -86,8 +86,9 @@ public enum StoreFile {
         return String(rest.dropLast(backupInfix.count))
     }
 
-    /// The suffixes of lock files. Where bytes cannot be locked separately, each lock has its own
-    /// file.
+    /// The suffixes of lock files.
+    ///
+    /// Where bytes cannot be locked separately, each lock has its own file.
     static let lockSuffixes = [StoreLock.suffix, ".writer.lock", ".sound.lock", ".claim.lock"]
 
     /// Returns the temporary sibling of `path` that the directory entry `entry` is or belongs to;

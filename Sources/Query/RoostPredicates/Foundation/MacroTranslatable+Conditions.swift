@@ -35,8 +35,9 @@ extension PredicateExpressions.NotEqual: MacroTranslatable {
 }
 
 extension MacroTranslation {
-    /// Translates `==` or `!=`. Comparing a condition with true, false or nil gives the condition
-    /// or its negation.
+    /// Translates `==` or `!=`.
+    ///
+    /// Comparing a condition with true, false or nil gives the condition or its negation.
     fileprivate func equality(
         _ left: any PredicateExpression, comparison: FetchRequest.Comparison.Operator,
         right: any PredicateExpression

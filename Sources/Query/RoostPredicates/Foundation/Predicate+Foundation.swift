@@ -54,7 +54,9 @@ struct MacroTranslation {
         return try translatable.translated(self)
     }
 
-    /// Translates an expression to a value. A condition becomes true or false.
+    /// Translates an expression to a value.
+    ///
+    /// A condition becomes true or false.
     func value(_ expression: any PredicateExpression) throws(StoreError) -> FetchRequest.Expression {
         switch try part(expression) {
         case .value(let value): value
@@ -118,8 +120,9 @@ struct MacroTranslation {
         return collection.appending([FetchRequest.CollectionOperator.count.rawValue])
     }
 
-    /// Returns the error for a part that cannot be translated. The message names the part's kind,
-    /// never a value in it.
+    /// Returns the error for a part that cannot be translated.
+    ///
+    /// The message names the part's kind, never a value in it.
     static func untranslatable(_ what: String, remedy: String? = nil) -> StoreError {
         StoreError(
             .unsupported,

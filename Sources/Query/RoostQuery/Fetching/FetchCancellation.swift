@@ -15,6 +15,7 @@ package final class FetchProgress: Sendable {
 /// Cancellation of fetches when their task is cancelled.
 package enum FetchCancellation {
     /// The number of records or entries that a fetch examines between checks for cancellation.
+    ///
     /// Examining them takes less than a millisecond.
     package static let stride = 4096
 
@@ -35,8 +36,9 @@ package enum FetchCancellation {
 }
 
 extension Array {
-    /// Sorts like `sort(by:)`. Throws `cancelled`, with the elements in any order, soon after the
-    /// task is cancelled.
+    /// Sorts like `sort(by:)`.
+    ///
+    /// Throws `cancelled`, with the elements in any order, soon after the task is cancelled.
     mutating func sortUnlessCancelled(by precedes: (Element, Element) -> Bool) throws(StoreError) {
         var comparisonCount = 0
         do {

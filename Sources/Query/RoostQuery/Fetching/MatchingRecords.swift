@@ -6,7 +6,9 @@ package import RoostCore
 /// and read other objects, so they are checked on copies, because a store may hold locks while a
 /// record is visited.
 package final class MatchingRecords: RecordVisitor {
-    /// The initial number of records to copy at once. It grows while the caller continues.
+    /// The initial number of records to copy at once.
+    ///
+    /// It grows while the caller continues.
     private static let firstCandidateCount = 16
     /// The number of copies to check between checks for cancellation.
     private static let candidatesPerLook = 64
@@ -36,8 +38,9 @@ package final class MatchingRecords: RecordVisitor {
         candidates = RecordBatch(model: filter.model)
     }
 
-    /// Calls `body` with each of the next matching records until it returns false. The next call
-    /// continues after that record.
+    /// Calls `body` with each of the next matching records until it returns false.
+    ///
+    /// The next call continues after that record.
     ///
     /// - Returns: False after the last record, and on every later call.
     /// - Throws: The errors of ``RecordVisitor/visit(_:)`` and ``RecordMatcher/matches(_:)``. After
@@ -58,7 +61,9 @@ package final class MatchingRecords: RecordVisitor {
     }
 
     /// Does the same as ``visit(_:)``, but skips records whose leading number in an order is above
-    /// `highest`. In a long scan these are most records.
+    /// `highest`.
+    ///
+    /// In a long scan these are most records.
     func visit(
         upTo highest: UInt64, in order: RecordSortOrder, _ body: (RecordReader) -> Bool
     ) throws(StoreError) -> Bool {
@@ -145,7 +150,9 @@ package final class MatchingRecords: RecordVisitor {
         return false
     }
 
-    /// Throws `cancelled` if the task is cancelled. No records follow then.
+    /// Throws `cancelled` if the task is cancelled.
+    ///
+    /// No records follow then.
     private func checkTask() throws(StoreError) {
         guard Task.isCancelled else { return }
         isAtEnd = true
@@ -156,6 +163,7 @@ package final class MatchingRecords: RecordVisitor {
     }
 
     /// Checks the other conditions of a candidate and passes the candidate on if it matches.
+    ///
     /// Returns the result of `body`, or true.
     private func show(
         _ candidates: RecordBatch, at index: Int, _ body: (RecordReader) -> Bool

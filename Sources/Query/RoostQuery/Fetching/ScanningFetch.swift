@@ -200,8 +200,9 @@ public final class ScanningFetch: FillingRecordCursor {
 }
 
 extension RecordBatch {
-    /// Returns the indexes of the records in the given order. Throws `cancelled` if the task is
-    /// cancelled meanwhile.
+    /// Returns the indexes of the records in the given order.
+    ///
+    /// Throws `cancelled` if the task is cancelled meanwhile.
     func indices(in order: RecordSortOrder) throws(StoreError) -> [Int] {
         try withReaders { (reader) throws(StoreError) in
             var indices = Array(0..<count)

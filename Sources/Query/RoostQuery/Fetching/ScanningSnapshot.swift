@@ -49,8 +49,9 @@ extension ScanningSnapshot {
         return try LookupCursor(self, ids: ids)
     }
 
-    /// Returns no links. A model needs none if each of its to-many relationships has a to-one
-    /// inverse.
+    /// Returns no links.
+    ///
+    /// A model needs none if each of its to-many relationships has a to-one inverse.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship that does
     ///   not store links.

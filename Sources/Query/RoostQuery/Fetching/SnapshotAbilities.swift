@@ -36,8 +36,9 @@ public protocol ExplainingSnapshot: StoreSnapshot {
 
 /// A snapshot that finds the IDs of objects without copying their records.
 public protocol IDListingSnapshot: StoreSnapshot {
-    /// Appends the IDs of the objects that a request returns, in its order. Each ID contains the
-    /// object's own entity.
+    /// Appends the IDs of the objects that a request returns, in its order.
+    ///
+    /// Each ID contains the object's own entity.
     ///
     /// Programs call ``StoreSnapshot/objectIDs(_:)``. A damaged record that need not be read causes
     /// no error.
@@ -129,8 +130,9 @@ extension StoreSnapshot {
         return FetchPlan.scan(request)
     }
 
-    /// Returns the IDs of the objects that a request returns, in its order. Each ID contains the
-    /// object's own entity.
+    /// Returns the IDs of the objects that a request returns, in its order.
+    ///
+    /// Each ID contains the object's own entity.
     ///
     /// Uses 16 bytes of memory for each ID. An ``IDListingSnapshot`` does not copy records, and
     /// reads no records if an index is enough; a damaged record that it need not read causes no

@@ -1,7 +1,8 @@
 internal import RoostCore
 
-/// Compiles the columns of grouped rows. Grouping keys and aggregates become variables of a program
-/// that reads no record.
+/// Compiles the columns of grouped rows.
+///
+/// Grouping keys and aggregates become variables of a program that reads no record.
 struct GroupCompiler {
     private let properties: [FetchRequest.FetchedProperty]
     private let keys: [FetchRequest.Expression]
@@ -113,8 +114,9 @@ struct GroupCompiler {
         return properties.first { $0.name == name }?.expression ?? expression
     }
 
-    /// Replaces keys and aggregates by variables. Throws if the expression contains other
-    /// properties of an object.
+    /// Replaces keys and aggregates by variables.
+    ///
+    /// Throws if the expression contains other properties of an object.
     private mutating func rewrite(
         _ expression: FetchRequest.Expression, place: Place, depth: Int = 0
     ) throws(StoreError) -> FetchRequest.Expression {
@@ -252,7 +254,9 @@ extension FetchRequest.Expression {
         return try compiler.isCollection(argument) ? nil : (function, argument)
     }
 
-    /// Whether the expression contains an aggregate. Throws if it is nested too deep.
+    /// Whether the expression contains an aggregate.
+    ///
+    /// Throws if it is nested too deep.
     func containsAggregate(_ compiler: inout RowCompiler, depth: Int = 0) throws(StoreError) -> Bool {
         try compiler.requireDepthHere(depth)
         let members: [FetchRequest.Expression]
@@ -277,8 +281,9 @@ extension FetchRequest.Expression {
         return false
     }
 
-    /// The name of the expression in messages, and of a column without a name. It contains no
-    /// constants.
+    /// The name of the expression in messages, and of a column without a name.
+    ///
+    /// It contains no constants.
     var label: String {
         switch self {
         case .constant: "…"
@@ -331,7 +336,9 @@ extension FetchRequest.Expression {
 }
 
 extension FetchRequest.Predicate {
-    /// Whether the predicate contains an aggregate. Throws if it is nested too deep.
+    /// Whether the predicate contains an aggregate.
+    ///
+    /// Throws if it is nested too deep.
     func containsAggregate(_ compiler: inout RowCompiler, depth: Int) throws(StoreError) -> Bool {
         try compiler.requireDepthHere(depth)
         switch self {

@@ -14,7 +14,9 @@ final class GroupedRows: RowCursor {
     private let groupEvaluator: PredicateEvaluator
     private let aggregates: [any RowAggregate]
     private var groups = KeyTable()
-    /// The key values of all groups, in group order. They are those of each group's first object.
+    /// The key values of all groups, in group order.
+    ///
+    /// They are those of each group's first object.
     private var keyValues: [Value] = []
     private var read: RecordBatch
     /// The visitor of records in place, after it was requested; nil if the store copies records.
@@ -67,8 +69,9 @@ final class GroupedRows: RowCursor {
 
     // MARK: Reading
 
-    /// Requests all aggregates from the store. Returns false unless the store can compute all of
-    /// them.
+    /// Requests all aggregates from the store.
+    ///
+    /// Returns false unless the store can compute all of them.
     ///
     /// Ignores errors, because reading the objects gives more: the damaged object, and the
     /// aggregates of the other objects.
@@ -122,8 +125,9 @@ final class GroupedRows: RowCursor {
         }
     }
 
-    /// Visits the records in place, for a single aggregate of a field. Returns false if records
-    /// must be copied.
+    /// Visits the records in place, for a single aggregate of a field.
+    ///
+    /// Returns false if records must be copied.
     private func readInPlace() throws(StoreError) -> Bool {
         guard grouping.isWhole, aggregates.count == 1, let aggregate = aggregates[0] as? any FieldAggregate else {
             return false

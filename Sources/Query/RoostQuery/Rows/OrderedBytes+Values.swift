@@ -2,7 +2,9 @@ internal import Foundation
 internal import RoostCore
 
 extension OrderedBytes {
-    /// Appends a decoded value. Numbers of all types have a common order.
+    /// Appends a decoded value.
+    ///
+    /// Numbers of all types have a common order.
     static func append(
         _ value: Value, options: FetchRequest.Comparison.Options, model: ManagedObjectModel, to key: inout [UInt8]
     ) {
@@ -31,7 +33,9 @@ extension OrderedBytes {
         }
     }
 
-    /// Appends the value of an expression. Numbers of all types have a common order.
+    /// Appends the value of an expression.
+    ///
+    /// Numbers of all types have a common order.
     static func append(
         _ operand: PredicateOperand, options: FetchRequest.Comparison.Options, to key: inout [UInt8]
     ) {

@@ -3,7 +3,9 @@ internal import RoostCore
 /// An operand that owns its bytes.
 struct OwnedOperand {
     private let constant: Bytes?
-    /// The operand. Its bytes are valid as long as this value exists.
+    /// The operand.
+    ///
+    /// Its bytes are valid as long as this value exists.
     let operand: PredicateOperand
 
     /// Bytes at a fixed address.

@@ -25,14 +25,17 @@ protocol WholeNumberRowAggregate: RowAggregate {
     /// The aggregates of whole numbers that are needed.
     var questions: [WholeNumberAggregate] { get }
 
-    /// Sets the only group's value from the results for ``questions``. No records were added then.
+    /// Sets the only group's value from the results for ``questions``.
+    ///
+    /// No records were added then.
     func take(_ answers: [Int64?])
 }
 
 /// An aggregate of a field of the record itself, which can visit records in place.
 protocol FieldAggregate: RowAggregate {
-    /// Adds the records that `show` passes on to the only group. The value stays in registers
-    /// meanwhile.
+    /// Adds the records that `show` passes on to the only group.
+    ///
+    /// The value stays in registers meanwhile.
     func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError)
 }
 
@@ -43,7 +46,9 @@ extension FieldAggregate {
     }
 }
 
-/// The number of objects. Null arguments are counted too.
+/// The number of objects.
+///
+/// Null arguments are counted too.
 final class CountAggregate: WholeNumberRowAggregate {
     private var counts: [Int64] = []
     let questions: [WholeNumberAggregate] = [.objects]

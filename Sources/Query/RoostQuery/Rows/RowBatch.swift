@@ -30,8 +30,9 @@ public struct RowBatch: Sendable {
         return values[row * columns.count + column]
     }
 
-    /// Returns the value of a row in the column with the given name. Throws `unknownProperty` for
-    /// an unknown name.
+    /// Returns the value of a row in the column with the given name.
+    ///
+    /// Throws `unknownProperty` for an unknown name.
     public func value(_ column: String, at row: Int) throws(StoreError) -> Value {
         guard let index = columns.firstIndex(of: column) else {
             let hint = nearestName(to: column, among: columns).map { "; did you mean '\($0)'?" } ?? "."

@@ -1,7 +1,8 @@
 internal import RoostCore
 
-/// Compiles the expressions of columns. Paths to fields are compiled directly, other expressions to
-/// a program.
+/// Compiles the expressions of columns.
+///
+/// Paths to fields are compiled directly, other expressions to a program.
 struct RowCompiler {
     private(set) var compiler: PredicateCompiler
     private let model: ManagedObjectModel
@@ -22,8 +23,9 @@ struct RowCompiler {
     /// The program to which ``RowSource/expression(_:_:)`` refers.
     var program: PredicateProgram { PredicateProgram(compiler.parts, model: model) }
 
-    /// Compiles an expression that must have a single value. `column` is the column's name in
-    /// errors.
+    /// Compiles an expression that must have a single value.
+    ///
+    /// `column` is the column's name in errors.
     mutating func source(
         _ expression: FetchRequest.Expression, column: String
     ) throws(StoreError) -> (RowSource, PredicateType) {
@@ -119,8 +121,9 @@ struct RowPlan: Sendable {
         var keySlots: [Int] = []
         var aggregateSlots: [Int] = []
         var having: PredicateProgram.Index?
-        /// Evaluates columns and the condition. Its variables are the keys and aggregates of a
-        /// group.
+        /// Evaluates columns and the condition.
+        ///
+        /// Its variables are the keys and aggregates of a group.
         var program: PredicateProgram
         /// Whether there is always one row, even without objects: aggregates without groups.
         var isWhole: Bool

@@ -43,8 +43,9 @@ struct RowPath: Sendable {
         kind = field.kind
     }
 
-    /// Runs `body` with the record that has the field. Returns nil if a relationship of the path
-    /// has no object.
+    /// Runs `body` with the record that has the field.
+    ///
+    /// Returns nil if a relationship of the path has no object.
     @inline(__always)
     func withEnd<Result>(
         of record: RecordReader, evaluator: PredicateEvaluator, _ body: (RecordReader) -> Result
@@ -122,7 +123,9 @@ extension RowSource {
         }
     }
 
-    /// Returns the value as an operand. Its bytes are valid until the next record begins.
+    /// Returns the value as an operand.
+    ///
+    /// Its bytes are valid until the next record begins.
     func operand(of record: RecordReader, evaluator: PredicateEvaluator) -> PredicateOperand {
         switch self {
         case .object: return .object(root: record.model.entities[record.entityNumber].root, key: record.key)

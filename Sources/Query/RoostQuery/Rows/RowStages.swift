@@ -2,7 +2,9 @@ internal import RoostCore
 
 // The stages after rows are created: sorting, removal of duplicates, then offset and limit.
 
-/// A cursor that sorts rows by keys of their values. Ties keep their order.
+/// A cursor that sorts rows by keys of their values.
+///
+/// Ties keep their order.
 ///
 /// If only the first rows are needed, it buffers at most about twice as many; otherwise it buffers
 /// all rows.

@@ -33,8 +33,9 @@ package final class RecordExaminer {
     /// - Throws: The errors of ``RecordMatcher/matches(_:)``.
     package func matches(_ record: RecordReader) throws(StoreError) -> Bool { try matcher.matches(record) }
 
-    /// Returns bytes that compare as records do in the request's order. Records with equal bytes
-    /// are ordered by key.
+    /// Returns bytes that compare as records do in the request's order.
+    ///
+    /// Records with equal bytes are ordered by key.
     ///
     /// - Throws: The errors of reading related objects.
     package func order(of record: RecordReader) throws(StoreError) -> [UInt8] {

@@ -96,7 +96,9 @@ package struct RecordSortOrder: Sendable {
     /// called.
     package var needsKeys: Bool { maker != nil }
 
-    /// Whether `left` precedes `right`. Do not call it if ``needsKeys`` is true.
+    /// Whether `left` precedes `right`.
+    ///
+    /// Do not call it if ``needsKeys`` is true.
     package func precedes(_ left: RecordReader, _ right: RecordReader) -> Bool {
         precondition(maker == nil, "an order that needs keys cannot compare records")
         let (leftEntity, rightEntity) = (left.entityNumber, right.entityNumber)
@@ -114,8 +116,10 @@ package struct RecordSortOrder: Sendable {
         return left.key < right.key
     }
 
-    /// Returns a number that approximates the position of a record. A record with a smaller number
-    /// precedes one with a larger number. Equal numbers give no order.
+    /// Returns a number that approximates the position of a record.
+    ///
+    /// A record with a smaller number precedes one with a larger number. Equal numbers give no
+    /// order.
     ///
     /// Comparing a number with that of a bound is much faster than ``precedes(_:_:)``. The order
     /// must have a sort descriptor.

@@ -19,7 +19,9 @@ struct SortKeyMaker: Sendable {
         for level in levels { level.path.prefetch(for: records, evaluator: evaluator) }
     }
 
-    /// Appends the key of a record. After an error, which the evaluator stores, the key is invalid.
+    /// Appends the key of a record.
+    ///
+    /// After an error, which the evaluator stores, the key is invalid.
     func append(_ record: RecordReader, evaluator: PredicateEvaluator, to key: inout [UInt8]) {
         for level in levels {
             let start = key.count

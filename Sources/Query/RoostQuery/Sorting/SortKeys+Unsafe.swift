@@ -1,7 +1,9 @@
 internal import Foundation
 internal import RoostCore
 
-/// Packed keys of many records. The order of the keys' bytes is that of the records.
+/// Packed keys of many records.
+///
+/// The order of the keys' bytes is that of the records.
 struct SortKeys: Sendable {
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
@@ -40,7 +42,9 @@ struct SortKeys: Sendable {
         }
     }
 
-    /// Returns the indexes of the keys in ascending order. `tie` orders equal keys.
+    /// Returns the indexes of the keys in ascending order.
+    ///
+    /// `tie` orders equal keys.
     ///
     /// - Throws: `cancelled` if the task is cancelled meanwhile.
     func sorted(tie: (Int, Int) -> Bool) throws(StoreError) -> [Int] {
@@ -60,7 +64,9 @@ struct SortKeys: Sendable {
 
     private func range(_ index: Int) -> Range<Int> { (index == 0 ? 0 : ends[index - 1])..<ends[index] }
 
-    /// Returns the first eight bytes as a number. Missing bytes count as zero.
+    /// Returns the first eight bytes as a number.
+    ///
+    /// Missing bytes count as zero.
     private static func number(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt64 {
         var number: UInt64 = 0
         for byte in bytes.prefix(8) { number = number << 8 | UInt64(byte) }

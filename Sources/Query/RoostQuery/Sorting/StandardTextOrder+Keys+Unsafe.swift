@@ -1,8 +1,9 @@
 internal import RoostCore
 
 extension StandardTextOrder {
-    /// Appends bytes that, compared as unsigned numbers, have the order of texts. The bytes of one
-    /// text are never a prefix of another's.
+    /// Appends bytes that, compared as unsigned numbers, have the order of texts.
+    ///
+    /// The bytes of one text are never a prefix of another's.
     ///
     /// - Complexity: O(*n*) in the length of the text. Appends about three times as many bytes.
     package static func append(_ text: UnsafeRawBufferPointer, to key: inout [UInt8]) {

@@ -1,6 +1,8 @@
 internal import RoostCore
 
-/// Arithmetic on decimals of 38 digits. Results with more digits are rounded half away from zero.
+/// Arithmetic on decimals of 38 digits.
+///
+/// Results with more digits are rounded half away from zero.
 ///
 /// Foundation's own functions truncate instead of rounding, and its multiplication traps on
 /// products that are too small.
@@ -85,8 +87,9 @@ extension DecimalNumber {
         self.init(isNegative: isNegative, mantissa: lastDigit >= 5 ? low + 1 : low, exponent: exponent)
     }
 
-    /// Returns the exact remainder of a division, with the sign of the dividend. The divisor must
-    /// not be 0.
+    /// Returns the exact remainder of a division, with the sign of the dividend.
+    ///
+    /// The divisor must not be 0.
     static func remainder(_ left: Self, _ right: Self) -> Self {
         guard !left.isNaN, !right.isNaN, right.mantissa != 0 else { return .nan }
         let remainder: UInt128

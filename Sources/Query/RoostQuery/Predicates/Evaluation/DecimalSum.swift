@@ -2,8 +2,9 @@ internal import RoostCore
 
 /// An exact sum of decimals, independent of their order, that is rounded once when it is read.
 struct DecimalSum {
-    /// The sum in base 10^18, least significant digit first, in units of 10^−128. Carries are
-    /// resolved at the end.
+    /// The sum in base 10^18, least significant digit first, in units of 10^−128.
+    ///
+    /// Carries are resolved at the end.
     ///
     /// Empty while only zeros were added. Each number adds less than 10^18 to a digit, so no
     /// realistic number of additions overflows a digit.

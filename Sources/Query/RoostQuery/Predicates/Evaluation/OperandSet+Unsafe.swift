@@ -62,8 +62,9 @@ final class OperandSet: @unchecked Sendable {
         return longest
     }
 
-    /// Returns the same hash for all equal operands. Numbers of all types are hashed by their
-    /// nearest double.
+    /// Returns the same hash for all equal operands.
+    ///
+    /// Numbers of all types are hashed by their nearest double.
     static func hash(_ operand: PredicateOperand) -> Int {
         switch operand {
         case .null: return 0
@@ -77,8 +78,9 @@ final class OperandSet: @unchecked Sendable {
         }
     }
 
-    /// Whether both are the same value in the same form. Equal values in different forms must all
-    /// be in the set.
+    /// Whether both are the same value in the same form.
+    ///
+    /// Equal values in different forms must all be in the set.
     private static func isSame(_ left: PredicateOperand, _ right: PredicateOperand) -> Bool {
         switch (left, right) {
         case (.integer, .integer), (.double, .double), (.decimal, .decimal), (.bytes, .bytes), (.object, .object):

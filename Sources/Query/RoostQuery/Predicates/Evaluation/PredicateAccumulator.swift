@@ -39,7 +39,9 @@ struct PredicateAccumulator {
         doubleSum += PredicateArithmetic.double(operand)
     }
 
-    /// Adds a value to the count, minimum and maximum. Of equal values the first is kept.
+    /// Adds a value to the count, minimum and maximum.
+    ///
+    /// Of equal values the first is kept.
     mutating func compare(_ operand: PredicateOperand) {
         count += 1
         if case .null = operand { return }

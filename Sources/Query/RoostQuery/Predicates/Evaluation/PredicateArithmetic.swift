@@ -7,8 +7,9 @@ internal import RoostCore
 /// decimal, and beyond the range of decimals a floating-point number. If one operand is a
 /// floating-point number, both are converted to floating-point numbers.
 enum PredicateArithmetic {
-    /// Returns the value of a function of one or two arguments. `right` is ignored if the function
-    /// takes one argument.
+    /// Returns the value of a function of one or two arguments.
+    ///
+    /// `right` is ignored if the function takes one argument.
     static func value(
         of function: FetchRequest.Function, left: PredicateOperand, right: PredicateOperand
     ) -> PredicateOperand {
@@ -83,7 +84,9 @@ enum PredicateArithmetic {
         return decimalOrDouble(left, right: right, decimals: DecimalNumber.product) { $0 * $1 }
     }
 
-    /// Divides two numbers. This is never an integer division. A decimal division by zero is null.
+    /// Divides two numbers.
+    ///
+    /// This is never an integer division. A decimal division by zero is null.
     static func divide(_ left: PredicateOperand, _ right: PredicateOperand) -> PredicateOperand {
         if case .integer(let a) = left, case .integer(let b) = right { return .double(Double(a) / Double(b)) }
         if decimal(left) != nil, let b = decimal(right), !b.isNaN, b.mantissa == 0 { return .null }

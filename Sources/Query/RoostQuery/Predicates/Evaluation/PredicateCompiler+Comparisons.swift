@@ -4,8 +4,9 @@ internal import RoostCore
 extension PredicateCompiler {
     typealias Operator = FetchRequest.Comparison.Operator
 
-    /// Compiles a comparison. Throws `invalidRequest` if the operands can never be compared in this
-    /// way.
+    /// Compiles a comparison.
+    ///
+    /// Throws `invalidRequest` if the operands can never be compared in this way.
     mutating func comparison(_ comparison: FetchRequest.Comparison, depth: Int) throws(StoreError) -> Condition {
         if let condition = try existence(comparison, depth: depth) { return condition }
         let left = try expression(comparison.left, depth: depth + 1)
@@ -155,8 +156,9 @@ extension PredicateCompiler {
         return try compare(left, operation: .isIn, right: right, options: comparison.options)
     }
 
-    /// Compiles a membership test in a list. Constants are looked up together; other members are
-    /// compared one by one.
+    /// Compiles a membership test in a list.
+    ///
+    /// Constants are looked up together; other members are compared one by one.
     private mutating func membership(
         _ left: Term, of members: [FetchRequest.Expression], comparison: FetchRequest.Comparison, depth: Int
     ) throws(StoreError) -> Condition {

@@ -38,7 +38,9 @@ struct PredicateCompiler {
     /// The maximum nesting of SUBQUERY.
     static let maximumSubqueryDepth = 16
 
-    /// The maximum number of nodes of a tree. A shared node counts each time it occurs.
+    /// The maximum number of nodes of a tree.
+    ///
+    /// A shared node counts each time it occurs.
     static let maximumNodeCount = 1_000_000
 
     let model: ManagedObjectModel
@@ -177,8 +179,9 @@ struct PredicateCompiler {
         return try body(&self)
     }
 
-    /// Declares a variable whose value the user of the program sets. Returns the slot of the
-    /// variable.
+    /// Declares a variable whose value the user of the program sets.
+    ///
+    /// Returns the slot of the variable.
     mutating func declare(_ name: String, type: PredicateType) -> Int {
         let slot = newVariable()
         variables.append(Variable(name: name, slot: slot, type: type))
@@ -215,8 +218,9 @@ struct PredicateCompiler {
 
     var now: Value { .date(start) }
 
-    /// Returns the index of a property's first slot. There is one slot for each entity of the
-    /// model.
+    /// Returns the index of a property's first slot.
+    ///
+    /// There is one slot for each entity of the model.
     mutating func slots(_ name: String, of number: Int) -> Int {
         let key = FieldName(entity: number, name: name)
         if let slots = slotsByField[key] { return slots }

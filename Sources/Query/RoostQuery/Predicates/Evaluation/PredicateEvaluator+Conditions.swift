@@ -84,7 +84,9 @@ extension PredicateEvaluator {
 }
 
 extension PredicateOperand {
-    /// Compares two values. If exactly one of them is null, only `!=` is true.
+    /// Compares two values.
+    ///
+    /// If exactly one of them is null, only `!=` is true.
     @inline(__always)
     static func compare(_ left: Self, operation: FetchRequest.Comparison.Operator, right: Self) -> Bool {
         switch operation {

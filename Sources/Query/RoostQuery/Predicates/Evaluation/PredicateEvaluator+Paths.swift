@@ -67,8 +67,9 @@ extension PredicateEvaluator {
         }
     }
 
-    /// Calls `body` with each value of a path until it returns false. Returns false if `body` did,
-    /// or after an error.
+    /// Calls `body` with each value of a path until it returns false.
+    ///
+    /// Returns false if `body` did, or after an error.
     func forEach(
         _ path: PredicateProgram.Path, repetition: Repetition, _ body: (PredicateOperand) -> Bool
     ) -> Bool {
@@ -131,8 +132,9 @@ extension PredicateEvaluator {
         return walk(path, step: step, record: record, visited: visited, body)
     }
 
-    /// Ends a path at null. Null is a value, unless a to-many relationship follows: null has no
-    /// destinations.
+    /// Ends a path at null.
+    ///
+    /// Null is a value, unless a to-many relationship follows: null has no destinations.
     private func ended(_ path: PredicateProgram.Path, at step: Int, _ body: (PredicateOperand) -> Bool) -> Bool {
         step > path.lastToMany ? body(.null) && !hasFailed : true
     }

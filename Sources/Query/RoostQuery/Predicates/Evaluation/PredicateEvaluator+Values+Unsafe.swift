@@ -60,8 +60,9 @@ extension PredicateEvaluator {
 
     // MARK: Collections
 
-    /// Calls `body` with each value of an expression until it returns false. Returns false if
-    /// `body` did, or after an error.
+    /// Calls `body` with each value of an expression until it returns false.
+    ///
+    /// Returns false if `body` did, or after an error.
     func forEach(
         _ index: PredicateProgram.Index, repetition: Repetition, _ body: (PredicateOperand) -> Bool
     ) -> Bool {
@@ -188,15 +189,18 @@ extension PredicateEvaluator {
 
     // MARK: Values
 
-    /// Returns a value as an operand. Its bytes are valid until the next record begins.
+    /// Returns a value as an operand.
+    ///
+    /// Its bytes are valid until the next record begins.
     func encoded(_ value: Value) -> PredicateOperand {
         let constant = PredicateConstant(value, model: program.model)
         guard case .bytes(let bytes) = constant.operand else { return constant.operand }
         return .bytes(memory.copy(bytes))
     }
 
-    /// Returns an operand as a value. An object ID contains the object's own entity, which is read
-    /// from the record.
+    /// Returns an operand as a value.
+    ///
+    /// An object ID contains the object's own entity, which is read from the record.
     func decoded(_ operand: PredicateOperand, kind: PredicateType.Kind) -> Value {
         guard case .object(let root, let key) = operand, root >= 0 else {
             return Value(operand, kind: kind, model: program.model)
@@ -221,8 +225,9 @@ extension PredicateEvaluator {
 }
 
 extension Value {
-    /// Creates a value of the given kind from an operand. An object ID contains the root entity of
-    /// the hierarchy.
+    /// Creates a value of the given kind from an operand.
+    ///
+    /// An object ID contains the root entity of the hierarchy.
     init(_ operand: PredicateOperand, kind: PredicateType.Kind, model: ManagedObjectModel) {
         switch operand {
         case .null: self = .null

@@ -1,6 +1,8 @@
 internal import RoostCore
 
-/// Evaluates a program on records, one after another. Use it from one thread at a time.
+/// Evaluates a program on records, one after another.
+///
+/// Use it from one thread at a time.
 ///
 /// After an error, the rest of the record's evaluation returns false and null, and ``failure`` has
 /// the error. So most evaluation code need not check for errors.
@@ -11,7 +13,9 @@ final class PredicateEvaluator {
     let program: PredicateProgram
     /// The source of related objects; nil if predicates cannot use any.
     private let graph: (any ObjectGraph)?
-    /// Copies of related objects. Created at the first use, because most evaluators never need any.
+    /// Copies of related objects.
+    ///
+    /// Created at the first use, because most evaluators never need any.
     @exclusivity(unchecked) private var copies: RelatedRecords?
     let memory = RowMemory()
     /// The current record; nil while an expression is evaluated without a record.
@@ -45,7 +49,9 @@ final class PredicateEvaluator {
         self.record = record
     }
 
-    /// Whether a record meets a condition. Throws if the condition cannot be evaluated.
+    /// Whether a record meets a condition.
+    ///
+    /// Throws if the condition cannot be evaluated.
     func isTrue(_ node: PredicateProgram.Index, of record: RecordReader?) throws(StoreError) -> Bool {
         begin(record)
         let isTrue = isTrue(node)
@@ -117,8 +123,9 @@ final class PredicateEvaluator {
         return body(visited)
     }
 
-    /// Runs `body` with the keys of the destinations of a to-many relationship. Returns false if
-    /// `body` returns false, or after an error.
+    /// Runs `body` with the keys of the destinations of a to-many relationship.
+    ///
+    /// Returns false if `body` returns false, or after an error.
     func withDestinations(
         of relationship: Int, from key: Int64, _ body: ([Int64]) -> Bool
     ) -> Bool {

@@ -27,7 +27,9 @@ final class PredicateProgram: @unchecked Sendable {
         case evaluatedObject
         /// The current value of a variable that a SUBQUERY or a quantifier binds.
         case variable(Int)
-        /// A field of the record itself. The value is the index of its first slot.
+        /// A field of the record itself.
+        ///
+        /// The value is the index of its first slot.
         case field(Int)
         case path(Int)
         case list(Range)
@@ -54,8 +56,9 @@ final class PredicateProgram: @unchecked Sendable {
         /// A text operator whose right side is only known at run time.
         case compareText(Index, FetchRequest.Comparison.Operator, Index, FetchRequest.Comparison.Options)
         case member(Index, set: Int, FetchRequest.Comparison.Options)
-        /// Whether the condition is true for any, or for all, elements of a collection. The
-        /// variable is bound to each element in turn.
+        /// Whether the condition is true for any, or for all, elements of a collection.
+        ///
+        /// The variable is bound to each element in turn.
         case any(Index, variable: Int, condition: Index)
         case all(Index, variable: Int, condition: Index)
     }
@@ -74,8 +77,9 @@ final class PredicateProgram: @unchecked Sendable {
         /// The index of the first slot of the field at the end of the path; nil if the path ends at
         /// objects.
         let slots: Int?
-        /// The last step through a to-many relationship; −1 if there is none. A null after this
-        /// step is a value. A null at this step or before it gives no value.
+        /// The last step through a to-many relationship; −1 if there is none.
+        ///
+        /// A null after this step is a value. A null at this step or before it gives no value.
         let lastToMany: Int
         let collectionOperator: FetchRequest.CollectionOperator?
         /// The first step at which several ways may reach the same object.

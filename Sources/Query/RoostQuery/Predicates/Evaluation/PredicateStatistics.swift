@@ -50,7 +50,9 @@ struct DistinctOperands {
         positions[OperandSet.hash(operand), default: []].contains { Self.isSame(elements[$0], operand) }
     }
 
-    /// Adds a value. Returns false if the set already contains it.
+    /// Adds a value.
+    ///
+    /// Returns false if the set already contains it.
     @discardableResult
     mutating func insert(_ operand: PredicateOperand) -> Bool {
         guard !contains(operand) else { return false }

@@ -60,7 +60,9 @@ public struct RegisteredFunction: Sendable {
     package static func named(_ name: String) -> RegisteredFunction? { functions.withLock { $0[name] } }
     package static var names: [String] { functions.withLock { $0.keys.sorted() } }
 
-    /// Calls the function. The result has the registered type or is null.
+    /// Calls the function.
+    ///
+    /// The result has the registered type or is null.
     func value(of arguments: [Value]) throws(StoreError) -> Value {
         let value: Value
         do {

@@ -25,7 +25,9 @@ final class RelatedRecords {
         batch = RecordBatch(model: model)
     }
 
-    /// Discards all copies if they exceed the limit. Call it when no reader is in use.
+    /// Discards all copies if they exceed the limit.
+    ///
+    /// Call it when no reader is in use.
     func beginRecord() {
         guard byteCount > Self.byteLimit else { return }
         places.removeAll()
@@ -91,8 +93,9 @@ final class RelatedRecords {
     }
 }
 
-/// A hash table of record bytes by hierarchy and key. Every object of every relationship is looked
-/// up in it.
+/// A hash table of record bytes by hierarchy and key.
+///
+/// Every object of every relationship is looked up in it.
 final class RecordPlaces {
     private struct Place {
         var key: Int64 = 0
@@ -126,8 +129,9 @@ final class RecordPlaces {
             ? nil : UnsafeRawBufferPointer(start: place.address, count: Int(place.count))
     }
 
-    /// Inserts the bytes of a key. Returns false, and changes nothing, if the key already has
-    /// bytes.
+    /// Inserts the bytes of a key.
+    ///
+    /// Returns false, and changes nothing, if the key already has bytes.
     func insert(_ bytes: UnsafeRawBufferPointer, at key: Int64, root: Int) -> Bool {
         let position = position(of: key, root: root)
         let isNew = places[position].root < 0
@@ -146,7 +150,9 @@ final class RecordPlaces {
         places[position] = Self.place(bytes, key: key, root: root)
     }
 
-    /// Removes the bytes of a key. Its place stays in use, because searches for other keys pass it.
+    /// Removes the bytes of a key.
+    ///
+    /// Its place stays in use, because searches for other keys pass it.
     func forget(_ key: Int64, root: Int) {
         let position = position(of: key, root: root)
         if places[position].root >= 0 { places[position].count = -1 }

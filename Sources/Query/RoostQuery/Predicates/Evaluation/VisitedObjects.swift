@@ -14,7 +14,9 @@ final class VisitedObjects {
     }
 
     private let mostPlaces: Int
-    /// A hash table. At most half of the places are in use, so every search ends at a free place.
+    /// A hash table.
+    ///
+    /// At most half of the places are in use, so every search ends at a free place.
     private var places = [Place](repeating: Place(), count: 64)
     private var takenCount = 0
     private var round: UInt32 = 0
@@ -32,8 +34,9 @@ final class VisitedObjects {
         round = 1
     }
 
-    /// Records that a path continues from an object at a step. Returns false if that was recorded
-    /// already.
+    /// Records that a path continues from an object at a step.
+    ///
+    /// Returns false if that was recorded already.
     func insert(_ key: Int64, at step: Int) -> Bool {
         let (found, isTaken) = position(of: key, step: step)
         guard !isTaken else { return false }

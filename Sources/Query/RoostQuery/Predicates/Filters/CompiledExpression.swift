@@ -39,7 +39,9 @@ package struct CompiledExpression: Sendable {
     /// relationship does.
     package var isCollection: Bool { type.isCollection }
 
-    /// Returns an evaluator of the expression. Use it from one thread at a time.
+    /// Returns an evaluator of the expression.
+    ///
+    /// Use it from one thread at a time.
     ///
     /// The evaluator keeps copies of related objects: up to 8 MiB, plus those of one record.
     /// `graph` is the source of related objects. Without it, an expression that uses related
@@ -49,7 +51,9 @@ package struct CompiledExpression: Sendable {
     }
 }
 
-/// Evaluates one expression on records, one after another. Use it from one thread at a time.
+/// Evaluates one expression on records, one after another.
+///
+/// Use it from one thread at a time.
 package final class ExpressionEvaluator {
     private let expression: CompiledExpression
     private let evaluator: PredicateEvaluator
@@ -59,8 +63,9 @@ package final class ExpressionEvaluator {
         evaluator = PredicateEvaluator(expression.program, graph: graph)
     }
 
-    /// Returns the value of the expression for a record. If it has many values, returns the first
-    /// or null.
+    /// Returns the value of the expression for a record.
+    ///
+    /// If it has many values, returns the first or null.
     ///
     /// An object ID contains the object's own entity.
     /// - Throws: The errors of ``RecordMatcher/matches(_:)``.

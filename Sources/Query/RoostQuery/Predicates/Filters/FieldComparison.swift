@@ -11,7 +11,9 @@ struct FieldComparison {
     let operation: FetchRequest.Comparison.Operator
     let constant: PredicateConstant
 
-    /// The maximum number of comparisons. A predicate with more comparisons is compiled.
+    /// The maximum number of comparisons.
+    ///
+    /// A predicate with more comparisons is compiled.
     private static let mostComparisons = 8
 
     /// Creates a comparison; nil for an invalid comparison or one of another form.

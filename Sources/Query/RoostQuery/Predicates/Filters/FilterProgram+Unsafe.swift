@@ -1,7 +1,8 @@
 internal import RoostCore
 
-/// The conditions of a predicate that depend only on the record, as a sequence of tests. Each test
-/// refers to the next test for a true and for a false result.
+/// The conditions of a predicate that depend only on the record, as a sequence of tests.
+///
+/// Each test refers to the next test for a true and for a false result.
 ///
 /// So most tests need neither a stack nor reference counting. The evaluator handles other
 /// conditions, and returns the same results as the tests.
@@ -129,7 +130,9 @@ final class FilterProgram: @unchecked Sendable {
         steps.deallocate()
     }
 
-    /// Allocates the table of first steps by entity. Initially all records are rejected.
+    /// Allocates the table of first steps by entity.
+    ///
+    /// Initially all records are rejected.
     private static func starts(_ model: ManagedObjectModel) -> UnsafeMutableBufferPointer<Int> {
         let starts = UnsafeMutableBufferPointer<Int>.allocate(capacity: model.entities.count)
         starts.initialize(repeating: rejected)
@@ -261,8 +264,9 @@ final class FilterProgram: @unchecked Sendable {
             (range.start..<range.start + range.count).map { nodes.links[$0] }
         }
 
-        /// Adds the tests of a condition after the steps that follow it. Returns the index of its
-        /// first test.
+        /// Adds the tests of a condition after the steps that follow it.
+        ///
+        /// Returns the index of its first test.
         private mutating func add(_ node: PredicateProgram.Index, whenTrue: Int, whenFalse: Int) -> Int {
             let program = nodes
             switch program.nodes[node] {
@@ -306,8 +310,9 @@ final class FilterProgram: @unchecked Sendable {
             return add(.evaluate(node), whenTrue: whenTrue, whenFalse: whenFalse, whenNull: whenFalse)
         }
 
-        /// Adds the comparison of a field with a constant. Returns nil, and adds nothing, if one
-        /// test is not enough.
+        /// Adds the comparison of a field with a constant.
+        ///
+        /// Returns nil, and adds nothing, if one test is not enough.
         mutating func add(
             _ place: PredicateProgram.Place, comparison: FetchRequest.Comparison.Operator,
             constant: PredicateOperand, whenTrue: Int, whenFalse: Int
@@ -338,7 +343,9 @@ final class FilterProgram: @unchecked Sendable {
         }
 
         /// Returns the single test for the comparison of a field with a constant; nil if one test
-        /// is not enough. For `!=`, returns the test of its opposite.
+        /// is not enough.
+        ///
+        /// For `!=`, returns the test of its opposite.
         private func test(
             _ place: PredicateProgram.Place, comparison: FetchRequest.Comparison.Operator,
             constant: PredicateOperand
@@ -376,7 +383,9 @@ final class FilterProgram: @unchecked Sendable {
             }
         }
 
-        /// Returns the same range for floating-point numbers. NaN is in no range.
+        /// Returns the same range for floating-point numbers.
+        ///
+        /// NaN is in no range.
         private static func range(
             _ comparison: FetchRequest.Comparison.Operator, number: Double
         ) -> (Double, Double)? {

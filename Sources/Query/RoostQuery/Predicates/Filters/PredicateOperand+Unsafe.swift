@@ -39,7 +39,9 @@ enum PredicateOperand {
         }
     }
 
-    /// Whether both are the same value. False if they cannot be compared, as with NaN.
+    /// Whether both are the same value.
+    ///
+    /// False if they cannot be compared, as with NaN.
     static func equal(_ left: Self, _ right: Self) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -71,8 +73,9 @@ enum PredicateOperand {
         }
     }
 
-    /// Compares bytes as unsigned numbers. A prefix precedes longer bytes. For UTF-8, this is code
-    /// point order.
+    /// Compares bytes as unsigned numbers.
+    ///
+    /// A prefix precedes longer bytes. For UTF-8, this is code point order.
     static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         let common = min(left.count, right.count)
         if common > 0, let a = left.baseAddress, let b = right.baseAddress {
@@ -94,7 +97,9 @@ enum PredicateOperand {
     }
 }
 
-/// A constant of a predicate as an operand. Owns the operand's bytes.
+/// A constant of a predicate as an operand.
+///
+/// Owns the operand's bytes.
 final class PredicateConstant: @unchecked Sendable {
     // Proof of Sendable: `memory` is written only in `init`, before other code can access the
     // object, and is freed in `deinit`.
@@ -102,8 +107,9 @@ final class PredicateConstant: @unchecked Sendable {
     private let memory: UnsafeMutableRawBufferPointer?
     let operand: PredicateOperand
 
-    /// Converts a value to an operand. The ID of an entity that the model lacks becomes an object
-    /// that equals no other.
+    /// Converts a value to an operand.
+    ///
+    /// The ID of an entity that the model lacks becomes an object that equals no other.
     init(_ value: Value, model: ManagedObjectModel) {
         var bytes: [UInt8]?
         var operand = PredicateOperand.null

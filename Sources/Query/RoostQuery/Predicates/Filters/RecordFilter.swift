@@ -9,7 +9,9 @@ package struct RecordFilter: Sendable {
     let model: ManagedObjectModel
     /// The program of the evaluator; nil if no evaluator is needed.
     let program: PredicateProgram?
-    /// The conditions on the record alone, all of which must be true. They are checked first.
+    /// The conditions on the record alone, all of which must be true.
+    ///
+    /// They are checked first.
     let quick: FilterProgram
     /// The conjunction of the other conditions, if any.
     let rest: PredicateProgram.Index?
@@ -72,14 +74,18 @@ package struct RecordFilter: Sendable {
         return [predicate]
     }
 
-    /// Returns a matcher that decides whether records match. Use it from one thread at a time.
+    /// Returns a matcher that decides whether records match.
+    ///
+    /// Use it from one thread at a time.
     ///
     /// `graph` is the source of related objects. Without it, a predicate that uses related objects
     /// throws `unsupported`.
     package func matcher(over graph: (any ObjectGraph)?) -> RecordMatcher { RecordMatcher(self, graph: graph) }
 }
 
-/// Decides whether records match a filter, one after another. Use it from one thread at a time.
+/// Decides whether records match a filter, one after another.
+///
+/// Use it from one thread at a time.
 package final class RecordMatcher {
     /// Nil if a record's own fields decide everything.
     let evaluator: PredicateEvaluator?

@@ -18,8 +18,9 @@ package struct ResolvedPath: Sendable {
         case field(RecordLayout.Field)
     }
 
-    /// The relationships of the path, in order. A to-one relationship at the end is a field
-    /// instead.
+    /// The relationships of the path, in order.
+    ///
+    /// A to-one relationship at the end is a field instead.
     package let relationships: [ManagedObjectModel.Relationship]
     /// The number of the entity that has the end of the path.
     package let entity: Int
@@ -54,8 +55,9 @@ package struct ResolvedPath: Sendable {
         try self.init(names, from: entity, model: model) { $0 }
     }
 
-    /// Resolves a key path. `spelling` returns the name of a suggested property as the source of
-    /// the path writes it.
+    /// Resolves a key path.
+    ///
+    /// `spelling` returns the name of a suggested property as the source of the path writes it.
     init(
         _ names: [String], from entity: Int, model: ManagedObjectModel, spelling: (String) -> String
     ) throws(StoreError) {

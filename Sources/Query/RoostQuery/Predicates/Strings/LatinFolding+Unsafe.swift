@@ -8,8 +8,9 @@ internal import RoostCore
 /// only if combining marks are among them.
 final class LatinFolding: Sendable {
     private static let limit = 0x530
-    /// The block of unified ideographs, which have neither case nor marks. Each has three bytes of
-    /// UTF-8.
+    /// The block of unified ideographs, which have neither case nor marks.
+    ///
+    /// Each has three bytes of UTF-8.
     private static let ideographs = 0x4E00...0x9FFF
     private static let longestByteCount = 16 * 1024
     private static let caseInsensitive = LatinFolding(.caseInsensitive)
@@ -45,8 +46,9 @@ final class LatinFolding: Sendable {
         return options.contains(.diacriticInsensitive) ? both : caseInsensitive
     }
 
-    /// Runs `body` with the folded text. Returns nil if the text has other code points or is not
-    /// UTF-8.
+    /// Runs `body` with the folded text.
+    ///
+    /// Returns nil if the text has other code points or is not UTF-8.
     func withFolded<Result>(_ text: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         // For a long text, Foundation is used, because this method needs seven times its memory.
         guard text.count <= Self.longestByteCount else { return nil }
@@ -65,8 +67,9 @@ final class LatinFolding: Sendable {
         }
     }
 
-    /// Folds the code point at `place`, in the form of ``folded``, and moves past it. Returns nil
-    /// for other code points and for invalid UTF-8.
+    /// Folds the code point at `place`, in the form of ``folded``, and moves past it.
+    ///
+    /// Returns nil for other code points and for invalid UTF-8.
     @inline(__always)
     private func next(_ text: UnsafeRawBufferPointer, place: inout Int) -> UInt64? {
         let first = Int(text[place])

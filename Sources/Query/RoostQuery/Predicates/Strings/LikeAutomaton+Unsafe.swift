@@ -1,8 +1,9 @@
 internal import RoostCore
 
-/// A matcher for `LIKE` patterns with wildcards for single characters. It matches byte by byte with
-/// the Shift-And method of Baeza-Yates and Gonnet: each pattern position that the text can have
-/// reached is one bit, with 64 bits in a word.
+/// A matcher for `LIKE` patterns with wildcards for single characters.
+///
+/// It matches byte by byte with the Shift-And method of Baeza-Yates and Gonnet: each pattern
+/// position that the text can have reached is one bit, with 64 bits in a word.
 ///
 /// Each byte of the text needs one step for each word that can still affect the result: one for
 /// patterns of up to 64 bytes, and at most a 64th of the pattern's length. Matching never
@@ -14,7 +15,9 @@ struct LikeAutomaton: Sendable {
     private let takers: PlainArray<UInt64>
     /// By word, the positions of `?`, which also accept the continuation bytes of a character.
     private let anyOnes: PlainArray<UInt64>
-    /// By word, the positions followed by `*`. A match that reaches such a position remains there.
+    /// By word, the positions followed by `*`.
+    ///
+    /// A match that reaches such a position remains there.
     private let stays: PlainArray<UInt64>
     private let beginsWithRun: Bool
     /// The bit of the last position, in the last word.

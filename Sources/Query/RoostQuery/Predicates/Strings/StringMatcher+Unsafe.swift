@@ -1,8 +1,9 @@
 internal import Foundation
 public import RoostCore
 
-/// A string operator with its right side, prepared for matching many texts. Defines the meaning of
-/// string comparisons for every store.
+/// A string operator with its right side, prepared for matching many texts.
+///
+/// Defines the meaning of string comparisons for every store.
 ///
 /// Engines that compare strings themselves, such as a database with registered functions, use this
 /// type to return the same results.
@@ -74,8 +75,9 @@ public final class StringMatcher: @unchecked Sendable {
 
     deinit { pattern.deallocate() }
 
-    /// Returns a method that is equivalent to a `LIKE` pattern, and the bytes to search for. Most
-    /// patterns need no wildcards.
+    /// Returns a method that is equivalent to a `LIKE` pattern, and the bytes to search for.
+    ///
+    /// Most patterns need no wildcards.
     private static func simplified(_ pattern: LikePattern) -> (Method, [UInt8]) {
         guard let parts = pattern.literalParts else { return (.like(pattern), []) }
         switch parts.count {
@@ -90,8 +92,9 @@ public final class StringMatcher: @unchecked Sendable {
     /// Whether matching is slow and can throw, because the operator is a regular expression.
     var isExpression: Bool { if case .expression = method { true } else { false } }
 
-    /// The bytes that a text must begin with, if this is the only condition; nil otherwise. They
-    /// are valid as long as the matcher exists.
+    /// The bytes that a text must begin with, if this is the only condition; nil otherwise.
+    ///
+    /// They are valid as long as the matcher exists.
     var plainPrefix: UnsafeRawBufferPointer? {
         guard case .beginsWith = method, folding.isEmpty else { return nil }
         return UnsafeRawBufferPointer(pattern)

@@ -7,15 +7,17 @@ package import RoostCore
 /// The result is that of Foundation's `folding(options:locale:)`. ASCII text, which has 26 letters
 /// and no diacritics, gets the same bytes without Foundation.
 package enum TextFolding {
-    /// Returns the text in the form in which it is compared. Only case and diacritics have an
-    /// effect.
+    /// Returns the text in the form in which it is compared.
+    ///
+    /// Only case and diacritics have an effect.
     package static func folded(_ text: String, by options: FetchRequest.Comparison.Options) -> String {
         let options = foundationOptions(options)
         return options.isEmpty ? text : text.folding(options: options, locale: nil)
     }
 
-    /// Runs `body` with the bytes of a text in the form in which it is compared. The bytes are
-    /// valid only inside `body`.
+    /// Runs `body` with the bytes of a text in the form in which it is compared.
+    ///
+    /// The bytes are valid only inside `body`.
     package static func withFolded<Result>(
         _ text: UnsafeRawBufferPointer, by options: FetchRequest.Comparison.Options,
         _ body: (UnsafeRawBufferPointer) -> Result
@@ -42,7 +44,9 @@ package enum TextFolding {
         return bits < 0x80
     }
 
-    /// Copies a text with its ASCII letters in lower case. Returns false if the text is not ASCII.
+    /// Copies a text with its ASCII letters in lower case.
+    ///
+    /// Returns false if the text is not ASCII.
     private static func lower(_ text: UnsafeRawBufferPointer, into lowered: UnsafeMutableRawBufferPointer) -> Bool {
         var bits: UInt8 = 0
         // SAFETY: both have `text.count` bytes. Without an early exit, so that the loop can be

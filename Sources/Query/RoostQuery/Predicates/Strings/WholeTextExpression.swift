@@ -1,15 +1,17 @@
 internal import Foundation
 internal import RoostCore
 
-/// A regular expression of `MATCHES`. It must match the whole text, within thirty million steps and
-/// one second.
+/// A regular expression of `MATCHES`.
+///
+/// It must match the whole text, within thirty million steps and one second.
 ///
 /// All slow texts of a fetch together may take ten seconds.
 final class WholeTextExpression: Sendable {
     /// The maximum time for one text.
     static let deadline = Duration.seconds(1)
-    /// The maximum number of progress reports for one text. Each report follows ten thousand steps,
-    /// so the maximum takes a second on a slow machine.
+    /// The maximum number of progress reports for one text.
+    ///
+    /// Each report follows ten thousand steps, so the maximum takes a second on a slow machine.
     ///
     /// After 3700 reports, Foundation on Linux silently gives up and reports no match.
     private static let progressLimit = 3000
@@ -20,7 +22,9 @@ final class WholeTextExpression: Sendable {
     private let longTime: Duration
     private let spent = Mutex<Duration>(.zero)
 
-    /// Compiles a pattern. Throws `invalidRequest` for an invalid pattern.
+    /// Compiles a pattern.
+    ///
+    /// Throws `invalidRequest` for an invalid pattern.
     init(
         _ pattern: String, ignoringCase: Bool, totalDeadline: Duration = .seconds(10),
         longTime: Duration = .milliseconds(10)

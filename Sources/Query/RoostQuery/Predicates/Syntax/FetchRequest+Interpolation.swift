@@ -27,7 +27,9 @@ extension FetchRequest {
 
         // The parameter is optional, because otherwise the compiler would warn that an optional in
         // a string interpolation produces a debug description.
-        /// Binds a value or a list of values. Nil becomes null.
+        /// Binds a value or a list of values.
+        ///
+        /// Nil becomes null.
         public mutating func appendInterpolation<Argument: PredicateArgument>(_ value: Argument?) {
             append(value, isKey: false)
         }

@@ -25,8 +25,9 @@ extension PredicateBinding {
         }
     }
 
-    /// Returns the target of a literal inside an operand with members. `outer` is the target of the
-    /// whole operand, if it has one.
+    /// Returns the target of a literal inside an operand with members.
+    ///
+    /// `outer` is the target of the whole operand, if it has one.
     func target(
         ofMembersOf operand: PredicateSyntax.Operand, meeting outer: Target?
     ) throws(StoreError) -> Target? {
@@ -60,7 +61,9 @@ extension PredicateBinding {
         return common
     }
 
-    /// Returns the shape of an operand. Each nested operand is visited once.
+    /// Returns the shape of an operand.
+    ///
+    /// Each nested operand is visited once.
     ///
     /// - Throws: `unknownProperty`; `invalidRequest` for a name without a meaning.
     func shape(of operand: PredicateSyntax.Operand) throws(StoreError) -> Shape {

@@ -23,14 +23,16 @@ struct PredicateBinding {
         var kind: RecordLayout.Field.Kind
         /// The number of the entity of the objects.
         var destination: Int?
-        /// The name of the property for messages, if the target is a property itself. A literal
-        /// that does not fit its type is then an error.
+        /// The name of the property for messages, if the target is a property itself.
+        ///
+        /// A literal that does not fit its type is then an error.
         var property: String?
         /// The key path of the target for messages, if there is one.
         var path: [String]?
 
-        /// The target for a value that is computed from a property. A literal that does not fit
-        /// keeps the type in which it is written.
+        /// The target for a value that is computed from a property.
+        ///
+        /// A literal that does not fit keeps the type in which it is written.
         var computed: Self { Self(kind: kind, destination: destination) }
     }
 

@@ -23,7 +23,9 @@ indirect enum PredicateLiteral {
         }
     }
 
-    /// A description of the value's kind for messages. Never contains the value itself.
+    /// A description of the value's kind for messages.
+    ///
+    /// Never contains the value itself.
     var kindDescription: String {
         switch self {
         case .null: "null"
@@ -124,8 +126,9 @@ extension FetchRequest.CastType {
         }
     }
 
-    /// Returns the value of a cast of a literal; nil if the literal cannot be cast. The result is
-    /// the same as for an equal value in a property.
+    /// Returns the value of a cast of a literal; nil if the literal cannot be cast.
+    ///
+    /// The result is the same as for an equal value in a property.
     func value(_ literal: PredicateLiteral, model: ManagedObjectModel?) -> Value? {
         written(literal, model: model) ?? literal.alone.flatMap { PredicateCasting.value($0, as: self, model: model) }
     }

@@ -24,7 +24,9 @@ extension PredicateParser {
         return Part(.not(try condition(part)), depth: try above(part.depth, at: place))
     }
 
-    /// Parses a minus sign. Directly before a number it belongs to the number.
+    /// Parses a minus sign.
+    ///
+    /// Directly before a number it belongs to the number.
     private mutating func sign() throws(StoreError) -> Part {
         let place = token.position
         try requireDepth(at: place)
@@ -211,8 +213,9 @@ extension PredicateParser {
         return Part(.aggregate(members), depth: depth)
     }
 
-    /// Parses comma-separated values up to and including the closing bracket. The returned depth is
-    /// that of the tree that contains them.
+    /// Parses comma-separated values up to and including the closing bracket.
+    ///
+    /// The returned depth is that of the tree that contains them.
     private mutating func values(
         upTo bracket: String, after first: [PredicateSyntax.Operand] = [], depth: Int = 0
     ) throws(StoreError) -> ([PredicateSyntax.Operand], depth: Int) {

@@ -40,8 +40,9 @@ struct PredicateParser {
 
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-        /// The minimum precedence of the right side of an operator with this precedence. Operators
-        /// of equal precedence group from the left.
+        /// The minimum precedence of the right side of an operator with this precedence.
+        ///
+        /// Operators of equal precedence group from the left.
         var next: Self { Self(rawValue: rawValue + 1) ?? .sign }
     }
 
@@ -179,8 +180,9 @@ struct PredicateParser {
         guard try take(sign) else { throw expected(what) }
     }
 
-    /// Returns an error for the current token. For a misspelled word, the message suggests the most
-    /// similar name.
+    /// Returns an error for the current token.
+    ///
+    /// For a misspelled word, the message suggests the most similar name.
     func expected(_ what: String, among names: [String] = []) -> StoreError {
         var hint = ""
         if case .word(let word) = token.kind, let near = nearestName(to: word, among: names) {
@@ -196,7 +198,9 @@ struct PredicateParser {
         guard depth <= PredicateLimits.depth else { throw tooDeep(at: place) }
     }
 
-    /// Returns the depth of a tree whose subtrees have the given depths. Throws if it is too deep.
+    /// Returns the depth of a tree whose subtrees have the given depths.
+    ///
+    /// Throws if it is too deep.
     mutating func above(_ depths: Int..., at place: String.Index) throws(StoreError) -> Int {
         let depth = 1 + (depths.max() ?? 0)
         try requireStack(depth, at: place)
@@ -334,7 +338,9 @@ struct PredicateParser {
 
     // MARK: What a part is
 
-    /// Returns the condition in a part. Throws if the part is a value.
+    /// Returns the condition in a part.
+    ///
+    /// Throws if the part is a value.
     func condition(_ part: Part) throws(StoreError) -> PredicateSyntax.Condition {
         if case .condition(let condition) = part.kind { return condition }
         throw comparisonExpected()
@@ -346,7 +352,9 @@ struct PredicateParser {
         return expected("A comparison (= != < <= > >= \(words.joined(separator: " ")))", among: words)
     }
 
-    /// Returns the value in a part. Throws if the part is a condition.
+    /// Returns the value in a part.
+    ///
+    /// Throws if the part is a condition.
     func value(_ part: Part, at place: String.Index) throws(StoreError) -> Value {
         if case .value(let operand) = part.kind { return Value(operand: operand, depth: part.depth) }
         throw tokenizer.error(at: place, message: "A value or a property is expected, not a condition.")

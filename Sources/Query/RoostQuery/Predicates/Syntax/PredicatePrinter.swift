@@ -13,8 +13,9 @@ struct PredicatePrinter {
 
     private init(_ scope: PredicateBinding.Scope?) { binding = PredicateBinding(scope: scope, tokenizer: nil) }
 
-    /// Returns the text that `body` prints, on a larger stack if necessary. `body` receives the
-    /// depth at which its tree begins.
+    /// Returns the text that `body` prints, on a larger stack if necessary.
+    ///
+    /// `body` receives the depth at which its tree begins.
     static func text(
         _ scope: PredicateBinding.Scope?, _ body: @escaping @Sendable (inout Self, Int) throws(StoreError) -> Void
     ) throws(StoreError) -> String {

@@ -50,7 +50,9 @@ enum PredicateSyntax {
 // MARK: From a tree without places, for printing
 
 extension PredicateSyntax.Condition {
-    /// Creates the syntax tree of a predicate. Every value has an explicit type.
+    /// Creates the syntax tree of a predicate.
+    ///
+    /// Every value has an explicit type.
     ///
     /// - Throws: `invalidRequest` for nesting deeper than ``PredicateLimits/depth``.
     init(_ predicate: FetchRequest.Predicate, depth: Int = 0) throws(StoreError) {
@@ -79,7 +81,9 @@ extension PredicateSyntax.Condition {
 extension PredicateSyntax.Operand {
     private static let nowhere = "".startIndex
 
-    /// Creates the syntax tree of an expression. Every value has an explicit type.
+    /// Creates the syntax tree of an expression.
+    ///
+    /// Every value has an explicit type.
     init(_ expression: FetchRequest.Expression, depth: Int = 0) throws(StoreError) {
         let depth = try PredicateSyntax.deeper(depth)
         switch expression {
@@ -121,11 +125,14 @@ extension PredicateSyntax.Operand {
 }
 
 extension PredicateSyntax {
-    /// The maximum depth of a tree. Comparisons and expressions may be two levels below the last
-    /// connective.
+    /// The maximum depth of a tree.
+    ///
+    /// Comparisons and expressions may be two levels below the last connective.
     static let deepest = PredicateLimits.depth + 2
 
-    /// Returns the next depth. Throws if it is too deep.
+    /// Returns the next depth.
+    ///
+    /// Throws if it is too deep.
     fileprivate static func deeper(_ depth: Int) throws(StoreError) -> Int {
         guard depth < deepest else {
             throw StoreError(

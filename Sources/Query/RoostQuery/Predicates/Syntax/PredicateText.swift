@@ -15,7 +15,9 @@ struct PredicateText: Sendable {
         let isKey: Bool
     }
 
-    /// The text. Each interpolation is represented by ``Mark/text``.
+    /// The text.
+    ///
+    /// Each interpolation is represented by ``Mark/text``.
     var text = ""
     /// The values for the placeholders, from left to right.
     var arguments: [any PredicateArgument] = []

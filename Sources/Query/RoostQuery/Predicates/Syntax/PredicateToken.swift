@@ -10,8 +10,9 @@ struct PredicateToken {
         case name(String)
         /// `$name`.
         case variable(String)
-        /// A placeholder such as `%@` for a value of the program. Contains the letters after the
-        /// percent sign.
+        /// A placeholder such as `%@` for a value of the program.
+        ///
+        /// Contains the letters after the percent sign.
         case argument(String)
         /// Text in quotes, with escapes resolved.
         case string(String)

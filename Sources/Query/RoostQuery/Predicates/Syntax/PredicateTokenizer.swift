@@ -15,7 +15,9 @@ struct PredicateTokenizer {
 
     /// The interpolations that have not been read yet, in reverse order.
     private var interpolations: [Interpolation] = []
-    /// Whether values are interpolated. Then `%@` is not allowed.
+    /// Whether values are interpolated.
+    ///
+    /// Then `%@` is not allowed.
     let isInterpolated: Bool
 
     init(_ source: PredicateText) {
@@ -31,8 +33,9 @@ struct PredicateTokenizer {
         }
     }
 
-    /// Returns the next token. Returns ``PredicateToken/Kind/end`` at the end, and on every later
-    /// call.
+    /// Returns the next token.
+    ///
+    /// Returns ``PredicateToken/Kind/end`` at the end, and on every later call.
     mutating func next() throws(StoreError) -> PredicateToken {
         while let scalar = peek, scalar.properties.isWhitespace { advance() }
         let start = position
@@ -75,7 +78,9 @@ struct PredicateTokenizer {
                 "A value cannot be interpolated inside of quotes or a name. Leave the quotes out: the value is bound.")
     }
 
-    /// Returns an error at a position in the text. The column counts characters from 1.
+    /// Returns an error at a position in the text.
+    ///
+    /// The column counts characters from 1.
     func error(at place: String.Index, message: String) -> StoreError {
         StoreError(.invalidRequest, "The \(noun) cannot be read at column \(column(place)): \(message)")
             .with { $0.textColumn = column(place) }
