@@ -176,7 +176,7 @@ enum Repetition {
 }
 
 extension PredicateProgram.Path {
-    /// The last step after which continuing from an object costs more than reading its record.
+    /// The last step at which continuing from an object costs more than reading its record.
     fileprivate var lastReading: Int { slots == nil && readsEnd ? steps.count : lastToMany }
 
     /// Whether to remember an object that a step has reached, because many ways may reach the

@@ -79,7 +79,7 @@ final class PredicateProgram: @unchecked Sendable {
         let slots: Int?
         /// The last step through a to-many relationship; −1 if there is none.
         ///
-        /// A null after this step is a value. A null at this step or before it gives no value.
+        /// A null before this step gives no value. A null after this step is a value.
         let lastToMany: Int
         let collectionOperator: FetchRequest.CollectionOperator?
         /// The first step at which several ways may reach the same object.
