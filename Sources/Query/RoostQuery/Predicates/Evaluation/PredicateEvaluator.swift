@@ -8,7 +8,7 @@ internal import RoostCore
 /// the error. So most evaluation code need not check for errors.
 final class PredicateEvaluator {
     // Exclusivity of these properties is not checked at run time. Each access reads or writes a
-    // whole value without running other code, and every node needs some for every record.
+    // whole value without running other code, and every node accesses them for every record.
 
     let program: PredicateProgram
     /// The source of related objects; nil if predicates cannot use any.

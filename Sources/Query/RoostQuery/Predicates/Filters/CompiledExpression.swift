@@ -5,10 +5,12 @@ package import RoostCore
 ///
 /// Compile it once, then evaluate it for each record with an evaluator from ``evaluator(over:)``:
 ///
-///     let length = try CompiledExpression(.function(.divide, [.keyPath(["length"]),
-///     .constant(60)]), for: "Track", model: model) let evaluator = length.evaluator(over:
-///     SnapshotGraph(snapshot)) try batch.forEachRecord { record in values.append(try
-///     evaluator.value(of: record)) }
+/// ```swift
+/// let length = try CompiledExpression(
+///     .function(.divide, [.keyPath(["length"]), .constant(60)]), for: "Track", model: model)
+/// let evaluator = length.evaluator(over: SnapshotGraph(snapshot))
+/// try batch.forEachRecord { record in values.append(try evaluator.value(of: record)) }
+/// ```
 package struct CompiledExpression: Sendable {
     let program: PredicateProgram
     let node: PredicateProgram.Index
