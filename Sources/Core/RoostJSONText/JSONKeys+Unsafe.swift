@@ -1,11 +1,11 @@
 internal import CXXHash
 internal import RoostSystem
 
-/// The keys of all open objects, to find a key that occurs twice.
+/// The keys of all open objects, for finding duplicate keys.
 ///
 /// One table holds the keys of all objects. The innermost object ends first, so its keys are the
-/// last ones, and removing them leaves no holes. The seed of hashes is random, so no text can be
-/// made to collide.
+/// last ones, and removing them leaves no holes. The seed of the hashes is random, so no text can
+/// be crafted to cause collisions.
 struct JSONKeyStack {
     private struct Entry {
         var hash: UInt64
@@ -16,9 +16,9 @@ struct JSONKeyStack {
     private static let seed = UInt64.random(in: 0...UInt64.max)
     private var bytes: [UInt8] = []
     private var entries: [Entry] = []
-    /// For each open object, the entries and the bytes before its own.
+    /// For each open object, the numbers of entries and bytes before its own.
     private var frames: [(entries: Int, bytes: Int)] = []
-    /// Positions in `entries`, or -1.
+    /// Indexes into `entries`, or −1.
     private var slots: [Int32] = []
 
     /// Begins an object.
@@ -31,7 +31,9 @@ struct JSONKeyStack {
         bytes.removeLast(bytes.count - frame.bytes)
     }
 
-    /// Adds a key to the innermost object; false when it has it already.
+    /// Adds a key to the innermost object.
+    ///
+    /// Returns false if the object already has the key.
     mutating func insert(_ key: UnsafeRawBufferPointer) -> Bool {
         if entries.count * 2 >= slots.count { grow() }
         let hash = XXH3_64bits_withSeed(key.baseAddress, key.count, Self.seed)
@@ -67,18 +69,20 @@ struct JSONKeyStack {
     }
 }
 
-/// Known names by their bytes: finds a key among them without making a string of it.
+/// A table of known names, for looking up a key's bytes without creating a string.
 package final class JSONNameTable: Sendable {
     /// The names, in their order.
     package let names: [String]
-    /// The bytes of all names, and where each ends.
+    /// The bytes of all names, and the end of each name.
     private let bytes: [UInt8]
     private let ends: [Int]
     private let slots: [Int32]
 
-    /// Makes a table; the position of each name is its index.
+    /// Creates a table.
     ///
-    /// Of equal names the first counts.
+    /// The index of a name is its position in `names`.
+    ///
+    /// If names are equal, the first one is used.
     package init(_ names: [String]) {
         self.names = names
         var bytes: [UInt8] = []
@@ -99,7 +103,9 @@ package final class JSONNameTable: Sendable {
         self.slots = slots
     }
 
-    /// Whether the name at `index` has these bytes; false for any other index.
+    /// Whether the name at `index` has the given bytes.
+    ///
+    /// False if no name has this index.
     package func holds(_ name: UnsafeRawBufferPointer, at index: Int) -> Bool {
         guard index >= 0, index < ends.count else { return false }
         let (start, end) = (index == 0 ? 0 : ends[index - 1], ends[index])
@@ -107,7 +113,7 @@ package final class JSONNameTable: Sendable {
             && bytes.withUnsafeBytes({ UnsafeRawBufferPointer(rebasing: $0[start..<end]).hasSameBytes(as: name) })
     }
 
-    /// Returns the index of the name with these bytes, or nil.
+    /// Returns the index of the name with the given bytes, or nil.
     package func index(of name: UnsafeRawBufferPointer) -> Int? {
         let mask = slots.count - 1
         var slot = Self.slot(of: name, mask: mask)
@@ -130,7 +136,7 @@ package final class JSONNameTable: Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether both hold the same bytes.
+    /// Whether both buffers hold the same bytes.
     func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
         guard count > 0, let left = baseAddress, let right = other.baseAddress else { return true }

@@ -1,11 +1,12 @@
 extension JSONNode {
-    /// Creates the tree of a value that can be encoded, as Foundation's encoder with sorted keys
-    /// writes it.
+    /// Creates the tree of an `Encodable` value, with the content that Foundation's encoder writes
+    /// with sorted keys.
     ///
-    /// Members are ordered by the bytes of their keys. A double that is a whole number has no
-    /// point.
+    /// Members are ordered by the bytes of their keys. A double that is a whole number is written
+    /// without a decimal point.
     ///
-    /// - Throws: `EncodingError` for a number that JSON does not have; the errors of the value.
+    /// - Throws: `EncodingError` for a number that JSON does not have; the errors of the value's
+    ///   `encode(to:)`.
     package init(encoding value: some Encodable) throws {
         let place = EncodedPlace()
         try place.encode(value, path: [])
@@ -13,7 +14,9 @@ extension JSONNode {
     }
 }
 
-/// A value while it is encoded; containers that are open refer to it.
+/// A value that is being encoded.
+///
+/// Open containers refer to it.
 private final class EncodedPlace {
     private enum Content {
         case value(JSONNode.Content)
@@ -21,7 +24,7 @@ private final class EncodedPlace {
         case object([String: EncodedPlace])
     }
 
-    // An encoder that encodes nothing has encoded an object without members.
+    // A value that encodes nothing becomes an object without members.
     private var content = Content.object([:])
 
     var count: Int {
@@ -65,13 +68,13 @@ private final class EncodedPlace {
         return .number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
     }
 
-    /// Starts an array.
+    /// Makes the value an array, unless it is one already.
     func beginArray() { if case .array = content {} else { content = .array([]) } }
 
-    /// Starts an object.
+    /// Makes the value an object, unless it is one already.
     func beginObject() { if case .object = content {} else { content = .object([:]) } }
 
-    /// Returns the place of the next element of an array.
+    /// Appends an element to the array and returns its place.
     func element() -> EncodedPlace {
         let place = EncodedPlace()
         guard case .array(var places) = content else { return place }
@@ -81,7 +84,7 @@ private final class EncodedPlace {
         return place
     }
 
-    /// Returns the place of a member of an object.
+    /// Adds a member to the object and returns its place.
     func member(_ key: String) -> EncodedPlace {
         let place = EncodedPlace()
         guard case .object(var places) = content else { return place }

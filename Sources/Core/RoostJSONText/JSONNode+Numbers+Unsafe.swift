@@ -1,6 +1,6 @@
 extension JSONNode.Content {
-    /// Returns the content for a double, every bit kept: a number, or a string where JSON has no
-    /// number for it.
+    /// Returns the content for a double, preserving every bit: a number, or a string if JSON has no
+    /// number for the value.
     ///
     /// The text is that of ``JSONText/append(_:to:)-(Double,_)``.
     package static func double(_ value: Double) -> Self {
@@ -10,10 +10,10 @@ extension JSONNode.Content {
         return value.isFinite ? .number(spelled) : .string(String(spelled.dropFirst().dropLast()))
     }
 
-    /// The content as a double; nil for anything that is neither a number nor stands for one, and
-    /// out of range.
+    /// The content as a double; nil if it is neither a number nor a special string such as `NaN`,
+    /// or is out of range.
     ///
-    /// Reads what ``double(_:)`` returns, and any other JSON or JSON5 number.
+    /// Accepts the results of ``double(_:)``, and any other JSON or JSON5 number.
     package var double: Double? {
         switch self {
         case .number(var text), .string(var text):

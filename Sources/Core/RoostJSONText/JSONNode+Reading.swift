@@ -1,16 +1,16 @@
 extension JSONNode {
     /// Reads a whole text as a tree.
     ///
-    /// A key that occurs twice is refused as Swift compares strings: a dictionary could not hold
-    /// two spellings of one key.
+    /// Refuses duplicate keys. Keys are compared as Swift strings, because a dictionary could not
+    /// hold two spellings of one key.
     ///
     /// - Parameters:
     ///   - text: The text.
     ///   - acceptsJSON5: Whether comments, unquoted keys, single quotes, trailing commas and
     ///     JSON5's numbers are accepted.
-    /// - Throws: The first problem, with its place.
+    /// - Throws: The first problem, with its position.
     package init(_ text: [UInt8], acceptsJSON5: Bool = false) throws(JSONSyntaxError) {
-        // The text is in memory, so that a long key or value of it costs no more.
+        // The text is already in memory, so long keys and values need no limit.
         var tokens = JSONTokenizer(
             text, syntax: acceptsJSON5 ? .json5 : .json,
             limits: JSONTokenizer.Limits(tokenByteCount: .max, keyByteCount: .max))
@@ -19,7 +19,9 @@ extension JSONNode {
         _ = try tokens.next()
     }
 
-    /// Reads the value that starts with the current token, and stops at its last token.
+    /// Reads the value that starts with the current token.
+    ///
+    /// On return the current token is the value's last one.
     ///
     /// Nesting is limited by ``JSONTokenizer/maximumDepth``.
     package init(from tokens: inout JSONTokenizer) throws(JSONSyntaxError) {
@@ -36,7 +38,7 @@ extension JSONNode {
             while try tokens.nextElement() { nodes.append(try JSONNode(from: &tokens)) }
             content = .array(nodes)
         case .beginObject: content = .object(try Self.members(from: &tokens))
-        // The tokenizer has a value here, or has thrown.
+        // The tokenizer is at the start of a value here, or has thrown.
         case .endObject, .endArray, .key, .end: throw tokens.mismatch("a value")
         }
         self.init(content, byteOffset: byteOffset)

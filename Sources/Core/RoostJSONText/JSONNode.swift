@@ -1,6 +1,6 @@
-/// A value of a JSON text, with its place in the text.
+/// A value in a JSON text, with its position in the text.
 ///
-/// Numbers stay text, so that none is rounded.
+/// Numbers are kept as text, so they are not rounded.
 package struct JSONNode: Sendable {
     /// The value of a node.
     package enum Content: Sendable {
@@ -8,19 +8,19 @@ package struct JSONNode: Sendable {
         case null
         /// `true` or `false`
         case bool(Bool)
-        /// A number in JSON's own spelling, or `NaN`, `Infinity`, `-Infinity` where JSON5 was read.
+        /// A number in JSON syntax, or `NaN`, `Infinity` or `-Infinity` from JSON5.
         case number(String)
         /// Text.
         case string(String)
         /// A list.
         case array([JSONNode])
-        /// Members in the order of the text; no key occurs twice.
+        /// Members in the order of the text, with unique keys.
         case object([JSONMember])
     }
 
     /// The value of the node.
     package var content: Content
-    /// The offset at which its text starts; zero for a node made in memory.
+    /// The offset of the value in the text; zero for a node created in memory.
     package var byteOffset: Int
 
     /// Creates a node.
@@ -29,13 +29,13 @@ package struct JSONNode: Sendable {
         self.byteOffset = byteOffset
     }
 
-    /// Whether the node is a number without a fraction and an exponent, of any size.
+    /// Whether the node is a number without a fraction or an exponent, of any size.
     package var isWholeNumber: Bool {
         guard case .number(let text) = content else { return false }
         return text.utf8.dropFirst(text.utf8.first == UInt8(ascii: "-") ? 1 : 0).allSatisfy(JSONNumbers.isDigit)
     }
 
-    /// The kind of the value, for messages.
+    /// A description of the value's kind, for messages.
     package var kindDescription: String {
         switch content {
         case .null: "null"
@@ -52,7 +52,7 @@ package struct JSONNode: Sendable {
 package struct JSONMember: Sendable {
     /// The key.
     package var key: String
-    /// The offset at which the key's text starts.
+    /// The offset of the key in the text.
     package var keyOffset: Int
     /// The value.
     package var value: JSONNode
@@ -64,6 +64,6 @@ package struct JSONMember: Sendable {
         self.value = value
     }
 
-    /// Creates a member of content without a place.
+    /// Creates a member that has no position in a text.
     package init(_ key: String, _ content: JSONNode.Content) { self.init(key, JSONNode(content)) }
 }

@@ -1,9 +1,8 @@
-/// The numbers of JSON texts: what the tokenizer, the tree and the scanner of written text have in
-/// common.
+/// The number syntax that the tokenizer, the tree and the scanner of written text share.
 ///
 /// A finite double is its shortest exact decimal text, always with a point or an exponent. JSON has
-/// no number for the others, which are strings: `"Infinity"`, `"-Infinity"`, `"NaN"`, and for a NaN
-/// of other bits `"NaN:7ff8000000000001"`. JSONText+Numbers+Unsafe.swift writes them.
+/// no numbers for other doubles, so they are strings: `"Infinity"`, `"-Infinity"`, `"NaN"`, and for
+/// a NaN with other bits `"NaN:7ff8000000000001"`. JSONText+Numbers+Unsafe.swift writes them.
 @usableFromInline
 package enum JSONNumbers {
     /// Whether a byte is a decimal digit.
@@ -11,12 +10,13 @@ package enum JSONNumbers {
     @inline(__always)
     package static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
-    /// Returns the whole number of 64 bits that a text spells; nil for any other text.
+    /// Returns the 64-bit integer that the text spells; nil for any other text.
     package static func integer(_ text: UnsafeRawBufferPointer) -> Int64? {
         let isNegative = text.first == UInt8(ascii: "-")
         var value: Int64 = 0
         for byte in text.dropFirst(isNegative ? 1 : 0) {
-            // Negative all the way: the lowest number has no positive counterpart.
+            // The value is built as a negative number, because the minimum has no positive
+            // counterpart.
             guard isDigit(byte) else { return nil }
             let (product, overflow) = value.multipliedReportingOverflow(by: 10)
             let (difference, more) = product.subtractingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
@@ -29,15 +29,15 @@ package enum JSONNumbers {
 
     // MARK: Doubles
 
-    /// Returns the double nearest to a number in JSON's spelling; nil when it is out of range.
+    /// Returns the double nearest to a JSON number; nil if it is out of range.
     package static func double(_ text: UnsafeRawBufferPointer) -> Double? {
         if let value = shortDouble(text) { return value }
         guard let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite else { return nil }
         return value
     }
 
-    /// Returns the value of a number of few digits, which one exact division gives; nil for any
-    /// other.
+    /// Returns the value of a number with few digits, computed by one exact division; nil for any
+    /// other number.
     private static func shortDouble(_ text: UnsafeRawBufferPointer) -> Double? {
         guard text.count <= 24 else { return nil }
         var (mantissa, fractionDigits, isFraction) = (Int64(0), 0, false)
@@ -55,15 +55,14 @@ package enum JSONNumbers {
         return isNegative ? -value : value
     }
 
-    /// Returns a whole number up to 2^53 divided by a power of ten up to 10^22; nil for a higher
-    /// power.
+    /// Returns an integer up to 2^53 divided by a power of ten up to 10^22; nil for a higher power.
     ///
-    /// Both are doubles, so that the division is rounded once, as it should be.
+    /// Both operands are exact doubles, so the quotient is correctly rounded.
     @inlinable
     @inline(__always)
     package static func double(_ mantissa: Int64, fractionDigits: Int) -> Double? {
-        // A switch is a table of constants wherever it is inlined; an array would be a call into
-        // this module.
+        // A switch becomes a table of constants wherever it is inlined. An array would need a call
+        // into this module.
         let power: Double
         switch fractionDigits {
         case 0: power = 1e0
@@ -94,7 +93,7 @@ package enum JSONNumbers {
         return Double(mantissa) / power
     }
 
-    /// Returns the double that `NaN`, `Infinity` or `-Infinity` stands for; nil for any other text.
+    /// Returns the double for `NaN`, `Infinity` or `-Infinity`; nil for any other text.
     package static func special(_ text: UnsafeRawBufferPointer) -> Double? {
         if text.elementsEqual("NaN".utf8) { return .nan }
         if text.elementsEqual("Infinity".utf8) { return .infinity }
@@ -102,7 +101,7 @@ package enum JSONNumbers {
         return nil
     }
 
-    /// Returns the double whose bits `NaN:` and 16 digits say; nil for any other text.
+    /// Returns the NaN with the bits in `NaN:` followed by 16 digits; nil for any other text.
     package static func nan(_ text: UnsafeRawBufferPointer) -> Double? {
         guard let bits = nanBits(text, digits: 16) else { return nil }
         let value = Double(bitPattern: bits)
@@ -111,20 +110,20 @@ package enum JSONNumbers {
 
     // MARK: Floats
 
-    /// Returns the float nearest to a number in JSON's spelling; nil when it is out of range.
+    /// Returns the float nearest to a JSON number; nil if it is out of range.
     package static func float(_ text: UnsafeRawBufferPointer) -> Float? {
         guard let value = Float(String(decoding: text, as: UTF8.self)), value.isFinite else { return nil }
         return value
     }
 
-    /// Returns the float whose bits `NaN:` and 8 digits say; nil for any other text.
+    /// Returns the NaN with the bits in `NaN:` followed by 8 digits; nil for any other text.
     package static func floatNaN(_ text: UnsafeRawBufferPointer) -> Float? {
         guard let bits = nanBits(text, digits: 8) else { return nil }
         let value = Float(bitPattern: UInt32(truncatingIfNeeded: bits))
         return value.isNaN ? value : nil
     }
 
-    /// Returns the bits in `NaN:<digits>`.
+    /// Returns the bits in `NaN:<digits>`; nil for any other text.
     private static func nanBits(_ text: UnsafeRawBufferPointer, digits: Int) -> UInt64? {
         guard text.count == 4 + digits, text.starts(with: "NaN:".utf8), text[4] != UInt8(ascii: "+") else { return nil }
         return UInt64(String(decoding: text.dropFirst(4), as: UTF8.self), radix: 16)

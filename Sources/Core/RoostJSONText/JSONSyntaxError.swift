@@ -1,17 +1,18 @@
-/// The place where a text stops being JSON, and the reason.
+/// The position at which a text stops being valid JSON, and the reason.
 ///
-/// RoostCore makes a `StoreError` of it, with the name of the file and the code that its caller
-/// wants.
+/// RoostCore converts it to a `StoreError` with the name of the file and the caller's error code.
 package struct JSONSyntaxError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure, for programs.
     package enum Reason: Sendable {
-        /// The text is not JSON, or not what the reader expects.
+        /// The text is not JSON, or not the JSON that the reader expects.
         case syntax
         /// A token or a value is longer than its limit.
         case limitExceeded
-        /// The system refused the memory for a token.
+        /// Memory for a token could not be allocated.
         case outOfMemory
-        /// The source failed; its error passes through.
+        /// The source failed.
+        ///
+        /// The associated value is its error.
         case source(any Error)
         /// The source broke its contract.
         case brokenSource
@@ -19,16 +20,16 @@ package struct JSONSyntaxError: Error, Sendable, CustomStringConvertible {
 
     /// The kind of failure, for programs.
     package let reason: Reason
-    /// The place of the failure.
+    /// The position of the failure.
     package let position: TextPosition
-    /// The problem, without the place and without a full stop.
+    /// The problem, without the position and without a full stop.
     package let message: String
 
-    /// The place and the message: `line 3, column 7: …`.
+    /// The position and the message: `line 3, column 7: …`.
     package var description: String { "\(position): \(message)" }
 }
 
-/// A place in a text.
+/// A position in a text.
 package struct TextPosition: Hashable, Sendable, CustomStringConvertible {
     /// The line, from 1.
     ///
@@ -36,13 +37,13 @@ package struct TextPosition: Hashable, Sendable, CustomStringConvertible {
     package let line: Int
     /// The character in the line, from 1.
     ///
-    /// A character is a Unicode scalar: a byte of the text that does not continue another one.
+    /// A character is a Unicode scalar. Bytes that continue a scalar are not counted.
     package let column: Int
 
-    /// Creates a place.
+    /// Creates a position.
     package init(line: Int, column: Int) { (self.line, self.column) = (line, column) }
 
-    /// Creates the place of a byte of a text.
+    /// Creates the position of the byte at an offset of a text.
     package init(of byteOffset: Int, in bytes: [UInt8]) {
         var (line, column) = (1, 1)
         for byte in bytes.prefix(max(0, byteOffset)) {
@@ -56,6 +57,6 @@ package struct TextPosition: Hashable, Sendable, CustomStringConvertible {
         self.init(line: line, column: column)
     }
 
-    /// The place for people: `line 3, column 7`.
+    /// The position as text: `line 3, column 7`.
     package var description: String { "line \(line), column \(column)" }
 }

@@ -1,25 +1,25 @@
 extension JSONText {
-    /// The space and the line breaks of a text.
+    /// The spaces and line breaks of a text.
     package struct Style: Sendable {
-        /// The depth down to which each item has a line of its own.
+        /// The depth down to which each item is on its own line.
         let blockDepth: Int
         /// The text between the items of a list on one line.
         let separator: StaticString
         /// The text between a key and its value.
         let colon: StaticString
-        /// The space inside of the braces of an object on one line.
+        /// The space inside the braces of an object on one line.
         let padding: StaticString
-        /// The text after the node.
+        /// The text after the whole node.
         var ending: StaticString = ""
 
-        /// Neither space nor line breaks.
+        /// A style without spaces and line breaks.
         package static let compact = Style(
             blockDepth: 0, separator: ",", colon: ":", padding: "")
-        /// A line for each item.
+        /// A style with a line for each item.
         package static let lines = Style(blockDepth: .max, separator: ",", colon: ": ", padding: "")
 
-        /// Returns a style with a line for each item down to a depth, one line for each node below
-        /// it, and a final line break.
+        /// Returns a style with a line for each item down to `blockDepth`, one line for each deeper
+        /// node, and a final line break.
         package static func pretty(blockDepth: Int) -> Style {
             Style(
                 blockDepth: blockDepth, separator: ", ", colon: ": ", padding: " ", ending: "\n")
@@ -34,7 +34,7 @@ extension JSONText {
         return text.bytes
     }
 
-    /// Appends a node on one line, without space.
+    /// Appends a node on one line, without spaces.
     package static func append(_ node: JSONNode, to text: inout TextBuffer) {
         append(node, style: .compact, depth: 0, to: &text)
     }
@@ -78,7 +78,7 @@ extension JSONText {
         }
     }
 
-    /// Appends the text between the last item and the end of its list.
+    /// Appends the text between the last item and the end of a list.
     private static func end(
         _ isEmpty: Bool, style: Style, depth: Int, padding: StaticString, text: inout TextBuffer
     ) {

@@ -3,7 +3,7 @@ extension JSONText {
 
     /// Appends a whole number.
     package static func append(_ number: Int64, to text: inout TextBuffer) {
-        // A sign and the 19 digits of 2^63.
+        // A sign and 19 digits, as for −2^63.
         let place = text.room(for: 20)
         place[0] = UInt8(ascii: "-")
         let sign = number < 0 ? 1 : 0
@@ -13,7 +13,7 @@ extension JSONText {
         text.count += sign + count
     }
 
-    /// The number of digits of a number below 10^19.
+    /// Returns the number of digits of a number below 10^19.
     @inline(__always)
     private static func digitCount(_ number: UInt64) -> Int {
         var (rest, count) = (number, 1)
@@ -27,11 +27,11 @@ extension JSONText {
         }
     }
 
-    /// Writes the last `count` digits of a number, with zeros before them where it has fewer: two
-    /// at a time, from the end.
+    /// Writes the last `count` digits of a number, padded with leading zeros, two digits at a time
+    /// from the end.
     ///
-    /// SAFETY: `count` bytes at `place` are there to be written; a remainder below 100 names one of
-    /// the 100 pairs.
+    /// SAFETY: `count` bytes at `place` can be written. A remainder below 100 is the index of one
+    /// of the 100 pairs.
     @inline(__always)
     private static func write(_ number: UInt64, digits count: Int, at place: UnsafeMutablePointer<UInt8>) {
         let pairs = digitPairs.utf8Start
@@ -53,8 +53,8 @@ extension JSONText {
 
     // MARK: Numbers with a fraction
 
-    /// Appends a double: its shortest exact text, or a string for what JSON's numbers cannot say;
-    /// every bit kept.
+    /// Appends a double, preserving every bit: its shortest exact text, or a string if JSON has no
+    /// number for it.
     ///
     /// The digits are those of `Double.description`.
     package static func append(_ number: Double, to text: inout TextBuffer) {
@@ -70,19 +70,19 @@ extension JSONText {
         appendLong(number, to: &text)
     }
 
-    /// Writes a number that is a decimal of at most 15 digits, 3, 6 or 9 of them after the point;
-    /// returns the number of bytes, 0 for any other number.
+    /// Writes a decimal of at most 15 digits with 3, 6 or 9 of them after the point.
+    ///
+    /// Returns the number of bytes; 0 for any other number.
     ///
     /// Proof that these are the digits of the shortest exact text: let *m* be a whole number below
     /// 10^15 and *p* one of those powers of ten. Both are doubles, so the division *m* / *p* is
-    /// rounded once, as reading the decimal would be: if it gives the number, the decimal
-    /// represents it. Two different decimals of at most 15 digits never represent the same double.
-    /// So no other decimal of as few digits does, and removing the zeros at the end gives the
-    /// shortest one.
+    /// rounded once, as reading the decimal is. So if the quotient equals the number, the decimal
+    /// represents the number. Two different decimals of at most 15 digits never represent the same
+    /// double. So no other decimal with as few digits represents it, and removing trailing zeros
+    /// gives the shortest one.
     @inline(__always)
     private static func writeShort(_ magnitude: Double, at place: UnsafeMutablePointer<UInt8>) -> Int {
-        // Smaller numbers than 0.001 may be written with an exponent; not a number is not in the
-        // range.
+        // Numbers below 0.001 may be written with an exponent. The range excludes NaN.
         guard magnitude < 1e12, magnitude >= 1e-3 || magnitude == 0 else { return 0 }
         let thousandths = write(magnitude, power: 1000, digits: 3, at: place)
         if thousandths > 0 { return thousandths }
@@ -120,8 +120,8 @@ extension JSONText {
         append(ascii: number.description, to: &text)
     }
 
-    /// Appends a float: its shortest exact text as a float, or a string for what JSON's numbers
-    /// cannot say; every bit kept.
+    /// Appends a float, preserving every bit: its shortest exact text as a float, or a string if
+    /// JSON has no number for it.
     package static func append(_ number: Float, to text: inout TextBuffer) {
         guard number.isFinite else {
             return append(

@@ -1,4 +1,4 @@
-/// The one writer of JSON: appends values to a text, byte by byte and without Foundation.
+/// Writes JSON: appends values to a text, byte by byte and without Foundation.
 @usableFromInline
 package enum JSONText {
     /// Appends a string in quotes, with as few escapes as JSON allows.
@@ -9,7 +9,7 @@ package enum JSONText {
 
     /// Appends a string in quotes, with as few escapes as JSON allows.
     ///
-    /// The bytes must be valid UTF-8; they are not checked here.
+    /// The bytes must be valid UTF-8. They are not checked here.
     package static func append(string bytes: UnsafeRawBufferPointer, to text: inout TextBuffer) {
         var start = 0
         var place = text.room(for: bytes.count + 2)
@@ -27,7 +27,7 @@ package enum JSONText {
         text.count += 1
     }
 
-    /// Returns the first byte from `start` on that must be escaped, or the count.
+    /// Returns the index of the first byte from `start` on that must be escaped, or the count.
     @inline(__always)
     private static func plainEnd(of bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         var index = start
@@ -43,9 +43,11 @@ package enum JSONText {
         return index
     }
 
-    /// The high bit of each byte of a word that is a control character, a quote or a backslash.
+    /// Returns a word with the high bit set in each byte that is a control character, a quote or a
+    /// backslash.
     ///
-    /// Right for the lowest such byte; what is above it does not count. Bytes above ASCII are none.
+    /// Correct for the lowest such byte; bits above it must be ignored. Bytes above ASCII are not
+    /// marked.
     @inlinable
     @inline(__always)
     package static func special(_ word: UInt64) -> UInt64 {

@@ -5,9 +5,9 @@ extension JSONTokenizer {
     ///
     /// - Parameters:
     ///   - syntax: The syntax of the text.
-    ///   - limits: The most bytes of tokens and keys.
-    ///   - computesChecksum: Whether ``checksumBeforeToken()`` is going to be called.
-    ///   - source: Returns the bytes; its errors come out of the call that needed them.
+    ///   - limits: The maximum sizes of tokens and keys.
+    ///   - computesChecksum: Whether ``checksumBeforeToken()`` will be called.
+    ///   - source: Returns the bytes. Its errors are thrown by the method that needed the bytes.
     package init(
         syntax: Syntax = .json, limits: Limits, computesChecksum: Bool = false, source: @escaping Source
     ) {
@@ -15,16 +15,16 @@ extension JSONTokenizer {
             syntax, limits: limits, computesChecksum: computesChecksum, capacity: Self.chunkByteCount, source: source)
     }
 
-    /// Creates a tokenizer of a text that is in memory.
+    /// Creates a tokenizer of a text in memory.
     ///
     /// - Parameters:
     ///   - bytes: The text.
     ///   - syntax: The syntax of the text.
-    ///   - limits: The most bytes of tokens and keys.
-    ///   - computesChecksum: Whether ``checksumBeforeToken()`` is going to be called.
+    ///   - limits: The maximum sizes of tokens and keys.
+    ///   - computesChecksum: Whether ``checksumBeforeToken()`` will be called.
     package init(_ bytes: [UInt8], syntax: Syntax = .json, limits: Limits, computesChecksum: Bool = false) {
         var offset = 0
-        // One byte more than a short text has: room to ask for the end.
+        // One byte more than the text, so the buffer has room when the source is asked for the end.
         let capacity = min(Self.chunkByteCount, bytes.count + 1)
         self.init(syntax, limits: limits, computesChecksum: computesChecksum, capacity: capacity) { buffer in
             let count = min(buffer.count, bytes.count - offset)
@@ -45,23 +45,24 @@ extension JSONTokenizer {
         self.capacity = capacity
         tokenByteLimit = limits.tokenByteCount
         checksum = computesChecksum ? TextChecksum() : nil
-        // As wherever Swift itself allocates, there is nothing left to do without this much memory.
+        // Without this much memory nothing can continue, as when Swift itself allocates.
         guard let memory = malloc(capacity + Self.slackByteCount) else { preconditionFailure("out of memory") }
         base = memory.bindMemory(to: UInt8.self, capacity: capacity + Self.slackByteCount)
         base[0] = 0
     }
 
-    /// Whether everything was read.
+    /// Whether the whole text was read.
     ///
-    /// Right only after ``skipSpace()``, or where a byte 0 was met: both have asked the source for
-    /// more then.
+    /// Correct only after ``skipSpace()``, or after a byte 0 was found: both have then called the
+    /// source for more bytes.
     var isAtEnd: Bool { position == end && isAtSourceEnd }
 
-    /// Gets more bytes after `end`, throwing away those before the current token; false at the end
-    /// of the text.
+    /// Appends more bytes after `end`, and discards those before the current token.
     ///
-    /// Positions move with the bytes, so that only the tokenizer's own properties keep theirs
-    /// across this call.
+    /// Returns false at the end of the text.
+    ///
+    /// Bytes move within the buffer. Only the positions in the tokenizer's properties are adjusted,
+    /// so other positions are invalid after this call.
     mutating func fill() throws(JSONSyntaxError) -> Bool {
         guard !isAtSourceEnd else { return false }
         discard(min(tokenStart, captureStart ?? tokenStart))
@@ -82,7 +83,7 @@ extension JSONTokenizer {
         return count > 0
     }
 
-    /// Throws the first `count` bytes of the buffer away.
+    /// Discards the first `count` bytes of the buffer.
     private mutating func discard(_ count: Int) {
         guard count > 0 else { return }
         check(upTo: count)
@@ -104,7 +105,7 @@ extension JSONTokenizer {
     private mutating func grow() throws(JSONSyntaxError) {
         guard end - tokenStart <= tokenByteLimit, capacity < limits.tokenByteCount else { throw tooLong }
         let larger = min(capacity * 2, limits.tokenByteCount)
-        // How much is asked for depends on the text, so that a refusal is an error and no trap.
+        // The size depends on the text, so a failed allocation is an error, not a trap.
         guard let memory = realloc(base, larger + Self.slackByteCount) else {
             throw error("there is not enough memory for a value of this length", reason: .outOfMemory)
         }
@@ -112,7 +113,7 @@ extension JSONTokenizer {
         capacity = larger
     }
 
-    /// The error about a token that is too long.
+    /// The error for a token that is too long.
     var tooLong: JSONSyntaxError {
         let what = tokenByteLimit == limits.keyByteCount ? "a key" : "a value"
         return error("\(what) is longer than \(tokenByteLimit) bytes", reason: .limitExceeded)
@@ -120,7 +121,7 @@ extension JSONTokenizer {
 
     // MARK: Places
 
-    /// Returns the place of a byte of the current line.
+    /// Returns the text position of a byte in the current line.
     func place(of index: Int) -> TextPosition {
         let before = index > lineStart ? Self.characterCount(base + lineStart, count: index - lineStart) : 0
         return TextPosition(line: line, column: discardedColumnCount + before + 1)
@@ -134,15 +135,15 @@ extension JSONTokenizer {
 
     // MARK: Checksum
 
-    /// The checksum of every byte of the text before the current token: XXH3-128, high half first.
+    /// Returns the checksum of all bytes before the current token: XXH3-128, high half first.
     ///
-    /// For a tokenizer that was created with `computesChecksum`; nil for any other.
+    /// Returns nil unless the tokenizer was created with `computesChecksum`.
     package mutating func checksumBeforeToken() -> (high: UInt64, low: UInt64)? {
         check(upTo: tokenStart)
         return checksum?.value
     }
 
-    /// Brings the checksum up to a place in the buffer.
+    /// Adds the bytes up to an index of the buffer to the checksum.
     private mutating func check(upTo index: Int) {
         guard checksum != nil, index > checkedEnd else { return }
         checksum?.add(UnsafeRawBufferPointer(start: base + checkedEnd, count: index - checkedEnd))
@@ -151,10 +152,11 @@ extension JSONTokenizer {
 
     // MARK: The current token
 
-    /// Runs `body` with the text of the current key, string or number; with the bytes as they are
-    /// of any other token.
+    /// Runs `body` with the text of the current key, string or number.
     ///
-    /// Text is valid UTF-8, without quotes and with escapes resolved. The bytes are valid only
+    /// For any other token, runs it with the raw bytes.
+    ///
+    /// The text is valid UTF-8, without quotes and with escapes resolved. The bytes are valid only
     /// inside `body`.
     @inlinable
     package func withText<Result, Failure: Error>(
@@ -169,21 +171,21 @@ extension JSONTokenizer {
         }
     }
 
-    /// The text of the current key, string or number as a string of its own.
+    /// The text of the current key, string or number, as a new string.
     package var text: String { withText { String(decoding: $0, as: UTF8.self) } }
 
-    /// The position of the current key, or of a string that is a value, among known names; nil when
-    /// it is none of them.
+    /// Returns the index of the current key or string in a table of names; nil for an unknown name.
     ///
-    /// - Complexity: O(length); nothing is allocated.
+    /// - Complexity: O(length), without allocation.
     package func index(in names: JSONNameTable) -> Int? { withText { names.index(of: $0) } }
 
-    /// Skips the next value and returns its text as it is.
+    /// Skips the next value and returns its text unchanged.
     ///
-    /// For values that another reader takes: a model, metadata. The whole text is in memory then.
-    /// - Parameter byteCountLimit: The bytes after which the value is refused.
-    /// - Returns: The bytes of the value, without space around it.
-    /// - Throws: As ``next()``; code `limitExceeded`.
+    /// For values that another reader parses, such as a model or metadata. The whole value is held
+    /// in memory.
+    /// - Parameter byteCountLimit: The maximum size of the value.
+    /// - Returns: The bytes of the value, without surrounding space.
+    /// - Throws: The errors of ``next()``; `limitExceeded`.
     package mutating func captureValue(byteCountLimit: Int) throws(JSONSyntaxError) -> [UInt8] {
         let limit = tokenByteLimit
         tokenByteLimit = min(limit, byteCountLimit)
@@ -209,25 +211,25 @@ extension JSONTokenizer {
 // MARK: Written text
 
 extension JSONTokenizer {
-    /// Whether the next token is an element of an array, or its end.
+    /// Whether the next token is an element of an array or the end of the array.
     @inlinable
     package var isBetweenElements: Bool {
         syntax == .json && (state == .firstElement || (state == .afterValue && depth > 0 && objectBits & 1 == 0))
     }
 
-    /// The bytes that are at hand: from the next one up to the byte 0 that ends them.
+    /// The bytes in the buffer, from the next byte to be read up to the byte 0 after the last one.
     ///
-    /// Eight bytes from that one on can be loaded. Valid until the next token is read.
+    /// Eight bytes from `end` on can be loaded. Valid until the next token is read.
     @inlinable
     package var bytesAtHand: (start: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>) {
         (UnsafePointer(base + position), UnsafePointer(base + end))
     }
 
-    /// Passes an element that its caller has read out of ``bytesAtHand``.
+    /// Skips an element that the caller has read from ``bytesAtHand``.
     ///
     /// - Parameters:
-    ///   - place: The end of the element among those bytes.
-    ///   - lineStart: The start of the element's line: it has one line break, before it.
+    ///   - place: The end of the element in ``bytesAtHand``.
+    ///   - lineStart: The start of the element's line. The element has one line break, before it.
     @inlinable
     package mutating func pass(to place: UnsafePointer<UInt8>, lineStart: UnsafePointer<UInt8>) {
         line += 1

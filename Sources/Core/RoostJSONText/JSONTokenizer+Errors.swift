@@ -1,5 +1,5 @@
 extension JSONTokenizer {
-    /// The place at which the current token starts.
+    /// The position at which the current token starts.
     package var tokenPosition: TextPosition {
         if let continuedToken, continuedToken.byteOffset == tokenByteOffset { return continuedToken.position }
         return place(of: tokenStart)
@@ -8,7 +8,9 @@ extension JSONTokenizer {
     /// The number of bytes before the current token.
     package var tokenByteOffset: Int { discardedByteCount + tokenStart }
 
-    /// The kind of the current token, for messages; never its text.
+    /// The kind of the current token, for messages.
+    ///
+    /// Never contains the token's text.
     package var tokenDescription: String {
         switch token {
         case .beginObject: "an object"
@@ -25,19 +27,19 @@ extension JSONTokenizer {
         }
     }
 
-    /// Returns an error about the current token, with its place.
+    /// Returns an error about the current token, with its position.
     ///
     /// - Parameters:
-    ///   - message: The problem, without a full stop; after a semicolon the remedy.
+    ///   - message: The problem without a full stop, and optionally the remedy after a semicolon.
     ///   - reason: The kind of failure.
     /// - Returns: The error.
     package func error(_ message: String, reason: JSONSyntaxError.Reason = .syntax) -> JSONSyntaxError {
         JSONSyntaxError(reason: reason, position: tokenPosition, message: message)
     }
 
-    /// Returns an error that says that the current token is not the expected one.
+    /// Returns the error for a current token that is not the expected one.
     ///
-    /// - Parameter expected: The expected part of the text: `the list of records`.
+    /// - Parameter expected: A description of the expected part of the text: `the list of records`.
     /// - Returns: The error.
     package func mismatch(_ expected: String) -> JSONSyntaxError {
         error("\(expected) is expected, not \(tokenDescription)")
@@ -48,7 +50,7 @@ extension JSONTokenizer {
         error("the key '\(Self.printable(text))' occurs twice in this object")
     }
 
-    /// Returns a key for a message: its first 60 characters, without any that disturb a terminal.
+    /// Returns a key for a message: its first 60 characters, with control characters replaced.
     package static func printable(_ key: String) -> String {
         let scalars = key.unicodeScalars.prefix(60).map { scalar in
             scalar.properties.generalCategory == .control ? "\u{FFFD}" : String(scalar)
@@ -56,13 +58,15 @@ extension JSONTokenizer {
         return scalars.joined() + (key.unicodeScalars.count > 60 ? "…" : "")
     }
 
-    /// The current token where a whole number is expected, as the end of a sentence.
+    /// A description, for the end of a sentence, of a current token that is not the expected
+    /// integer.
     package var descriptionOfWrongInteger: String {
         guard token == .number else { return "\(tokenDescription) was found" }
         return isWhole ? Self.outOfRange : "a number with a fraction or an exponent was found"
     }
 
-    /// The current token where a decimal number is expected, as the end of a sentence.
+    /// A description, for the end of a sentence, of a current token that is not the expected
+    /// decimal.
     package var descriptionOfWrongDecimal: String {
         switch token {
         case .number: return Self.outOfRange
@@ -76,7 +80,7 @@ extension JSONTokenizer {
         }
     }
 
-    /// The problem with a number of the right kind.
+    /// The message for a number of the right kind that is out of range.
     package static let outOfRange = "the number here is out of range"
 
     /// Returns an error about the next byte to be read.
@@ -84,9 +88,9 @@ extension JSONTokenizer {
         JSONSyntaxError(reason: .syntax, position: place(of: position), message: message)
     }
 
-    /// Returns an error about the next byte to be read, which does not start the expected part.
+    /// Returns an error for a next byte that does not start the expected part.
     mutating func unexpected(_ expected: String) throws(JSONSyntaxError) -> JSONSyntaxError {
-        // In a file of another encoding, the byte itself is the problem.
+        // In a file with another encoding, the byte itself is invalid, and this call throws.
         _ = try multibyteCount()
         return errorHere(isAtEnd ? "the text ends where \(expected) is expected" : "\(expected) is expected")
     }

@@ -1,11 +1,13 @@
-// What JSON5 adds to JSON. Strict texts never come here, so that nothing of this costs them more
-// than a comparison. SAFETY: as in the scanning of JSON: `base[end]` is always 0, and no loop
-// passes a 0 without a call of `fill()`.
+// The JSON5 extensions of JSON. Strict texts never reach this code, so it costs them only a
+// comparison. SAFETY: as in the scanning of JSON, `base[end]` is always 0, and no loop passes a
+// byte 0 without calling `fill()`.
 
 extension JSONTokenizer {
     // MARK: Space and comments
 
-    /// Skips a comment or a space that only JSON5 has; false for any other byte.
+    /// Skips a comment or a space that only JSON5 allows.
+    ///
+    /// Returns false for any other byte.
     mutating func skipJSON5Space(_ byte: UInt8) throws(JSONSyntaxError) -> Bool {
         tokenStart = position
         while end - position < 3, try fill() {}
@@ -52,7 +54,9 @@ extension JSONTokenizer {
         }
     }
 
-    /// Passes one character of a comment; false at the end of the text.
+    /// Skips one character of a comment.
+    ///
+    /// Returns false at the end of the text.
     private mutating func passCommentByte(_ byte: UInt8) throws(JSONSyntaxError) -> Bool {
         if byte >= 0x80 {
             try scanMultibyte()
@@ -65,7 +69,7 @@ extension JSONTokenizer {
         return true
     }
 
-    /// Notes that a line starts at `position`.
+    /// Records that a line starts at `position`.
     private mutating func beginLine() {
         line += 1
         lineStart = position
@@ -74,7 +78,7 @@ extension JSONTokenizer {
 
     // MARK: Keys and values
 
-    /// Reads a value that starts as none of JSON does: a string in single quotes or a number.
+    /// Reads a value whose first byte is not valid in JSON: a string in single quotes or a number.
     mutating func scanJSON5Value(_ byte: UInt8) throws(JSONSyntaxError) -> Token {
         switch byte {
         case UInt8(ascii: "'"):
@@ -107,7 +111,7 @@ extension JSONTokenizer {
         copyToScratch(from: tokenStart, to: position)
     }
 
-    /// Whether a byte can be in a key without quotes, or begins a character that can.
+    /// Whether a byte can be part of an unquoted key, or begins a character that can.
     private static func isInName(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -119,11 +123,11 @@ extension JSONTokenizer {
 
     // MARK: Escapes
 
-    /// Reads an escape that only JSON5 has; false for any other.
+    /// Reads an escape that only JSON5 allows.
     ///
     /// - Parameter byte: The byte after the backslash at `position`.
     /// - Returns: Whether the escape was read.
-    /// - Throws: The place of an escape without its digits.
+    /// - Throws: An error with its position, for an escape without its digits.
     mutating func scanJSON5Escape(_ byte: UInt8) throws(JSONSyntaxError) -> Bool {
         while end - position < 4, try fill() {}
         switch byte {
@@ -149,7 +153,7 @@ extension JSONTokenizer {
         return true
     }
 
-    /// Passes an escaped line break inside of a string, which keeps the place of its start.
+    /// Skips an escaped line break inside a string, and keeps the position of the string's start.
     private mutating func continueLine(byteCount: Int) {
         continuedToken = (tokenByteOffset, tokenPosition)
         position += byteCount
@@ -158,7 +162,9 @@ extension JSONTokenizer {
 
     // MARK: Numbers
 
-    /// Reads a number of JSON5 and spells it as JSON does, in `scratch`; `NaN` and `Infinity` stay.
+    /// Reads a JSON5 number and writes it to `scratch` as a JSON number.
+    ///
+    /// `NaN` and `Infinity` are kept.
     mutating func scanJSON5Number() throws(JSONSyntaxError) {
         tokenStart = position
         try fillNumber()
@@ -217,7 +223,7 @@ extension JSONTokenizer {
         scratch.append(contentsOf: String(value).utf8)
     }
 
-    /// Gets all bytes that can belong to the number at `position`.
+    /// Loads all bytes that can belong to the number at `position`.
     private mutating func fillNumber() throws(JSONSyntaxError) {
         while true {
             switch base[position] {

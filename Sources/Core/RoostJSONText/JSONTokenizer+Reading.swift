@@ -1,10 +1,11 @@
 extension JSONTokenizer {
-    /// Moves to the next token and returns it; ``Token/end`` at the end of the text, now and ever
-    /// after.
+    /// Moves to the next token and returns it.
     ///
-    /// - Throws: The place and the reason where the text stops being JSON, or the error of the
-    ///   source.
-    /// - Complexity: O(bytes of the token and the space before it); no allocation but for escapes.
+    /// Returns ``Token/end`` at the end of the text, and again on every later call.
+    ///
+    /// - Throws: An error with the position and the reason if the text is not valid JSON, or the
+    ///   error of the source.
+    /// - Complexity: O(bytes of the token and the space before it). Allocates only for escapes.
     package mutating func next() throws(JSONSyntaxError) -> Token {
         let next: Token
         switch state {
@@ -27,10 +28,12 @@ extension JSONTokenizer {
         return next
     }
 
-    /// In an object, moves to the next key; false at the object's end, which is read then.
+    /// In an object, moves to the next key.
     ///
-    /// Call it when the value of the previous key was read completely; see ``skipRest()``.
-    /// - Throws: As ``next()``.
+    /// Returns false at the end of the object, and consumes the end.
+    ///
+    /// Call it after the value of the previous key was read completely; see ``skipRest()``.
+    /// - Throws: The errors of ``next()``.
     package mutating func nextKey() throws(JSONSyntaxError) -> Bool {
         switch try next() {
         case .key: return true
@@ -39,7 +42,8 @@ extension JSONTokenizer {
         }
     }
 
-    /// As ``nextKey()``, for callers that find a key that occurs twice by themselves.
+    /// Moves to the next key like ``nextKey()``, for callers that check for duplicate keys
+    /// themselves.
     ///
     /// Call it for all keys of an object or for none.
     package mutating func nextKnownKey() throws(JSONSyntaxError) -> Bool {
@@ -53,20 +57,22 @@ extension JSONTokenizer {
         }
     }
 
-    /// In an array, moves to the first token of the next element; false at the array's end, which
-    /// is read then.
+    /// In an array, moves to the first token of the next element.
     ///
-    /// Call it when the previous element was read completely; see ``skipRest()``.
-    /// - Throws: As ``next()``.
+    /// Returns false at the end of the array, and consumes the end.
+    ///
+    /// Call it after the previous element was read completely; see ``skipRest()``.
+    /// - Throws: The errors of ``next()``.
     package mutating func nextElement() throws(JSONSyntaxError) -> Bool {
         try next() != .endArray
     }
 
-    /// Skips the rest of the value whose first token is the current one; does nothing but for an
-    /// object or an array.
+    /// Skips the rest of the value that starts with the current token.
     ///
-    /// The skipped text is checked like any other.
-    /// - Throws: As ``next()``.
+    /// Does nothing unless the value is an object or an array.
+    ///
+    /// The skipped text is validated like any other text.
+    /// - Throws: The errors of ``next()``.
     package mutating func skipRest() throws(JSONSyntaxError) {
         guard token == .beginObject || token == .beginArray else { return }
         let outside = depth - 1
@@ -75,7 +81,7 @@ extension JSONTokenizer {
 
     /// Skips the next value.
     ///
-    /// - Throws: As ``next()``.
+    /// - Throws: The errors of ``next()``.
     package mutating func skipValue() throws(JSONSyntaxError) {
         _ = try next()
         try skipRest()

@@ -1,9 +1,9 @@
-// Loops run over `base` from `position` and stop at the byte 0 after the last one, which stands for
-// "more, or the end". SAFETY: `base[end]` is always 0, and no loop passes a 0 without having asked
-// `fill()`, which reports the end.
+// Loops run over `base` from `position` and stop at the byte 0 after the last byte. That byte means
+// "more bytes, or the end". SAFETY: `base[end]` is always 0, and no loop passes a byte 0 without
+// calling `fill()`, which reports the end.
 
 extension JSONTokenizer {
-    /// Skips space and returns the byte after it without reading it; 0 at the end of the text.
+    /// Skips space and returns the next byte without consuming it; 0 at the end of the text.
     mutating func skipSpace() throws(JSONSyntaxError) -> UInt8 {
         var index = position
         while true {
@@ -33,7 +33,7 @@ extension JSONTokenizer {
         }
     }
 
-    /// Refuses a text that starts with a byte order mark or is not UTF-8 at all.
+    /// Refuses a text that starts with a byte order mark or is not UTF-8.
     mutating func refuseOtherEncodings() throws(JSONSyntaxError) {
         while end < 4, try fill() {}
         let (a, b, c) = (base[0], end > 1 ? base[1] : 0xFF, end > 2 ? base[2] : 0xFF)
@@ -82,7 +82,7 @@ extension JSONTokenizer {
         }
     }
 
-    /// The next byte; 0 at the end.
+    /// Returns the next byte without consuming it; 0 at the end.
     mutating func peek() throws(JSONSyntaxError) -> UInt8 {
         if position == end { _ = try fill() }
         return base[position]
@@ -101,17 +101,18 @@ extension JSONTokenizer {
 
     // MARK: Strings
 
-    /// Reads the string that starts at `position`; its text is after `tokenStart`, or in `scratch`
-    /// if it has escapes.
+    /// Reads the string that starts at `position`.
     ///
-    /// - Parameter quote: The byte that starts and ends it; a single quote in JSON5.
+    /// Its text is after `tokenStart`, or in `scratch` if it has escapes.
+    ///
+    /// - Parameter quote: The byte that starts and ends the string; a single quote in JSON5.
     /// - Throws: The first problem of the string.
     mutating func scanString(quote: UInt8 = UInt8(ascii: "\"")) throws(JSONSyntaxError) {
         tokenStart = position
         isInScratch = false
         var index = position + 1
-        // The first byte whose text is not in `scratch` yet, counted from the token's start; only
-        // once there are escapes.
+        // The offset, from the token's start, of the first byte that is not copied to `scratch`
+        // yet. Used only for strings with escapes.
         var copied = 0
         while true {
             index = quote == UInt8(ascii: "\"") ? plainEnd(from: index) : plainEndInSingleQuotes(from: index)
@@ -146,11 +147,11 @@ extension JSONTokenizer {
         }
     }
 
-    /// Returns the first byte from `index` on that does not stand for itself: no ASCII, a quote, a
-    /// backslash or a control character.
+    /// Returns the index of the first byte from `index` on that is not plain ASCII text: a byte
+    /// above ASCII, a quote, a backslash or a control character.
     ///
-    /// The byte 0 after the last one does not. Looks at eight bytes at a time; those after the 0 do
-    /// not count.
+    /// The byte 0 after the last byte is a control character. The loop loads eight bytes at a time;
+    /// bytes after the 0 do not matter.
     @inline(__always)
     private func plainEnd(from index: Int) -> Int {
         var index = index
@@ -175,20 +176,21 @@ extension JSONTokenizer {
         scratch.append(contentsOf: UnsafeBufferPointer(start: base + start, count: end - start))
     }
 
-    /// Passes one character of two to four bytes.
+    /// Skips one character of two to four bytes.
     mutating func scanMultibyte() throws(JSONSyntaxError) {
         let count = try multibyteCount()
         position += count
     }
 
-    /// Returns the number of bytes of the character at `position`; throws where the text is not
-    /// valid UTF-8.
+    /// Returns the number of bytes of the character at `position`.
+    ///
+    /// Throws if the text is not valid UTF-8.
     mutating func multibyteCount() throws(JSONSyntaxError) -> Int {
         let lead = base[position]
         guard lead >= 0x80 else { return 1 }
         let count = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2
         while end - position < count, try fill() {}
-        // The byte after the last one is 0, which continues nothing.
+        // The byte after the last byte is 0, which is not a continuation byte.
         let second = base[position + 1]
         let isValid: Bool
         switch lead {
@@ -263,7 +265,9 @@ extension JSONTokenizer {
 
     // MARK: Keys
 
-    /// Notes the current key; false when the object has it already.
+    /// Records the current key.
+    ///
+    /// Returns false if the object already has the key.
     mutating func registerKey() -> Bool {
         let bytes =
             isInScratch

@@ -1,16 +1,16 @@
 internal import RoostSystem
 
-/// Reads a JSON text token by token: strict (RFC 8259), streaming, with line and column of every
+/// Reads a JSON text token by token: strict (RFC 8259), streaming, with line and column for every
 /// problem.
 ///
-/// The text comes in chunks from a closure and is never held as a whole: memory is that of one
-/// chunk, or of the longest single token. Nesting costs one bit a level, so no input causes
-/// recursion. Refused, besides broken syntax: invalid UTF-8, a byte order mark, UTF-16, unpaired
-/// surrogates, a key that occurs twice in an object, nesting deeper than ``maximumDepth``, and
-/// tokens and keys that are longer than their limits.
+/// A closure returns the text in chunks, and the whole text is never in memory. The memory is that
+/// of one chunk, or of the longest token. Each level of nesting costs one bit, and no input causes
+/// recursion. The tokenizer refuses, besides invalid syntax: invalid UTF-8, a byte order mark,
+/// UTF-16, unpaired surrogates, a duplicate key in an object, nesting deeper than ``maximumDepth``,
+/// and tokens and keys longer than their limits.
 ///
 /// ``next()`` returns the tokens. The text of a key, string or number is valid until the next call,
-/// without a copy where it has no escapes. After an error the tokenizer must not be used again.
+/// and is not copied unless it has escapes. After an error, do not use the tokenizer again.
 ///
 /// Not `Sendable`: use it from one thread at a time.
 @usableFromInline
@@ -20,24 +20,28 @@ package struct JSONTokenizer: ~Copyable {
     package enum Syntax: Sendable {
         /// One value.
         case json
-        /// JSON Lines: any number of values, each on one line of its own; empty lines are skipped.
+        /// JSON Lines: any number of values, each on its own line.
+        ///
+        /// Empty lines are skipped.
         case lines
-        /// One value of JSON5, which people write more easily.
+        /// One value of JSON5, which is easier for people to write.
         ///
         /// Accepts comments, unquoted keys, single quotes, trailing commas, more escapes and space,
-        /// and numbers such as `+1`, `.5`, `0x1F` and `Infinity`, which ``text`` spells as JSON
-        /// does.
+        /// and numbers such as `+1`, `.5`, `0x1F` and `Infinity`, which ``text`` contains in JSON
+        /// syntax.
         case json5
     }
 
-    /// The most bytes that parts of a text may have.
+    /// The maximum sizes of parts of a text.
     package struct Limits: Sendable {
-        /// The most bytes of one token.
+        /// The maximum number of bytes of a token.
         package var tokenByteCount: Int
-        /// The most bytes of the text of a key.
+        /// The maximum number of bytes of a key's text.
         package var keyByteCount: Int
 
-        /// Creates limits; a key may have 1 MiB by default, far more than any name.
+        /// Creates limits.
+        ///
+        /// The default for keys is 1 MiB, far more than any name needs.
         package init(tokenByteCount: Int, keyByteCount: Int = 1 << 20) {
             (self.tokenByteCount, self.keyByteCount) = (tokenByteCount, keyByteCount)
         }
@@ -54,11 +58,13 @@ package struct JSONTokenizer: ~Copyable {
         case beginArray
         /// `]`
         case endArray
-        /// The name of an object's member; the next token begins its value.
+        /// The name of an object's member.
+        ///
+        /// The next token begins the member's value.
         case key
         /// A string that is a value.
         case string
-        /// A number, in JSON's spelling.
+        /// A number, in JSON syntax.
         case number
         /// `true`
         case `true`
@@ -66,24 +72,26 @@ package struct JSONTokenizer: ~Copyable {
         case `false`
         /// `null`
         case null
-        /// The end of the text, now and ever after.
+        /// The end of the text.
+        ///
+        /// Every later call returns it again.
         case end
     }
 
-    /// Fills the beginning of a buffer with the next bytes of the text, and returns their number; 0
-    /// at the end of the text.
+    /// A function that fills the beginning of a buffer with the next bytes of the text and returns
+    /// their number; 0 at the end of the text.
     package typealias Source = (UnsafeMutableRawBufferPointer) throws -> Int
 
-    /// The deepest nesting of arrays and objects.
+    /// The maximum nesting of arrays and objects.
     package static let maximumDepth = 128
-    /// The bytes that are asked for at once.
+    /// The number of bytes to request from the source at once.
     static let chunkByteCount = 128 * 1024
 
-    /// The memory after the capacity: the byte 0 that ends the bytes, and the seven bytes that a
-    /// load of eight reads too.
+    /// The memory after the capacity: the byte 0 that ends the bytes, and seven more bytes that a
+    /// load of eight bytes can reach.
     static let slackByteCount = 8
 
-    /// The part of the text that comes next.
+    /// The part of the text that is expected next.
     @usableFromInline
     package enum State: UInt8 {
         case start
@@ -99,19 +107,21 @@ package struct JSONTokenizer: ~Copyable {
     let limits: Limits
     let source: Source
 
-    // The bytes base[0 ..< end] are there, and base[end] is 0, so that loops over bytes end without
+    // The bytes base[0 ..< end] are valid, and base[end] is 0, so loops over bytes end without
     // counting.
     @usableFromInline package internal(set) var base: UnsafeMutablePointer<UInt8>
     var capacity: Int
     @usableFromInline package internal(set) var end = 0
     var isAtSourceEnd = false
-    /// The next byte to be read.
+    /// The index of the next byte to be read.
     @usableFromInline package internal(set) var position = 0
-    /// The start of the current token; everything before it may be thrown away.
+    /// The start of the current token.
+    ///
+    /// Everything before it may be discarded.
     @usableFromInline package internal(set) var tokenStart = 0
-    /// The start of a value that is kept as it is, whatever its length.
+    /// The start of a value that is being captured, whatever its length.
     var captureStart: Int?
-    /// The bytes that were thrown away.
+    /// The number of bytes that were discarded.
     var discardedByteCount = 0
 
     @usableFromInline package internal(set) var state = State.start
@@ -119,30 +129,30 @@ package struct JSONTokenizer: ~Copyable {
     @usableFromInline package internal(set) var token = Token.end
     /// The number of open arrays and objects.
     @usableFromInline package internal(set) var depth = 0
-    /// One bit for each open array or object, the innermost lowest: 1 for an object.
+    /// One bit for each open array or object, the innermost in the lowest bit: 1 for an object.
     @usableFromInline var objectBits: UInt128 = 0
-    /// Whether the text of the string, key or number is in `scratch`, because it is not spelled as
-    /// it is meant.
+    /// Whether the text of the current string, key or number is in `scratch`, because its spelling
+    /// in the source is different.
     @usableFromInline package internal(set) var isInScratch = false
-    /// Whether the number has neither a fraction nor an exponent.
+    /// Whether the current number has neither a fraction nor an exponent.
     @usableFromInline package internal(set) var isWhole = false
     @usableFromInline package internal(set) var scratch: [UInt8] = []
     var keys = JSONKeyStack()
-    /// The most bytes of the token that is being read.
+    /// The maximum number of bytes of the token that is being read.
     var tokenByteLimit: Int
-    /// Whether a key that is read is compared with the others of its object.
+    /// Whether keys are checked for duplicates in their object.
     var notesKeys = true
 
     /// The line of `position`, from 1.
     @usableFromInline var line = 1
-    /// The start of that line, if it was not thrown away; else 0.
+    /// The index of the start of the current line, or 0 if the start was discarded.
     @usableFromInline var lineStart = 0
-    /// The characters of that line that were thrown away.
+    /// The number of characters of the current line that were discarded.
     @usableFromInline var discardedColumnCount = 0
-    /// The place of a JSON5 string that continues on another line, and its offset in the text.
+    /// The position and offset of a JSON5 string that continues on another line.
     var continuedToken: (byteOffset: Int, position: TextPosition)?
 
-    /// The hash of everything that was thrown away, and how much of the buffer is in it already.
+    /// The checksum of all discarded bytes and of the first `checkedEnd` bytes in the buffer.
     var checksum: TextChecksum?
     var checkedEnd = 0
 

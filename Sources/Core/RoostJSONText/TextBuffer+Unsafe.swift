@@ -1,25 +1,25 @@
-/// A text that is put together byte by byte, in memory that is used again.
+/// A text that is built byte by byte, in reusable memory.
 ///
-/// An array checks at every append whether it is shared and whether there is room. Here this
-/// happens once for each value: code asks for the most bytes that a value can need, writes them in
-/// place, and adds their number.
+/// An array checks at every append whether it is shared and whether there is room. This type checks
+/// once for each value: callers request the maximum number of bytes of a value, write the bytes in
+/// place, and add their number to `count`.
 ///
 /// Not `Sendable`: use it from one thread at a time.
 @usableFromInline
 package struct TextBuffer: ~Copyable {
-    // SAFETY: `base` has `capacity` bytes, and the first `count` of them are set. Code that writes
-    // after them has asked `room(for:)` before for at least as many bytes, and adds to `count` only
-    // what was written.
+    // SAFETY: `base` has `capacity` bytes, and the first `count` of them are initialized. Code that
+    // writes after them has called `room(for:)` with at least as many bytes, and adds only the
+    // written bytes to `count`.
     @usableFromInline package internal(set) var base: UnsafeMutablePointer<UInt8>
     @usableFromInline package internal(set) var capacity: Int
     /// The number of bytes of the text.
     ///
-    /// Set it only to add bytes that were written to ``room(for:)``.
+    /// Set it only to add bytes that were written at ``room(for:)``.
     @usableFromInline package var count = 0
 
-    /// An empty text.
+    /// Creates an empty text.
     ///
-    /// - Parameter capacity: The bytes that are sure to fit without more memory.
+    /// - Parameter capacity: The number of bytes that fit without another allocation.
     package init(capacity: Int = 1024) {
         self.capacity = max(64, capacity)
         base = .allocate(capacity: self.capacity)
@@ -27,9 +27,9 @@ package struct TextBuffer: ~Copyable {
 
     deinit { base.deallocate() }
 
-    /// Makes room for more bytes, and gives the place of the first of them.
+    /// Makes room for more bytes, and returns a pointer to the first of them.
     ///
-    /// It is valid until the next call.
+    /// The pointer is valid until the next call.
     @inlinable
     @inline(__always)
     package mutating func room(for byteCount: Int) -> UnsafeMutablePointer<UInt8> {
@@ -57,7 +57,7 @@ package struct TextBuffer: ~Copyable {
         count += 1
     }
 
-    /// Appends a text that is known when the program is built.
+    /// Appends a static string.
     @inlinable
     @inline(__always)
     package mutating func append(_ text: StaticString) {
@@ -81,11 +81,11 @@ package struct TextBuffer: ~Copyable {
         for byte in bytes { append(byte) }
     }
 
-    /// Removes the last bytes, as many as there are at most.
+    /// Removes up to `byteCount` bytes from the end.
     @inlinable
     package mutating func removeLast(_ byteCount: Int) { count -= min(count, max(0, byteCount)) }
 
-    /// Removes everything, and keeps the memory.
+    /// Removes all bytes and keeps the memory.
     package mutating func removeAll() { count = 0 }
 
     /// Removes bytes from the middle.
@@ -97,7 +97,9 @@ package struct TextBuffer: ~Copyable {
 
     // MARK: Looking
 
-    /// Runs `body` with the bytes from a place on; they are valid only inside of it.
+    /// Runs `body` with the bytes from `start` on.
+    ///
+    /// They are valid only inside `body`.
     @inlinable
     package func withBytes<Result, Failure: Error>(
         from start: Int = 0, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -106,6 +108,6 @@ package struct TextBuffer: ~Copyable {
         return try body(UnsafeRawBufferPointer(start: base + start, count: count - start))
     }
 
-    /// The bytes, in an array of their own.
+    /// A copy of the bytes as an array.
     package var bytes: [UInt8] { withBytes { Array($0) } }
 }

@@ -5,10 +5,10 @@ package struct CSVText: Sendable {
     /// The byte between two values.
     package var separator = UInt8(ascii: ",")
 
-    /// Creates the form with commas, or with another separator.
+    /// Creates a format with the given separator, a comma by default.
     package init(separator: UInt8 = UInt8(ascii: ",")) { self.separator = separator }
 
-    /// The line of the names of columns.
+    /// Returns the header line with the names of the columns.
     package func header(_ names: [String]) -> [UInt8] {
         var text = TextBuffer()
         for (index, name) in names.enumerated() {
@@ -21,7 +21,7 @@ package struct CSVText: Sendable {
         return text.bytes
     }
 
-    /// Puts quotes around what was appended from `start` on, if it needs them.
+    /// Quotes the value that was appended from `start` on, if necessary.
     package func quote(_ text: inout TextBuffer, from start: Int) {
         let separator = separator
         let value = text.withBytes(from: start) { bytes -> [UInt8]? in
@@ -29,8 +29,8 @@ package struct CSVText: Sendable {
                 byte == UInt8(ascii: "\"") || byte == separator || byte == UInt8(ascii: "\n")
                     || byte == UInt8(ascii: "\r")
             }
-            // Blanks at the ends are part of a value; some readers drop them unless they are in
-            // quotes.
+            // Blanks at the ends belong to the value, but some readers remove them unless the value
+            // is quoted.
             let hasBlankEnds = bytes.first == UInt8(ascii: " ") || bytes.last == UInt8(ascii: " ")
             return needsQuotes || hasBlankEnds || bytes.isEmpty ? Array(bytes) : nil
         }

@@ -1,7 +1,7 @@
 internal import RoostCore
 package import RoostJSONText
 
-/// The form of dates in a text.
+/// The form in which dates are written to a text.
 package enum DateForm: String, CaseIterable, Sendable {
     /// `2024-05-01T12:30:00Z`, exact to the last bit.
     case iso
@@ -10,7 +10,7 @@ package enum DateForm: String, CaseIterable, Sendable {
 
     /// Appends a date as JSON: a string or a number.
     ///
-    /// A date outside of the years 0000 to 9999 is a number in either form.
+    /// A date outside of the years 0000 to 9999 is written as a number in both forms.
     package func append(_ seconds: Double, to text: inout TextBuffer) {
         guard self == .iso, let date = DateText.text(seconds) else { return JSONText.append(seconds, to: &text) }
         JSONText.append(date, to: &text)

@@ -3,7 +3,7 @@ package import RoostJSONText
 internal import RoostSystem
 
 extension JSONText {
-    /// Appends bytes as a string in base64, padded.
+    /// Appends bytes as a string in padded base64.
     package static func append(base64 bytes: UnsafeRawBufferPointer, to text: inout TextBuffer) {
         let digitCount = Base64.digitCount(ofByteCount: bytes.count)
         // SAFETY: there is room for the digits and two quotes.
@@ -14,7 +14,7 @@ extension JSONText {
         text.count += digitCount + 2
     }
 
-    /// Appends the 16 bytes of a UUID as a string in upper case.
+    /// Appends the 16 bytes of a UUID as an uppercase string.
     package static func append(uuid bytes: UnsafeRawBufferPointer, to text: inout TextBuffer) {
         // Two digits for each byte, four hyphens, two quotes.
         let byteCount = bytes.count * 2 + 6
@@ -22,11 +22,11 @@ extension JSONText {
         output[0] = UInt8(ascii: "\"")
         let count = Hexadecimal.encodeUUID(bytes, into: output + 1)
         output[count + 1] = UInt8(ascii: "\"")
-        // Fewer bytes have fewer hyphens.
+        // Fewer than 16 bytes give fewer hyphens.
         text.count += count + 2
     }
 
-    /// Appends a decimal as a string of all its digits, as ``DecimalNumber/description`` has them.
+    /// Appends a decimal as a string with all digits, as in ``DecimalNumber/description``.
     package static func append(_ number: DecimalNumber, to text: inout TextBuffer) {
         text.append(UInt8(ascii: "\""))
         text.append(contentsOf: number.description.utf8)

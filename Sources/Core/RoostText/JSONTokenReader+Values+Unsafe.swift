@@ -3,24 +3,26 @@ internal import RoostJSONText
 internal import RoostSystem
 
 extension JSONTokenReader {
-    /// The string as a decimal number, or the number in its own digits; nil when it is neither or
-    /// out of range.
+    /// The exact decimal value of the current string or number; nil for any other token, and for a
+    /// value that is not a decimal number or is out of range.
     package var decimal: DecimalNumber? {
         guard token == .string || token == .number else { return nil }
         return withText { DecimalNumber(utf8: $0) }
     }
 
-    /// Writes the bytes that the string has in base64; `bytes` has room for three for every four of
-    /// the text.
+    /// Decodes the current string from base64 into `bytes`, which has room for three bytes for
+    /// every four characters.
     ///
-    /// Strict: padded, without space, and no bits in the last digit that would be lost. Returns the
-    /// number of bytes, or nil if the string is not base64.
+    /// Decoding is strict: padding is required, and space and unused bits in the last digit are
+    /// refused. Returns the number of bytes, or nil if the string is not base64.
     func decodeBase64(into bytes: UnsafeMutableRawBufferPointer) -> Int? {
         guard token == .string else { return nil }
         return withText { Base64.decode($0, into: bytes) }
     }
 
-    /// Writes the 16 bytes of the UUID in the string; returns false if it is not a UUID.
+    /// Writes the 16 bytes of the UUID in the current string.
+    ///
+    /// Returns false if the string is not a UUID.
     func decodeUUID(into bytes: UnsafeMutableRawBufferPointer) -> Bool {
         guard token == .string, bytes.count == 16 else { return false }
         return withText { Hexadecimal.decodeUUID($0, into: bytes) }

@@ -1,25 +1,23 @@
 package import RoostCore
 package import RoostJSONText
 
-/// Reads the tokens of a text that has a name, for stores and dumps: a ``JSONTokenizer`` whose
-/// errors are those of stores.
+/// Reads the tokens of a named text, such as a dump: a ``JSONTokenizer`` that throws store errors.
 ///
-/// After an error the reader must not be used again. Not `Sendable`: use it from one thread at a
-/// time.
+/// After an error, do not use the reader again. Not `Sendable`: use it from one thread at a time.
 package struct JSONTokenReader: ~Copyable {
     package typealias Token = JSONTokenizer.Token
 
-    /// Fills the beginning of a buffer with the next bytes of the text, and returns their number; 0
-    /// at the end of the text.
+    /// A function that fills the beginning of a buffer with the next bytes of the text and returns
+    /// their number; 0 at the end of the text.
     package typealias Source = (UnsafeMutableRawBufferPointer) throws(StoreError) -> Int
 
-    /// The most bytes that one token may have: those of the longest value that a record can hold,
-    /// every byte escaped.
+    /// The maximum number of bytes of a token: the size of the longest value of a record with every
+    /// byte escaped.
     package static let maximumTokenByteCount = 6 * RecordLayout.maximumByteCount + 2
 
     /// The name of the text in messages: a path, or `standard input`.
     package let name: String
-    /// The code of errors that are about the text.
+    /// The code of errors about the text.
     package let errorCode: StoreError.Code
     var tokens: JSONTokenizer
 
@@ -28,9 +26,9 @@ package struct JSONTokenReader: ~Copyable {
     /// - Parameters:
     ///   - name: The name of the text in messages: a path, or `standard input`.
     ///   - syntax: The syntax of the text.
-    ///   - errorCode: The code of errors that are about the text.
-    ///   - computesChecksum: Whether ``checksumBeforeToken()`` is going to be called.
-    ///   - source: Returns the bytes; its errors come out of the call that needed them.
+    ///   - errorCode: The code of errors about the text.
+    ///   - computesChecksum: Whether ``checksumBeforeToken()`` will be called.
+    ///   - source: Returns the bytes. Its errors are thrown by the method that needed the bytes.
     package init(
         name: String, syntax: JSONTokenizer.Syntax = .json, errorCode: StoreError.Code = .corrupted,
         computesChecksum: Bool = false, source: @escaping Source
@@ -42,12 +40,12 @@ package struct JSONTokenReader: ~Copyable {
             computesChecksum: computesChecksum, source: source)
     }
 
-    /// Creates a reader of a text that is in memory.
+    /// Creates a reader of a text in memory.
     ///
     /// - Parameters:
     ///   - bytes: The text.
     ///   - name: The name of the text in messages.
-    ///   - errorCode: The code of errors that are about the text.
+    ///   - errorCode: The code of errors about the text.
     package init(_ bytes: [UInt8], name: String, errorCode: StoreError.Code = .corrupted) {
         self.name = name
         self.errorCode = errorCode
@@ -56,7 +54,7 @@ package struct JSONTokenReader: ~Copyable {
 
     // MARK: Moving
 
-    /// Runs `body`, and throws its errors as errors of the text.
+    /// Runs `body`, and converts its errors to store errors.
     @inline(__always)
     private mutating func read<Result>(
         _ body: (inout JSONTokenizer) throws(JSONSyntaxError) -> Result
@@ -66,68 +64,71 @@ package struct JSONTokenReader: ~Copyable {
 
     /// Moves to the next token and returns it; see ``JSONTokenizer/next()``.
     ///
-    /// - Throws: The error of the source, or an error with ``errorCode`` that has the place and the
-    ///   reason.
+    /// - Throws: The error of the source, or an error with ``errorCode`` that contains the position
+    ///   and the reason.
     package mutating func next() throws(StoreError) -> Token {
         try read { (tokens) throws(JSONSyntaxError) in try tokens.next() }
     }
 
-    /// Moves to the next key of an object; false at the object's end, which is read then.
+    /// Moves to the next key of an object.
     ///
-    /// - Throws: As ``next()``.
+    /// Returns false at the end of the object, and consumes the end.
+    ///
+    /// - Throws: The errors of ``next()``.
     package mutating func nextKey() throws(StoreError) -> Bool {
         try read { (tokens) throws(JSONSyntaxError) in try tokens.nextKey() }
     }
 
-    /// Moves to the next key of an object, without a look at whether it occurs twice.
+    /// Moves to the next key of an object, without checking for duplicate keys.
     ///
-    /// - Throws: As ``next()``.
+    /// - Throws: The errors of ``next()``.
     mutating func nextKnownKey() throws(StoreError) -> Bool {
         try read { (tokens) throws(JSONSyntaxError) in try tokens.nextKnownKey() }
     }
 
-    /// Moves to the first token of the next element of an array; false at the array's end, which is
-    /// read then.
+    /// Moves to the first token of the next element of an array.
     ///
-    /// - Throws: As ``next()``.
+    /// Returns false at the end of the array, and consumes the end.
+    ///
+    /// - Throws: The errors of ``next()``.
     package mutating func nextElement() throws(StoreError) -> Bool {
         try read { (tokens) throws(JSONSyntaxError) in try tokens.nextElement() }
     }
 
-    /// Moves to the next token, which must be this one.
+    /// Moves to the next token, which must be `expected`.
     ///
     /// - Parameters:
     ///   - expected: The token.
-    ///   - what: The meaning of the token here, for the message: `the list of records`.
-    /// - Throws: As ``next()``, and ``errorCode`` for any other token.
+    ///   - what: A description of the expected token for the message: `the list of records`.
+    /// - Throws: The errors of ``next()``, and ``errorCode`` for any other token.
     package mutating func expect(_ expected: Token, _ what: @autoclosure () -> String) throws(StoreError) {
         guard try next() == expected else { throw mismatch(what()) }
     }
 
-    /// Skips the rest of the value whose first token is the current one; see
+    /// Skips the rest of the value that starts with the current token; see
     /// ``JSONTokenizer/skipRest()``.
     ///
-    /// - Throws: As ``next()``.
+    /// - Throws: The errors of ``next()``.
     package mutating func skipRest() throws(StoreError) {
         try read { (tokens) throws(JSONSyntaxError) in try tokens.skipRest() }
     }
 
     /// Skips the next value.
     ///
-    /// - Throws: As ``next()``.
+    /// - Throws: The errors of ``next()``.
     package mutating func skipValue() throws(StoreError) {
         try read { (tokens) throws(JSONSyntaxError) in try tokens.skipValue() }
     }
 
-    /// Skips the next value and returns its text as it is; see
+    /// Skips the next value and returns its text unchanged; see
     /// ``JSONTokenizer/captureValue(byteCountLimit:)``.
     ///
-    /// - Throws: As ``next()``; code `limitExceeded`.
+    /// - Throws: The errors of ``next()``; `limitExceeded`.
     package mutating func captureValue(byteCountLimit: Int) throws(StoreError) -> [UInt8] {
         try read { (tokens) throws(JSONSyntaxError) in try tokens.captureValue(byteCountLimit: byteCountLimit) }
     }
 
-    /// The checksum of every byte of the text before the current token; see
+    /// Returns the checksum of all bytes before the current token; see
     /// ``JSONTokenizer/checksumBeforeToken()``.
     package mutating func checksumBeforeToken() -> (high: UInt64, low: UInt64)? { tokens.checksumBeforeToken() }
 
@@ -135,11 +136,13 @@ package struct JSONTokenReader: ~Copyable {
 
     /// The token that ``next()`` returned last.
     package var token: Token { tokens.token }
-    /// The place at which the current token starts.
+    /// The position at which the current token starts.
     package var tokenPosition: TextPosition { tokens.tokenPosition }
     /// The number of bytes before the current token.
     package var tokenByteOffset: Int { tokens.tokenByteOffset }
-    /// The kind of the current token, for messages; never its text.
+    /// The kind of the current token, for messages.
+    ///
+    /// Never contains the token's text.
     package var tokenDescription: String { tokens.tokenDescription }
 
     /// Runs `body` with the text of the current key, string or number; see
@@ -150,42 +153,41 @@ package struct JSONTokenReader: ~Copyable {
         try tokens.withText(body)
     }
 
-    /// The text of the current key, string or number as a string of its own.
+    /// The text of the current key, string or number, as a new string.
     package var text: String { tokens.text }
-    /// The position of the current key or string among known names; nil when it is none of them.
+    /// Returns the index of the current key or string in a table of names; nil for an unknown name.
     package func index(in names: JSONNameTable) -> Int? { tokens.index(in: names) }
-    /// The number as a whole number of 64 bits; nil for any other token.
+    /// The current number as a 64-bit integer; nil for any other token.
     package var integer: Int64? { tokens.integer }
-    /// The number, or the string that stands for one, as the nearest double; nil for any other
-    /// token.
+    /// The double nearest to the current number or special string such as `"NaN"`; nil for any
+    /// other token.
     package var double: Double? { tokens.double }
-    /// The number, or the string that stands for one, as the nearest float; nil for any other
+    /// The float nearest to the current number or special string such as `"NaN"`; nil for any other
     /// token.
     package var float: Float? { tokens.float }
 
     // MARK: Errors
 
-    /// Returns an error about the current token, with its place.
+    /// Returns an error about the current token, with its position.
     ///
     /// - Parameters:
-    ///   - message: The problem, without a full stop; after a semicolon the remedy.
+    ///   - message: The problem without a full stop, and optionally the remedy after a semicolon.
     ///   - code: The error's code; ``errorCode`` by default.
-    /// - Returns: The error, whose message starts with ``name``, line and column.
+    /// - Returns: The error. Its message starts with ``name``, line and column.
     package func error(_ message: String, code: StoreError.Code? = nil) -> StoreError {
         located(tokens.error(message), code: code)
     }
 
-    /// Returns an error that says that the current token is not the expected one.
+    /// Returns the error for a current token that is not the expected one.
     ///
-    /// - Parameter expected: The expected part of the text: `the list of records`.
-    /// - Returns: The error, with the token's place.
+    /// - Parameter expected: A description of the expected part of the text: `the list of records`.
+    /// - Returns: The error, with the position of the token.
     package func mismatch(_ expected: String) -> StoreError { located(tokens.mismatch(expected), code: nil) }
 
-    /// Returns the error for a token where a whole number is expected, which may be one that is out
-    /// of range.
+    /// Returns the error for a current token that is not an integer, or not in the expected range.
     ///
-    /// - Parameter expected: The expected number: `a whole number of 64 bits`.
-    /// - Returns: The error, with the token's place.
+    /// - Parameter expected: A description of the expected number: `a whole number of 64 bits`.
+    /// - Returns: The error, with the position of the token.
     package func integerMismatch(_ expected: String) -> StoreError {
         guard token == .number else { return mismatch(expected) }
         return error("\(expected) is expected, and \(tokens.descriptionOfWrongInteger)")

@@ -4,7 +4,7 @@ package import RoostJSONText
 /// Links as JSON text: `[source, target]`, `[source, target, place]` or
 /// `[source, target, place, inverse place]`.
 ///
-/// Places that are 0 are left out at the end.
+/// Trailing places that are 0 are omitted.
 package enum LinkText {
     /// Appends one link as an array.
     package static func append(_ link: Link, to text: inout TextBuffer) {
@@ -21,15 +21,17 @@ package enum LinkText {
         JSONText.append(number, to: &text)
     }
 
-    /// Reads the rest of a link, whose `[` is the reader's current token.
+    /// Reads the rest of a link.
+    ///
+    /// The current token of the reader is the link's `[`.
     ///
     /// - Parameters:
-    ///   - reader: A reader at the link's `[`; at its `]` on return.
-    ///   - relationship: The relationship, which owns its links.
+    ///   - reader: A reader at the link's `[`. On return it is at the link's `]`.
+    ///   - relationship: The relationship that stores the links.
     /// - Returns: The link.
-    /// - Throws: The reader's errors, and its ``JSONTokenReader/errorCode`` with line, column and
-    ///   relationship for anything that is not a link: keys below 1, places of an unordered
-    ///   relationship, too few or too many numbers.
+    /// - Throws: The reader's errors; ``JSONTokenReader/errorCode`` with line, column and
+    ///   relationship for an invalid link: keys below 1, places in an unordered relationship, too
+    ///   few or too many numbers.
     package static func read(
         from reader: inout JSONTokenReader, of relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) -> Link {

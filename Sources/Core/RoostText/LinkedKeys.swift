@@ -1,23 +1,25 @@
 package import RoostCore
 
-/// The keys of the objects that to-many columns show, for the records of one batch.
+/// The keys of the destination objects in to-many columns, for the records of one batch.
 package final class LinkedKeys {
     private let relationships: [ManagedObjectModel.Relationship?]
-    /// By column, the keys by the key of their object.
+    /// By column, the destination keys by the key of the source object.
     private var keys: [[Int64: [Int64]]]
 
-    /// Makes an object for columns; without to-many columns, it reads nothing.
+    /// Creates an empty table.
+    ///
+    /// Without to-many columns, nothing will be read.
     package init(_ columns: RecordColumns) {
         relationships = columns.columns.map(\.relationship)
         keys = Array(repeating: [:], count: relationships.count)
     }
 
-    /// Reads the links of the records of a batch, one pass for each to-many column.
+    /// Reads the links of the records of a batch, in one pass for each to-many column.
     package func read(of batch: RecordBatch, from snapshot: any StoreSnapshot) throws(StoreError) {
         for (column, relationship) in relationships.enumerated() {
             guard let relationship else { continue }
             keys[column].removeAll(keepingCapacity: true)
-            // An object that is asked for twice would have its links twice.
+            // Each object is requested once, because a duplicate would return its links twice.
             var ids: [ObjectID] = []
             for index in 0..<batch.count where keys[column].updateValue([], forKey: batch.key(at: index)) == nil {
                 ids.append(batch.id(at: index))
@@ -30,6 +32,6 @@ package final class LinkedKeys {
         }
     }
 
-    /// The keys that a column shows for an object.
+    /// Returns the destination keys of an object in a column.
     package func keys(_ column: Int, of object: Int64) -> [Int64] { keys[column][object] ?? [] }
 }

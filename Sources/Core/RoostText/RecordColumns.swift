@@ -1,25 +1,27 @@
 package import RoostCore
 
-/// The columns to show of records: properties, and the key, version and entity of the object.
+/// The columns to show for records: properties, and the key, version and entity of the object.
 ///
-/// Names are resolved once, for the entity and all its subentities.
+/// Names are resolved once for the entity and all its subentities.
 package struct RecordColumns: Sendable {
     /// One column.
     package struct Column: Sendable {
         /// The content of a column.
         enum Content: Sendable {
             case key, version, entity
-            /// The field by entity number; nil for entities that are not asked for.
+            /// The field by entity number; nil for entities that are not requested.
             case field([RecordLayout.Field?])
-            /// The keys of the objects of a to-many relationship, which are not in the record.
+            /// The keys of the destinations of a to-many relationship, which the record does not
+            /// contain.
             case links(ManagedObjectModel.Relationship)
         }
 
-        /// The name under which the column was asked for.
+        /// The requested name of the column.
         package let name: String
         let content: Content
 
-        /// The field of a record that the column shows; nil for key, version and entity.
+        /// Returns the field of a record that the column shows; nil for key, version, entity and
+        /// links.
         package func field(of record: RecordReader) -> RecordLayout.Field? {
             if case .field(let fields) = content { return fields[record.entityNumber] }
             return nil
@@ -31,7 +33,7 @@ package struct RecordColumns: Sendable {
             return nil
         }
 
-        /// Whether the column shows numbers, which people like to see aligned at their ends.
+        /// Whether the column shows numbers, which are usually right-aligned.
         package var isNumeric: Bool {
             guard case .field(let fields) = content else { return relationship == nil && name != "entity" }
             switch fields.lazy.compactMap({ $0 }).first?.kind {
@@ -44,21 +46,21 @@ package struct RecordColumns: Sendable {
     /// The names of the columns that are not properties.
     private static let ownNames = ["id", "version", "entity"]
 
-    /// The columns, in the order in which they were asked for.
+    /// The columns in the requested order.
     package let columns: [Column]
 
-    /// Resolves names.
+    /// Resolves the names of columns.
     ///
     /// A name is that of an attribute or relationship, the dotted path of a composite's element,
-    /// the place in an ordered inverse (`album#order`), or `id` (the key), `version` or `entity`
-    /// (the object's own). A property with one of these names is `id#value` and so on, as in record
-    /// texts.
+    /// the place in an ordered inverse (`album#order`), or `id` (the key), `version` or `entity`. A
+    /// property with the name `id`, `version` or `entity` is written as `id#value` and so on, as in
+    /// record texts.
     ///
     /// - Parameters:
     ///   - names: The names; nil for ``defaultNames(of:model:)``.
-    ///   - entity: The entity whose records, and those of its subentities, are going to be shown.
-    ///   - model: The model that has the entity.
-    /// - Throws: `unknownEntity`; `unknownProperty` naming the nearest one.
+    ///   - entity: The entity of the records. Records of its subentities are included.
+    ///   - model: The model that contains the entity.
+    /// - Throws: `unknownEntity`; `unknownProperty`, naming the most similar property.
     package init(_ names: [String]?, of entity: EntityName, model: ManagedObjectModel) throws(StoreError) {
         let resolved = try model.requireEntity(entity)
         var columns: [Column] = []
@@ -68,8 +70,8 @@ package struct RecordColumns: Sendable {
         self.columns = columns
     }
 
-    /// The key, the entity where there are several, and every property that a record has: inherited
-    /// ones first.
+    /// Returns `id`, `entity` if the entity has subentities, and all properties of a record,
+    /// inherited ones first.
     package static func defaultNames(of entity: ManagedObjectModel.Entity, model: ManagedObjectModel) -> [String] {
         var names = entity.hasSubentities ? ["id", "entity"] : ["id"]
         var line = [entity]

@@ -1,31 +1,35 @@
 internal import RoostCore
 
-/// A record while its values come in, in any order.
+/// A record whose values are set one by one, in any order.
 ///
-/// Values of fixed width go to their places at once; the bytes of the others are put together at
-/// the end, in the layout's order. Its memory is used again for the next record.
+/// Values of fixed width are stored directly in their slots. Other values are assembled at the end,
+/// in the order of the layout. The memory is reused for the next record.
 final class RecordDraft {
-    /// The range of a tail field's bytes in the buffer that keeps them as they came in.
+    /// The range of a tail field's bytes in `tail`.
     private struct Part {
-        /// The record that the part belongs to; a part of an earlier record is void.
+        /// The number of the record that the part belongs to.
+        ///
+        /// Parts of earlier records are ignored.
         var stamp = 0
         var start = 0
         var count = 0
     }
 
-    // One thread uses a draft, and nothing that its methods call comes back to it: no access can
-    // overlap another, and looking for that at every value costs more than storing it. SAFETY:
-    // `record` has at least `fixedByteCount` bytes, and every slot of the layout ends before that;
-    // `tail` has at least `tailByteCount` bytes, and parts lie in them.
+    // A draft is used by one thread, and none of its methods calls back into the draft. So accesses
+    // cannot overlap, and checking exclusivity for every value would cost more than storing the
+    // value. SAFETY: `record` has at least `fixedByteCount` bytes, and every slot of the layout
+    // ends before that. `tail` has at least `tailByteCount` bytes and contains all parts.
     @exclusivity(unchecked) private var record: UnsafeMutableRawBufferPointer
     @exclusivity(unchecked) private var tail: UnsafeMutableRawBufferPointer
     @exclusivity(unchecked) private var tailByteCount = 0
     @exclusivity(unchecked) private var parts: [Part]
-    /// The number of the record, one more with each ``begin(_:)``.
+    /// The number of the record.
+    ///
+    /// ``begin(_:)`` increments it.
     @exclusivity(unchecked) private(set) var stamp = 0
     @exclusivity(unchecked) private var layout: RecordLayout?
 
-    /// - Parameter layouts: Those of the records that are going to be made.
+    /// - Parameter layouts: The layouts of all records that will be built.
     init(_ layouts: [RecordLayout]) {
         record = .allocate(byteCount: 4096, alignment: 16)
         tail = .allocate(byteCount: 4096, alignment: 16)
@@ -37,7 +41,7 @@ final class RecordDraft {
         tail.deallocate()
     }
 
-    /// Starts a record with every field null.
+    /// Starts a record in which every field is null.
     func begin(_ layout: RecordLayout) {
         self.layout = layout
         stamp += 1
@@ -48,14 +52,14 @@ final class RecordDraft {
 
     // MARK: Values
 
-    /// Sets a field whose slot has this width.
+    /// Sets a field whose slot has the width of `T`.
     @inline(__always)
     func set<T: FixedWidthInteger & BitwiseCopyable>(_ value: T, field: borrowing RecordLayout.Field) {
         record.storeBytes(of: value.littleEndian, toByteOffset: field.byteOffset, as: T.self)
         clearNull(field.index)
     }
 
-    /// Sets a reference with the number of its entity.
+    /// Sets a reference with the number of the destination's entity.
     func set(key: Int64, entity: Int, field: borrowing RecordLayout.Field) {
         record.storeBytes(
             of: UInt32(truncatingIfNeeded: entity).littleEndian, toByteOffset: field.byteOffset + 8, as: UInt32.self)
@@ -76,7 +80,7 @@ final class RecordDraft {
     /// Marks a composite as present.
     func setPresent(_ field: borrowing RecordLayout.Field) { clearNull(field.index) }
 
-    /// Sets a field of 16 bytes to what `body` writes, unless that returns false.
+    /// Sets a field of 16 bytes that `body` writes, unless `body` returns false.
     func setUUID(_ field: borrowing RecordLayout.Field, _ body: (UnsafeMutableRawBufferPointer) -> Bool) -> Bool {
         let slot = UnsafeMutableRawBufferPointer(rebasing: record[field.byteOffset..<field.byteOffset + 16])
         guard body(slot) else { return false }
@@ -84,8 +88,9 @@ final class RecordDraft {
         return true
     }
 
-    /// Sets a tail field to what `body` writes, which returns the number of bytes, or nil for none
-    /// at all.
+    /// Sets a tail field to the bytes that `body` writes.
+    ///
+    /// `body` returns their number, or nil if there is no value.
     func setBytes(
         _ field: borrowing RecordLayout.Field, atMost count: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int?
     ) -> Bool {
@@ -98,7 +103,7 @@ final class RecordDraft {
         return true
     }
 
-    /// Sets a tail field to a copy of these bytes.
+    /// Sets a tail field to a copy of the given bytes.
     @inline(__always)
     func setBytes(_ bytes: UnsafeRawBufferPointer, field: borrowing RecordLayout.Field) {
         if tail.count - tailByteCount < bytes.count {
@@ -111,7 +116,7 @@ final class RecordDraft {
         clearNull(field.index)
     }
 
-    /// Whether nothing was set yet.
+    /// Whether the field has not been set.
     func isNull(_ field: borrowing RecordLayout.Field) -> Bool {
         record[RecordLayout.Header.bitmap + field.index >> 3] & (1 << UInt8(field.index & 7)) != 0
     }
@@ -124,7 +129,7 @@ final class RecordDraft {
 
     /// Appends the record to a batch.
     ///
-    /// - Throws: Code `limitExceeded` when it is larger than ``RecordLayout/maximumByteCount``.
+    /// - Throws: `limitExceeded` if the record is larger than ``RecordLayout/maximumByteCount``.
     func finish(key: Int64, version: UInt32, into batch: inout RecordBatch) throws(StoreError) {
         guard let layout else { preconditionFailure("finish without begin") }
         let fixed = layout.fixedByteCount
@@ -134,7 +139,7 @@ final class RecordDraft {
                 "The record of \(layout.entity)/p\(key) would be larger than \(RecordLayout.maximumByteCount) bytes.")
         }
         Self.grow(&record, to: fixed + tailByteCount, keeping: fixed)
-        // The slots of the tail fields lie side by side in front of the tail.
+        // The slots of the tail fields are adjacent, directly before the tail.
         var slot = fixed - 4 * (layout.fields.count - layout.firstVariableField)
         var end = 0
         for index in layout.firstVariableField..<layout.fields.count {

@@ -1,29 +1,31 @@
 package import RoostCore
 package import RoostJSONText
 
-/// Writes chosen columns of records as text: as JSON objects, as lines of CSV, or value by value.
+/// Writes selected columns of records as text: as JSON objects, as CSV lines, or as single values.
 ///
-/// The values are those of ``RecordTextWriter``, every one exact.
+/// Values are written exactly, as ``RecordTextWriter`` writes them.
 package struct RecordRowWriter {
     /// The columns to write.
     package let columns: RecordColumns
-    /// The keys for to-many columns; the caller has them read for each batch before it is written.
+    /// The keys for to-many columns.
+    ///
+    /// The caller reads them for each batch before writing the batch.
     package let linkedKeys: LinkedKeys
     private let writer: RecordTextWriter
     private let model: ManagedObjectModel
-    /// For each column `"name": `.
+    /// The text `"name": ` for each column.
     private let keys: [[UInt8]]
     private let csv: CSVText
     private let header: [UInt8]
 
-    /// Makes a writer.
+    /// Creates a writer.
     ///
     /// - Parameters:
     ///   - columns: The columns.
-    ///   - names: The names that they have in the text; nil for their own.
+    ///   - names: The names of the columns in the text; nil for their own names.
     ///   - model: The model of the records.
     ///   - dates: The form of dates.
-    ///   - csv: The form of lines.
+    ///   - csv: The format of CSV lines.
     package init(
         _ columns: RecordColumns, names: [String]? = nil, model: ManagedObjectModel, dates: DateForm = .seconds,
         csv: CSVText = CSVText()
@@ -45,11 +47,12 @@ package struct RecordRowWriter {
 
     // MARK: JSON
 
-    /// Appends the columns of a record as a JSON object on one line, without a line break; what has
-    /// no value is `null`.
+    /// Appends the columns of a record as a JSON object on one line, without a line break.
     ///
-    /// - Throws: Code `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. The text
-    ///   is as it was then.
+    /// A missing value is `null`.
+    ///
+    /// - Throws: `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. After an error
+    ///   the text is unchanged.
     package func appendJSON(_ record: RecordReader, to text: inout TextBuffer) throws(StoreError) {
         let start = text.count
         text.append(UInt8(ascii: "{"))
@@ -87,7 +90,7 @@ package struct RecordRowWriter {
         }
     }
 
-    /// Appends the keys of a to-many column as a list.
+    /// Appends the keys of a to-many column as an array.
     private func appendKeys(_ column: Int, of record: RecordReader, to text: inout TextBuffer) {
         text.append(UInt8(ascii: "["))
         for (index, key) in linkedKeys.keys(column, of: record.key).enumerated() {
@@ -99,17 +102,16 @@ package struct RecordRowWriter {
 
     // MARK: CSV
 
-    /// Appends the line of the columns' names.
+    /// Appends the header line with the names of the columns.
     package func appendCSVHeader(to text: inout TextBuffer) { text.append(contentsOf: header) }
 
-    /// Appends the columns of a record as a line of comma-separated values (RFC 4180, with a line
-    /// feed at its end).
+    /// Appends the columns of a record as a CSV line (RFC 4180, but with a line feed at the end).
     ///
-    /// Values are as in JSON, but without quotes where none are needed. What has no value is
-    /// nothing at all; an empty text is `""`.
+    /// Values are written as in JSON, but quoted only if necessary. A missing value is written as
+    /// nothing, an empty text as `""`.
     ///
-    /// - Throws: Code `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. The text
-    ///   is as it was then.
+    /// - Throws: `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. After an error
+    ///   the text is unchanged.
     package func appendCSV(_ record: RecordReader, to text: inout TextBuffer) throws(StoreError) {
         let start = text.count
         do throws(StoreError) {
@@ -127,11 +129,11 @@ package struct RecordRowWriter {
 
     // MARK: Values
 
-    /// Appends the value of one column as plain text: a string as it is, anything else as in JSON
-    /// but without quotes.
+    /// Appends the value of a column as plain text: a string unchanged, other values as in JSON but
+    /// without quotes.
     ///
-    /// - Returns: Whether there is a value; false, with nothing appended, for null.
-    /// - Throws: Code `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does.
+    /// - Returns: Whether there is a value. For null, returns false and appends nothing.
+    /// - Throws: `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does.
     package func appendText(
         _ column: Int, of record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) -> Bool {
@@ -156,7 +158,7 @@ package struct RecordRowWriter {
             text.append(contentsOf: record.bytes(field))
             guard record.bytes(field).isValidUTF8 else {
                 text.removeLast(text.count - start)
-                // Says what is wrong with it.
+                // Throws an error that describes the invalid value.
                 return try writer.appendWhole(field, record: record, to: &text)
             }
         case .objectID, .polymorphicReference:
@@ -169,7 +171,7 @@ package struct RecordRowWriter {
         default:
             let start = text.count
             try writer.appendWhole(field, record: record, to: &text)
-            // What JSON writes as a string here has no escapes.
+            // The strings that JSON uses for these kinds have no escapes.
             if text.withBytes(from: start, { $0.first }) == UInt8(ascii: "\"") {
                 text.removeSubrange(start..<start + 1)
                 text.removeLast(1)

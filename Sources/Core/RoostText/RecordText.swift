@@ -1,19 +1,18 @@
 internal import RoostCore
 
-/// The names that record texts use beside those of properties.
+/// The keys that record texts use in addition to the names of properties.
 enum RecordText {
-    /// The keys of what is not a property.
+    /// The keys that are not properties.
     static let reservedKeys = ["id", "version", "entity"]
 
-    /// The key of a field: its name, or `name#value` where that would be taken for one of the
-    /// reserved keys.
+    /// Returns the key of a field: its name, or `name#value` if the name is a reserved key.
     ///
     /// No property's name contains `#`.
     static func key(of field: RecordLayout.Field) -> String {
         reservedKeys.contains(field.name) ? field.name + "#value" : field.name
     }
 
-    /// Describes, for messages, the expected text of a property of this kind.
+    /// Returns a description, for messages, of the expected text for a property of the given kind.
     static func expectation(_ kind: RecordLayout.Field.Kind) -> String {
         switch kind {
         case .integer16: "a whole number from -32768 to 32767"

@@ -2,7 +2,9 @@ internal import RoostCore
 internal import RoostJSONText
 
 extension RecordTextReader {
-    /// Reads the value of a field, whose first token is the reader's current one, into the draft.
+    /// Reads the value of a field into the draft.
+    ///
+    /// The current token of the reader is the value's first token.
     func readValue(
         of field: borrowing RecordLayout.Field, header: Header, from reader: inout JSONTokenReader
     ) throws(StoreError) {
@@ -51,7 +53,9 @@ extension RecordTextReader {
         return true
     }
 
-    /// Reads `Entity/key`; false for anything else.
+    /// Reads `Entity/key`.
+    ///
+    /// Returns false for any other text.
     func readReference(_ field: borrowing RecordLayout.Field, text: UnsafeRawBufferPointer) -> Bool {
         guard let slash = text.lastIndex(of: UInt8(ascii: "/")),
             let entity = entityNames.index(of: UnsafeRawBufferPointer(rebasing: text[..<slash])),

@@ -3,19 +3,19 @@ internal import RoostJSONText
 internal import RoostSystem
 
 extension RecordTextReader {
-    /// Reads the next records of an array while their text is exactly as ``RecordTextWriter``
-    /// writes it: each record on its own line, its properties in order, text without escapes.
+    /// Reads the next records of an array as long as their text is exactly as ``RecordTextWriter``
+    /// writes it: each record on its own line, properties in order, text without escapes.
     ///
-    /// Saves the steps from token to token. Stops before the first record that looks otherwise, is
-    /// wrong, or is not whole in the bytes that the reader has at hand;
-    /// ``JSONTokenReader/nextElement()`` continues from there. So a text is read the same, with the
-    /// same errors, whether this is called or not.
+    /// Faster than reading token by token. Stops before the first record that is written
+    /// differently, is invalid, or is not completely in the reader's buffer.
+    /// ``JSONTokenReader/nextElement()`` continues from there. So the result of reading a text,
+    /// including its errors, does not depend on this method.
     ///
     /// - Parameters:
     ///   - entity: The number of the records' entity, which is not abstract.
-    ///   - reader: A reader after an element of the array or after its `[`; after the last record
-    ///     that was read on return.
-    ///   - batch: A batch of the reader's model; nothing more is read when it is full.
+    ///   - reader: A reader after an element of the array, or after its `[`. On return it is after
+    ///     the last record that was read.
+    ///   - batch: A batch of the reader's model. Reading stops when it is full.
     package mutating func readWritten(
         _ entity: Int, from reader: inout JSONTokenReader, into batch: inout RecordBatch
     ) {
@@ -42,7 +42,7 @@ extension RecordTextReader {
         let prefixes = prefixText.span
         for index in steps.indices {
             let step = steps[index]
-            // A property that is null is not there.
+            // A property that is null is omitted from the text.
             let isNext = prefixes.withUnsafeBytes {
                 text.skip(UnsafeRawBufferPointer(rebasing: $0[step.prefixStart..<step.prefixStart + step.prefixCount]))
             }
@@ -54,7 +54,9 @@ extension RecordTextReader {
         return true
     }
 
-    /// Reads the value of a field into the draft; false for one that is not as it is written.
+    /// Reads the value of a field into the draft.
+    ///
+    /// Returns false for text in another form.
     @inline(__always)
     private func read(
         _ step: RecordTextWriter.Step, field: borrowing RecordLayout.Field, from text: inout WrittenTextScanner
@@ -90,7 +92,7 @@ extension RecordTextReader {
         return true
     }
 
-    /// Reads the value of a field of a rarer type.
+    /// Reads the value of a field of a less common type.
     private func readOther(
         _ step: RecordTextWriter.Step, field: borrowing RecordLayout.Field, from text: inout WrittenTextScanner
     ) -> Bool {

@@ -1,18 +1,19 @@
 package import RoostCore
 internal import RoostJSONText
 
-/// Reads what ``RecordTextWriter`` writes, or a person: one record out of one JSON object.
+/// Reads a record from a JSON object that ``RecordTextWriter`` or a person wrote.
 ///
-/// The members may come in any order. `id` must be there, `version` may be missing and is 1 then; a
-/// property that is missing or null is null. Names are resolved once, when the reader is made. It
-/// is used again and again, so that reading a record allocates nothing.
+/// The members may be in any order. `id` is required. `version` is optional and 1 by default. A
+/// property that is missing is null. Names are resolved once, when the reader is created. The
+/// reader is reused, so reading a record allocates nothing.
 ///
 /// Not `Sendable`: use it from one thread at a time.
 package struct RecordTextReader {
-    /// The keys of a record, or of a composite in it, and what each means: a field's position, or
-    /// one of the numbers below.
+    /// The keys of a record or of a composite in it.
     ///
-    /// A class, so that finding a key copies no tables.
+    /// `members` maps each key to the index of a field, or to one of the constants below.
+    ///
+    /// A class, because finding a key must not copy the tables.
     final class Node {
         static let id = -1
         static let version = -2
@@ -20,11 +21,13 @@ package struct RecordTextReader {
 
         let names: JSONNameTable
         let members: [Int]
-        // One thread uses a node, and only here: no access can overlap another.
-        /// For each key, the record that had it last.
+        // A node is used by one thread and only by its own methods, so accesses cannot overlap.
+        /// For each key, the number of the last record that contained the key.
         @exclusivity(unchecked) fileprivate var stamps: [Int]
-        /// For each key, the index of the key that last followed it, as a guess for the next time;
-        /// the last element is the first key's index.
+        /// For each key, the index of the key that last followed it, as a guess for the next
+        /// record.
+        ///
+        /// The last element is the index of the first key.
         @exclusivity(unchecked) fileprivate var followers: [Int]
 
         init(_ names: [String], members: [Int]) {
@@ -34,11 +37,11 @@ package struct RecordTextReader {
             followers = Array(repeating: 0, count: names.count + 1)
         }
 
-        /// Finds the key that is the reader's current token, and remembers which key it followed.
+        /// Finds the key that is the reader's current token, and stores which key it followed.
         ///
         /// - Parameters:
         ///   - reader: A reader at the key.
-        ///   - previous: The index of the key before it; the number of names for the first key.
+        ///   - previous: The index of the previous key; the number of names for the first key.
         /// - Returns: The index of the key; nil for an unknown key.
         fileprivate func index(of reader: borrowing JSONTokenReader, after previous: Int) -> Int? {
             reader.withText { key in
@@ -54,15 +57,16 @@ package struct RecordTextReader {
     /// The properties that the records of an entity can have in a text.
     final class Plan {
         let layout: RecordLayout
-        /// The record itself, then its composites.
+        /// The node of the record itself, followed by those of its composites.
         let nodes: [Node]
-        /// For each field that is a composite, its node; 0 for any other.
+        /// For each field, the index of its node if the field is a composite; 0 otherwise.
         let nodeOfField: [Int]
 
         init(_ layout: RecordLayout) {
             self.layout = layout
             let fields = layout.fields
-            // An element with a value in a null composite is written at the top, by its path.
+            // The value of an element in a null composite is written at the top level, with its
+            // dotted path.
             var nodes = [
                 Node(
                     RecordText.reservedKeys + fields.map(RecordText.key),
@@ -86,11 +90,11 @@ package struct RecordTextReader {
     let model: ManagedObjectModel
     let entityNames: JSONNameTable
     let plans: [Plan]
-    /// The form in which records are written, for reading it faster.
+    /// A writer, whose format is the one that can be read faster.
     let written: RecordTextWriter
     let draft: RecordDraft
 
-    /// Makes a reader of the records of a model.
+    /// Creates a reader of the records of a model.
     package init(model: ManagedObjectModel) {
         self.model = model
         entityNames = JSONNameTable(model.entities.map(\.name.text))
@@ -99,20 +103,22 @@ package struct RecordTextReader {
         draft = RecordDraft(model.entities.map(\.layout))
     }
 
-    /// Returns the number of the entity that a reader's current token, a string or a key, names;
-    /// nil for an unknown name.
+    /// Returns the number of the entity whose name is the reader's current string or key; nil for
+    /// an unknown name.
     package func entity(_ reader: borrowing JSONTokenReader) -> Int? { reader.index(in: entityNames) }
 
-    /// Reads a record, whose object begins with the next token, and appends it to a batch.
+    /// Reads a record and appends it to a batch.
+    ///
+    /// The next token begins the record's object.
     ///
     /// - Parameters:
     ///   - entity: The number of the record's entity, which is not abstract.
-    ///   - reader: A reader before the object; after it on return.
+    ///   - reader: A reader before the object. On return it is after the object.
     ///   - batch: A batch of the reader's model.
-    /// - Throws: The token reader's errors, and its ``JSONTokenReader/errorCode`` with line,
-    ///   column, entity, id (if read already) and property: for an unknown property, with the
-    ///   nearest known one; a value of the wrong type or out of range; an object without `id`. The
-    ///   batch is unchanged after an error.
+    /// - Throws: The token reader's errors; ``JSONTokenReader/errorCode`` with line, column,
+    ///   entity, id (if read already) and property for an unknown property (naming the most similar
+    ///   one), a value of the wrong type or out of range, or an object without `id`. After an error
+    ///   the batch is unchanged.
     package mutating func read(
         _ entity: Int, from reader: inout JSONTokenReader, into batch: inout RecordBatch
     ) throws(StoreError) {
@@ -120,13 +126,14 @@ package struct RecordTextReader {
         try readMembers(entity, from: &reader, into: &batch)
     }
 
-    /// Reads the members of a record whose `{`, and perhaps its `entity`, were read already.
+    /// Reads the members of a record after its `{`, and perhaps its `entity`, have been read.
     ///
     /// - Parameters:
     ///   - entity: The number of the record's entity, which is not abstract.
-    ///   - reader: A reader before a key or the end of the object; after the object on return.
+    ///   - reader: A reader before a key or the end of the object. On return it is after the
+    ///     object.
     ///   - batch: A batch of the reader's model.
-    /// - Throws: As ``read(_:from:into:)``.
+    /// - Throws: The errors of ``read(_:from:into:)``.
     package mutating func readMembers(
         _ entity: Int, from reader: inout JSONTokenReader, into batch: inout RecordBatch
     ) throws(StoreError) {
@@ -145,19 +152,19 @@ package struct RecordTextReader {
         }
     }
 
-    /// The parts of a record that are not properties.
+    /// The members of a record that are not properties.
     struct Header {
         let entity: EntityName
         var key: Int64?
         var version: UInt32 = 1
 
-        /// The record, for messages.
+        /// A description of the record for messages.
         var description: String { key.map { "\(ObjectID(entity, key: $0))" } ?? "a record of '\(entity)'" }
     }
 
-    /// Reads the members of a record or of a composite in it, up to the end of the object.
+    /// Reads the members of a record, or of a composite in it, up to the end of the object.
     ///
-    /// As deep as the model's composites, whatever the text.
+    /// Recurses no deeper than the model's composites are nested, whatever the text contains.
     private mutating func readMembers(
         of node: Node, plan: Plan, header: inout Header, from reader: inout JSONTokenReader
     ) throws(StoreError) {
@@ -176,12 +183,14 @@ package struct RecordTextReader {
                 continue
             }
             guard try reader.next() != .null else { continue }
-            // Out of a span, because an element of an array would be copied, name and all.
+            // Accessed through a span, because an array element would be copied with its name.
             try readProperty(fields.span[member], plan: plan, header: &header, from: &reader)
         }
     }
 
-    /// Reads a value that is not null, whose first token is the reader's current one.
+    /// Reads a value that is not null.
+    ///
+    /// The current token of the reader is the value's first token.
     private mutating func readProperty(
         _ field: borrowing RecordLayout.Field, plan: Plan, header: inout Header, from reader: inout JSONTokenReader
     ) throws(StoreError) {
@@ -232,8 +241,8 @@ package struct RecordTextReader {
     ) -> StoreError {
         let expected = RecordText.expectation(field.kind)
         let what = "property '\(field.name)' of \(header.description)"
-        // A token of the right kind has the wrong content, and is not to be called the opposite of
-        // what is expected.
+        // A token of the right kind can have the wrong content. Then the message must not claim
+        // that the token has another kind.
         let found =
             switch field.kind {
             case .integer16, .integer32, .integer64, .order, .reference: reader.tokens.descriptionOfWrongInteger

@@ -2,7 +2,9 @@ internal import RoostCore
 internal import RoostJSONText
 
 extension RecordTextWriter {
-    /// Appends the value of a field that is not null, a composite as an object of its elements.
+    /// Appends the value of a field that is not null.
+    ///
+    /// A composite is an object of its elements.
     func appendWhole(
         _ field: RecordLayout.Field, record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) {
@@ -13,7 +15,7 @@ extension RecordTextWriter {
         text.removeSubrange(start..<start + member.prefix.count)
     }
 
-    /// The member that stands for a field, on whatever level.
+    /// Returns the member for a field, at any level of composites.
     private static func member(_ field: RecordLayout.Field, among members: [Member]) -> Member? {
         for member in members {
             if member.field == field { return member }

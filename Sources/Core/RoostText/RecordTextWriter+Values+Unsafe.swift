@@ -2,15 +2,17 @@ internal import RoostCore
 internal import RoostJSONText
 
 extension RecordTextWriter {
-    /// Appends every member that is not null, each with the comma and the key before it.
+    /// Appends every member that is not null, each with its comma and key.
     ///
-    /// One loop over numbers for what most properties are; ``append(_:of:to:)`` writes the others.
+    /// This loop writes the most common kinds of values itself. ``append(_:of:to:)`` writes the
+    /// others.
     func appendMembers(
         of plan: Plan, record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) {
-        // SAFETY: the structure of the record was checked before its reader was made. It has as
-        // many bytes as the layout of its entity requires, each step refers to its own bytes, and
-        // the ends of values in the tail ascend up to the last byte. Prefixes come from the plan.
+        // SAFETY: the structure of the record was checked before its reader was created. So the
+        // record has all bytes of its entity's layout, each step refers to bytes of the record, and
+        // the ends of the values in the tail ascend up to the last byte. Prefixes come from the
+        // plan.
         let bytes = record.bytes
         let (memberList, stepList, prefixText) = (plan.members, plan.steps, plan.prefixes)
         let members = memberList.span
@@ -58,7 +60,7 @@ extension RecordTextWriter {
         T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: type))
     }
 
-    /// The bytes of a value in the tail.
+    /// Returns the bytes of a value in the tail.
     @inline(__always)
     private static func tail(_ step: Step, bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let start = step.startOffset.map { Int(load(bytes, offset: $0, as: UInt32.self)) } ?? 0

@@ -1,36 +1,39 @@
 package import RoostCore
 package import RoostJSONText
 
-/// Writes records as JSON text: one object on one line for each.
+/// Writes records as JSON text: one object on one line for each record.
 ///
-/// The text holds every value exactly; ``RecordTextReader`` makes the same bytes of it. `{"id": 7,
-/// "version": 2, "title": "Blue"}`: key and version come first, then every property that is not
-/// null, in the order of the model's names. Numbers and booleans are JSON's own, and a double is
-/// its shortest exact text. The strings `"NaN"`, `"Infinity"`, `"-Infinity"` and `"NaN:<bits>"` are
-/// doubles that JSON has no number for. A decimal is a string of all its digits, and a date its
-/// seconds since 2001-01-01. Binary data and the stored form of a transformable value are base64. A
-/// composite is an object of its elements. A to-one relationship is the key of its destination, or
-/// `"Entity/key"` where the destination has subentities, as is every object ID; the place in an
-/// ordered inverse is `relationship#order`. A property called `id` or `version` is written as
-/// `id#value` or `version#value`.
+/// The text contains every value exactly, so ``RecordTextReader`` produces the same bytes from it.
+/// Example: `{"id": 7, "version": 2, "title": "Blue"}`.
 ///
-/// Names are resolved once, when the writer is made; nothing is allocated per record but what the
-/// text itself needs.
+/// - The key and version come first, then every property that is not null, in the order of names.
+/// - A number or a boolean is a JSON number or boolean. A double is its shortest exact text.
+/// - `"NaN"`, `"Infinity"`, `"-Infinity"` and `"NaN:<bits>"` are doubles without a JSON number.
+/// - A decimal is a string of all its digits. A date is its seconds since 2001-01-01.
+/// - Binary data and the stored form of a transformable value are base64.
+/// - A composite is an object of its elements.
+/// - A to-one relationship is the key of its destination, or `"Entity/key"` if the destination has
+///   subentities. Every object ID is `"Entity/key"`.
+/// - The place in an ordered inverse is `relationship#order`.
+/// - A property called `id` or `version` is `id#value` or `version#value`.
+///
+/// Names are resolved once, when the writer is created. Writing a record allocates memory only for
+/// the text.
 package struct RecordTextWriter: Sendable {
-    // Loops over members go through spans, which copy neither names nor references.
+    // Loops over members use spans, which copy neither names nor references.
 
-    /// The parts of an entity's records, prepared for writing.
+    /// The parts of an entity's records that are prepared for writing.
     final class Plan: Sendable {
-        /// `"Track/`, to begin an object ID.
+        /// The beginning of an object ID: `"Track/`.
         let idPrefix: [UInt8]
-        /// `{"entity": "Track", "id": `, to begin a record that says its entity.
+        /// The beginning of a record that contains its entity: `{"entity": "Track", "id": `.
         let head: [UInt8]
         let members: [Member]
-        /// The members, as the loop over them needs them.
+        /// The members in the form that the loop over members uses.
         let steps: [Step]
-        /// The texts before the values of all members, joined.
+        /// The joined prefixes of all members.
         let prefixes: [UInt8]
-        /// All elements of composites, with their dotted paths.
+        /// All elements of composites, with dotted paths as keys.
         let elements: [Element]
 
         init(_ name: EntityName, layout: RecordLayout, members: [Member], dates: DateForm) {
@@ -55,15 +58,16 @@ package struct RecordTextWriter: Sendable {
         }
     }
 
-    /// A member without anything that would be counted as a reference.
+    /// A member without references, so that copying it costs no reference counting.
     struct Step {
-        /// The kind by which the loop over steps writes the value.
+        /// The kind that decides how the loop over steps writes the value.
         let kind: RecordLayout.Field.Kind
-        /// The bit of the field in the bitmap of nulls, and the byte that has it.
+        /// The bit of the field in the bitmap of nulls, and the offset of its byte.
         let nullBit: UInt8
         let nullOffset: Int
         let byteOffset: Int
-        /// The offset of the previous value's end, for a value in the tail that is not the first.
+        /// The offset of the previous value's end; nil for the first value in the tail and for
+        /// values outside of the tail.
         let startOffset: Int?
         /// The offset of the tail.
         let tailOffset: Int
@@ -72,7 +76,7 @@ package struct RecordTextWriter: Sendable {
 
         init(_ member: Member, layout: RecordLayout, prefixStart: Int, dates: DateForm) {
             let field = member.field
-            // A kind that the loop over steps leaves to the method for all others.
+            // The loop over steps leaves this kind to the general method.
             kind = field.kind == .date && dates != .seconds ? .composite : field.kind
             nullBit = 1 << UInt8(field.index & 7)
             nullOffset = RecordLayout.Header.bitmap + field.index >> 3
@@ -103,8 +107,9 @@ package struct RecordTextWriter: Sendable {
         }
     }
 
-    /// An element of a composite as a member of the record itself, which it is while its composite
-    /// is null.
+    /// An element of a composite, in the form of a member of the record.
+    ///
+    /// It is written so if its composite is null.
     struct Element: Sendable {
         let composite: RecordLayout.Field
         let member: Member
@@ -114,7 +119,7 @@ package struct RecordTextWriter: Sendable {
             self.member = Member(member.field, key: member.field.name, elements: member.elements)
         }
 
-        /// The elements of a composite and of the composites in it.
+        /// Returns the elements of a composite and, recursively, of the composites in it.
         static func elements(of member: Member) -> [Element] {
             member.elements.flatMap { [Element($0, of: member.field)] + elements(of: $0) }
         }
@@ -123,9 +128,9 @@ package struct RecordTextWriter: Sendable {
     let plans: [Plan]
     let dates: DateForm
 
-    /// Makes a writer of the records of a model.
+    /// Creates a writer of the records of a model.
     ///
-    /// Only texts with dates in seconds can be read again.
+    /// Only texts with dates in seconds can be read back.
     package init(model: ManagedObjectModel, dates: DateForm = .seconds) {
         self.dates = dates
         plans = model.entities.map { entity in
@@ -133,7 +138,7 @@ package struct RecordTextWriter: Sendable {
         }
     }
 
-    /// The fields directly below a composite, or of the record itself, by name.
+    /// Returns the fields directly below a composite or the record itself, ordered by name.
     private static func members(of layout: RecordLayout, below composite: RecordLayout.Field?) -> [Member] {
         let prefix = composite.map { $0.name + "." } ?? ""
         let fields = layout.fields.filter { field in
@@ -146,15 +151,15 @@ package struct RecordTextWriter: Sendable {
         }
     }
 
-    /// Appends one record as an object, without a line break.
+    /// Appends a record as an object, without a line break.
     ///
     /// - Parameters:
     ///   - record: The record.
     ///   - entityKey: Whether the object begins with `"entity": "<name>"`.
     ///   - text: The text to append to.
-    /// - Throws: Code `corrupted`, naming the object, for a value that no text can hold: invalid
-    ///   UTF-8, a decimal that is not canonical, a reference to an entity that does not exist. The
-    ///   text is as it was then.
+    /// - Throws: `corrupted`, naming the object, for a value that cannot be written: invalid UTF-8,
+    ///   a decimal that is not canonical, a reference to an entity that does not exist. After an
+    ///   error the text is unchanged.
     package func append(_ record: RecordReader, entityKey: Bool = false, to text: inout TextBuffer) throws(StoreError) {
         let start = text.count
         let plan = plans[record.entityNumber]
@@ -164,8 +169,8 @@ package struct RecordTextWriter: Sendable {
         JSONText.append(Int64(record.version), to: &text)
         do throws(StoreError) {
             try appendMembers(of: plan, record: record, to: &text)
-            // No composite of a record made of values is null while an element is not, but its
-            // bytes could say so.
+            // A record that was built from values has no null composite with a non-null element,
+            // but its bytes could contain one.
             let elements = plan.elements
             let elementSpan = elements.span
             for index in elementSpan.indices where record.isNull(elementSpan[index].composite) {
@@ -178,7 +183,9 @@ package struct RecordTextWriter: Sendable {
         text.append(UInt8(ascii: "}"))
     }
 
-    /// Appends a member with the comma and the key before it, or nothing where it has no value.
+    /// Appends a member with its comma and key.
+    ///
+    /// Appends nothing for a null value.
     func append(_ member: borrowing Member, of record: RecordReader, to text: inout TextBuffer) throws(StoreError) {
         guard !record.isNull(member.field) else { return }
         text.append(contentsOf: member.prefix)
@@ -190,7 +197,7 @@ package struct RecordTextWriter: Sendable {
         let elements = member.elements
         let span = elements.span
         for index in span.indices { try append(span[index], of: record, to: &text) }
-        // The first element has no comma before it.
+        // Remove the comma before the first element.
         if text.count > start { text.removeSubrange(start..<start + 2) }
         text.append(UInt8(ascii: "}"))
     }

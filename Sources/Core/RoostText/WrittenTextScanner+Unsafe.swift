@@ -2,16 +2,17 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostSystem
 
-/// Reads values out of a text that looks as ``RecordTextWriter`` writes it, and nothing else.
+/// Reads values from text that is exactly as ``RecordTextWriter`` writes it.
 ///
-/// Every function moves past the text that it has read. It returns nil or false and does not move
-/// for text that is spelled otherwise, wrong, or cut off by the end of the bytes: a
-/// ``JSONTokenReader`` then reads it from the start and reports the problem. Digits, numbers and
-/// the bytes that end a string are those of the tokenizer: `JSONNumbers` and `JSONText`.
+/// Every method moves past the text that it has read. For text that is written differently,
+/// invalid, or cut off by the end of the buffer, it returns nil or false and does not move. A
+/// ``JSONTokenReader`` then reads the text from its start and reports any problem. Digits, numbers
+/// and the bytes that end a string are defined by `JSONNumbers` and `JSONText`, as in the
+/// tokenizer.
 struct WrittenTextScanner {
-    // SAFETY: as in `JSONTokenizer`: the bytes up to `end` are there, `end` itself is a byte 0, and
-    // eight bytes from there on can be loaded. No value continues at a 0, so that loops over bytes
-    // end without counting; what is compared as a whole is counted.
+    // SAFETY: as in `JSONTokenizer`, the bytes up to `end` exist, `end` itself is a byte 0, and
+    // eight bytes from `end` on can be loaded. No value contains a byte 0, so loops over bytes end
+    // without counting. Comparisons of whole texts check the count first.
     private(set) var place: UnsafePointer<UInt8>
     private let end: UnsafePointer<UInt8>
 
@@ -20,7 +21,9 @@ struct WrittenTextScanner {
         self.end = end
     }
 
-    /// Skips these bytes; returns false if other bytes are next.
+    /// Skips the given bytes.
+    ///
+    /// Returns false if other bytes are next.
     @inline(__always)
     mutating func skip(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard end - place >= bytes.count, let start = bytes.baseAddress, memcmp(place, start, bytes.count) == 0 else {
@@ -30,13 +33,15 @@ struct WrittenTextScanner {
         return true
     }
 
-    /// Skips this text; returns false if another is next.
+    /// Skips the given text.
+    ///
+    /// Returns false if other text is next.
     @inline(__always)
     mutating func skip(_ text: StaticString) -> Bool {
         skip(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// A whole number of at most 18 digits.
+    /// Reads a whole number of at most 18 digits.
     @inline(__always)
     mutating func integer() -> Int64? {
         let isNegative = place[0] == UInt8(ascii: "-")
@@ -52,7 +57,7 @@ struct WrittenTextScanner {
         return isNegative ? -value : value
     }
 
-    /// Any number in JSON's spelling, as the nearest double.
+    /// Reads any JSON number as the nearest double.
     @inline(__always)
     mutating func double() -> Double? {
         let isNegative = place[0] == UInt8(ascii: "-")
@@ -78,13 +83,13 @@ struct WrittenTextScanner {
         guard next[0] | 0x20 != UInt8(ascii: "e"), wholeCount + fractionCount <= 18, mantissa < 1 << 53 else {
             return longDouble()
         }
-        // At most 18 digits, so that there is a power for them.
+        // The mantissa has at most 18 digits, so a power of ten exists for it.
         guard let value = JSONNumbers.double(mantissa, fractionDigits: fractionCount) else { return longDouble() }
         place = next
         return isNegative ? -value : value
     }
 
-    /// A number with an exponent or with many digits.
+    /// Reads a number with an exponent or with many digits.
     @inline(never)
     private mutating func longDouble() -> Double? {
         guard let text = number(), let value = JSONNumbers.double(text) else { return nil }
@@ -92,7 +97,7 @@ struct WrittenTextScanner {
         return value
     }
 
-    /// Any number in JSON's spelling, as the nearest float.
+    /// Reads any JSON number as the nearest float.
     @inline(never)
     mutating func float() -> Float? {
         guard let text = number(), let value = JSONNumbers.float(text) else { return nil }
@@ -100,7 +105,7 @@ struct WrittenTextScanner {
         return value
     }
 
-    /// Returns the bytes of the next number, or nil if it is not spelled as in JSON.
+    /// Returns the bytes of the next number, or nil if it is not a valid JSON number.
     private func number() -> UnsafeRawBufferPointer? {
         var next = place
         func digits() -> Int {
@@ -124,7 +129,7 @@ struct WrittenTextScanner {
         return UnsafeRawBufferPointer(start: place, count: next - place)
     }
 
-    /// The bytes of a string without escapes, which are valid UTF-8.
+    /// Returns the bytes of a string without escapes, which are valid UTF-8.
     @inline(__always)
     mutating func string() -> UnsafeRawBufferPointer? {
         guard place[0] == UInt8(ascii: "\"") else { return nil }
@@ -149,7 +154,9 @@ struct WrittenTextScanner {
         return text
     }
 
-    /// Reads the bytes of a string up to the next quote, unchecked: the caller must validate them.
+    /// Returns the bytes of a string up to the next quote, without checks.
+    ///
+    /// The caller must validate them.
     @inline(__always)
     mutating func quoted() -> UnsafeRawBufferPointer? {
         guard place[0] == UInt8(ascii: "\""), let quote = memchr(place + 1, 0x22, end - place - 1) else { return nil }

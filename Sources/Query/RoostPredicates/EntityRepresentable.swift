@@ -1,8 +1,8 @@
 public import RoostCore
 
-/// A Swift type for an entity or for a composite attribute.
+/// A Swift type that represents an entity or a composite attribute.
 ///
-/// Its key paths are the properties.
+/// Its key paths represent the properties.
 public protocol PropertyNaming {
     /// Returns the name of the property at a key path, or nil if the key path is not a property.
     ///
@@ -21,21 +21,21 @@ public protocol PropertyNaming {
     static func propertyName(of keyPath: AnyKeyPath) -> String?
 }
 
-/// A Swift type for an entity.
+/// A Swift type that represents an entity.
 ///
 /// Requests can use its key paths and Foundation's `#Predicate`.
 ///
-/// The type needs no objects: only its key paths are used.
+/// No instances are created. Only the key paths of the type are used.
 public protocol EntityRepresentable: PropertyNaming {
-    /// The entity.
+    /// The name of the entity.
     static var entityName: EntityName { get }
 }
 
 extension PropertyNaming {
     /// Returns the name of the property at a key path.
     ///
-    /// For a key path that is not a property, the result is a name that no property has. The check
-    /// of the request reports it.
+    /// For a key path that is not a property, returns a name that no property has, so that checking
+    /// the request reports the key path.
     static func predicatePath(of keyPath: AnyKeyPath) -> String {
         propertyName(of: keyPath) ?? String(describing: keyPath).replacing(".", with: "·")
     }

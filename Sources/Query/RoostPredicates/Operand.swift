@@ -1,7 +1,7 @@
 public import RoostCore
 public import RoostQuery
 
-/// Predicates in Swift.
+/// Builders of predicates in Swift.
 ///
 /// ```swift
 /// let blue: FetchRequest.Predicate =
@@ -16,27 +16,28 @@ public import RoostQuery
 ///     .path(\Album.year).isBetween(1959, and: 1964) && !.path("artist").isNull
 /// ```
 ///
-/// A long sum compiles faster if its operands have names: `let length = Operand.path("length")`.
+/// A long expression compiles faster if its operands are constants: `let length =
+/// Operand.path("length")`.
 ///
 /// The compiler checks conditions, values and Swift key paths. A request checks the names in
 /// strings and the types of properties.
 extension FetchRequest {
     /// A value in a predicate: a property, or an expression of properties.
     ///
-    /// An operator or a method that compares operands returns a predicate. So does `==`, which does
-    /// not return a boolean.
+    /// Operators and methods that compare operands return a predicate. `==` returns a predicate
+    /// too, not a boolean.
     public struct Operand: Sendable, PredicateArgument, ExpressibleByNilLiteral {
-        /// The values of a to-many operand that a comparison must be true for.
+        /// The number of values of a to-many operand for which a comparison must be true.
         enum Quantifier { case direct, any, all, none }
 
         /// The expression of the operand.
         public let expression: Expression
         let quantifier: Quantifier
 
-        /// An operand for an expression.
+        /// Creates an operand for an expression.
         public init(_ expression: Expression) { self.init(expression, quantifier: .direct) }
 
-        /// The null value.
+        /// Creates the null value.
         public init(nilLiteral: ()) { self.init(.constant(.null)) }
 
         init(_ expression: Expression, quantifier: Quantifier) {
@@ -52,25 +53,25 @@ extension FetchRequest {
 // MARK: Where operands come from
 
 extension PredicateArgument where Self == FetchRequest.Operand {
-    /// The property at a path of names between points: `album.title`, `tracks.@count`.
+    /// The property at a dotted path of names: `album.title`, `tracks.@count`.
     public static func path(_ path: String) -> Self { Self(.keyPath(Self.names(path))) }
-    /// The property at a Swift key path of a type that stands for an entity.
+    /// The property at a key path of a Swift type that represents an entity.
     public static func path<Root: EntityRepresentable>(_ keyPath: PartialKeyPath<Root>) -> Self {
         path(Root.predicatePath(of: keyPath))
     }
     /// The values at a path through a to-many relationship.
     ///
-    /// A comparison must be true for at least one.
+    /// A comparison must be true for at least one value.
     public static func any(_ path: String) -> Self { Self(.keyPath(Self.names(path)), quantifier: .any) }
     /// The values at a path through a to-many relationship.
     ///
-    /// A comparison must be true for all of them.
+    /// A comparison must be true for all values.
     ///
-    /// With no values, it is true.
+    /// Without values, it is true.
     public static func all(_ path: String) -> Self { Self(.keyPath(Self.names(path)), quantifier: .all) }
     /// The values at a path through a to-many relationship.
     ///
-    /// A comparison must be false for all of them.
+    /// A comparison must be false for all values.
     public static func none(_ path: String) -> Self { Self(.keyPath(Self.names(path)), quantifier: .none) }
     /// The object itself.
     public static var object: Self { Self(.evaluatedObject) }
@@ -82,10 +83,11 @@ extension PredicateArgument where Self == FetchRequest.Operand {
     /// `SUBQUERY`.
     ///
     /// - Parameters:
-    ///   - path: The names between points.
-    ///   - name: The variable's name; inside of another `objects` it must be another one.
-    ///   - condition: What must be true of an object, which is given as an operand.
-    /// - Returns: Those objects, as an operand with many values.
+    ///   - path: A dotted path of names.
+    ///   - name: The name of the variable. Nested calls need different names.
+    ///   - condition: The condition that an object must meet. The argument is the object, as an
+    ///     operand.
+    /// - Returns: The objects that meet the condition, as an operand with many values.
     public static func objects(
         _ path: String, as name: String = "object", where condition: (Self) -> FetchRequest.Predicate
     ) -> Self {
@@ -94,7 +96,9 @@ extension PredicateArgument where Self == FetchRequest.Operand {
 }
 
 extension FetchRequest.Operand {
-    /// The property at a path that starts at this operand, an object.
+    /// The property at a path that starts at this operand.
+    ///
+    /// The operand is an object.
     public func path(_ path: String) -> Self { Self(expression.appending(Self.names(path)), quantifier: quantifier) }
 
     fileprivate static func names(_ path: String) -> [String] {
@@ -103,23 +107,23 @@ extension FetchRequest.Operand {
 }
 
 extension FetchRequest.Predicate {
-    /// The property at a path of names between points: `album.title`, `tracks.@count`.
+    /// The property at a dotted path of names: `album.title`, `tracks.@count`.
     public static func path(_ path: String) -> FetchRequest.Operand { .path(path) }
-    /// The property at a Swift key path of a type that stands for an entity.
+    /// The property at a key path of a Swift type that represents an entity.
     public static func path<Root: EntityRepresentable>(_ keyPath: PartialKeyPath<Root>) -> FetchRequest.Operand {
         .path(keyPath)
     }
     /// The values at a path through a to-many relationship.
     ///
-    /// A comparison must be true for at least one.
+    /// A comparison must be true for at least one value.
     public static func any(_ path: String) -> FetchRequest.Operand { .any(path) }
     /// The values at a path through a to-many relationship.
     ///
-    /// A comparison must be true for all of them.
+    /// A comparison must be true for all values.
     public static func all(_ path: String) -> FetchRequest.Operand { .all(path) }
     /// The values at a path through a to-many relationship.
     ///
-    /// A comparison must be false for all of them.
+    /// A comparison must be false for all values.
     public static func none(_ path: String) -> FetchRequest.Operand { .none(path) }
     /// The object itself.
     public static var object: FetchRequest.Operand { .object }
@@ -137,7 +141,7 @@ extension FetchRequest.Predicate {
 // MARK: Comparisons
 
 extension FetchRequest.Operand {
-    /// A comparison with a value or another operand.
+    /// Returns a comparison with a value or another operand.
     public func compared(
         _ comparison: FetchRequest.Comparison.Operator, with other: some PredicateArgument,
         options: FetchRequest.Comparison.Options = []
@@ -159,7 +163,7 @@ extension FetchRequest.Operand {
     public func equals(
         _ other: some PredicateArgument, options: FetchRequest.Comparison.Options = []
     ) -> FetchRequest.Predicate { compared(.equal, with: other, options: options) }
-    /// `CONTAINS`: a part of a text, or one of many values.
+    /// `CONTAINS`: the text contains a part, or a collection contains a value.
     public func contains(
         _ other: some PredicateArgument, options: FetchRequest.Comparison.Options = []
     ) -> FetchRequest.Predicate { compared(.contains, with: other, options: options) }
@@ -171,19 +175,19 @@ extension FetchRequest.Operand {
     public func endsWith(
         _ other: some PredicateArgument, options: FetchRequest.Comparison.Options = []
     ) -> FetchRequest.Predicate { compared(.endsWith, with: other, options: options) }
-    /// `LIKE`: `*` stands for any characters, `?` for one.
+    /// `LIKE`: `*` matches any number of characters, `?` matches one character.
     public func like(
         _ pattern: some PredicateArgument, options: FetchRequest.Comparison.Options = []
     ) -> FetchRequest.Predicate { compared(.like, with: pattern, options: options) }
-    /// `MATCHES`: a regular expression for the whole text.
+    /// `MATCHES`: a regular expression matches the whole text.
     public func matches(
         _ pattern: some PredicateArgument, options: FetchRequest.Comparison.Options = []
     ) -> FetchRequest.Predicate { compared(.matches, with: pattern, options: options) }
-    /// `IN`: one of a list of values, or one of the many values of an operand.
+    /// `IN`: the value is in a list, or is one of the values of an operand.
     public func isIn(
         _ values: some PredicateArgument, options: FetchRequest.Comparison.Options = []
     ) -> FetchRequest.Predicate { compared(.isIn, with: values, options: options) }
-    /// `BETWEEN`: at least one value and at most another.
+    /// `BETWEEN`: the value is in a closed range.
     public func isBetween(
         _ low: some PredicateArgument, and high: some PredicateArgument
     ) -> FetchRequest.Predicate {
@@ -193,13 +197,13 @@ extension FetchRequest.Operand {
     /// `== NULL`.
     public var isNull: FetchRequest.Predicate { compared(.equal, with: Value.null) }
 
-    /// `==`; of two nulls too.
+    /// `==`, which is true for two nulls.
     public static func == (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
         left.compared(.equal, with: right)
     }
     /// `==` of two operands, and of an operand and `nil`.
     public static func == (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.equal, with: right) }
-    /// `!=`; of null and a value too.
+    /// `!=`, which is true for null and a value.
     public static func != (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
         left.compared(.notEqual, with: right)
     }
@@ -226,7 +230,7 @@ extension FetchRequest.Operand {
 // MARK: What is computed from operands
 
 extension FetchRequest.Operand {
-    /// A function of the operand and of more values.
+    /// Returns a function of the operand and additional arguments.
     public func applying(_ function: FetchRequest.Function, _ others: any PredicateArgument...) -> Self {
         Self(.function(function, [expression] + others.map(\.predicateExpression)), quantifier: quantifier)
     }
@@ -237,9 +241,9 @@ extension FetchRequest.Operand {
     public static func - (left: Self, right: some PredicateArgument) -> Self { left.applying(.subtract, right) }
     /// `*`.
     public static func * (left: Self, right: some PredicateArgument) -> Self { left.applying(.multiply, right) }
-    /// `/`: never a whole-number division.
+    /// `/`, which is never an integer division.
     public static func / (left: Self, right: some PredicateArgument) -> Self { left.applying(.divide, right) }
-    /// The number with the other sign.
+    /// The negated number.
     public static prefix func - (operand: Self) -> Self { operand.applying(.negate) }
 
     /// The text in upper case.
@@ -254,13 +258,13 @@ extension FetchRequest.Operand {
     public func sum(_ name: String) -> Self { path("@sum." + name) }
     /// The mean of a property of the objects.
     public func average(_ name: String) -> Self { path("@avg." + name) }
-    /// The least value of a property of the objects.
+    /// The minimum of a property of the objects.
     public func minimum(_ name: String) -> Self { path("@min." + name) }
-    /// The greatest value of a property of the objects.
+    /// The maximum of a property of the objects.
     public func maximum(_ name: String) -> Self { path("@max." + name) }
-    /// The first of several values in an order.
+    /// The first of several ordered values.
     public var first: Self { Self(.element(of: expression, .first), quantifier: quantifier) }
-    /// The last of several values in an order.
+    /// The last of several ordered values.
     public var last: Self { Self(.element(of: expression, .last), quantifier: quantifier) }
 }
 

@@ -2,7 +2,7 @@ public import RoostCore
 
 /// The identity of a file, independent of its name: its device and its number on that device.
 ///
-/// Valid while the file exists or is open; the numbers of deleted files are reused.
+/// Valid while the file exists or is open, because the numbers of deleted files are reused.
 public struct FileIdentity: Hashable, Sendable {
     /// The device the file is on.
     package let device: UInt64
@@ -18,7 +18,9 @@ public struct FileIdentity: Hashable, Sendable {
     /// The number of names (hard links) that the file has; not part of the identity.
     package let linkCount: Int
 
-    /// The identity of the file at `path`, through links.
+    /// Reads the identity of the file at `path`.
+    ///
+    /// Follows symbolic links.
     ///
     /// Throws `notFound`, `missingDirectory`, `permissionDenied`.
     public init(at path: String) throws(StoreError) {
@@ -33,8 +35,7 @@ public struct FileIdentity: Hashable, Sendable {
         linkCount = status.linkCount
     }
 
-    /// Whether this is the same file as `other` and has not been written to since: size and
-    /// modification time are equal.
+    /// Whether `other` is the same file, with the same size and modification time.
     public func isUnchanged(since other: Self) -> Bool {
         self == other && byteCount == other.byteCount && modificationNanoseconds == other.modificationNanoseconds
     }
@@ -49,30 +50,30 @@ public struct FileIdentity: Hashable, Sendable {
     }
 }
 
-/// A check that the file a store has open is still the file under its name.
+/// Checks that the file a store has open is still the file at the store's path.
 ///
-/// A handle on a replaced file still works, but its commits are lost; some libraries even write
-/// them into the new file. So create the check before the library opens the file, and verify it
-/// right after that and at the beginning of every transaction.
+/// A handle on a replaced file still works, but its commits are lost. Some libraries even write
+/// them into the new file. So create the check before the library opens the file. Verify it right
+/// after the library has opened the file, and at the beginning of every transaction.
 public final class FileHandleCheck: Sendable {
-    /// The file as it was found.
+    /// The file when the check was created.
     package let identity: FileIdentity
     private let path: String
 
-    /// Remembers which file has the name `path`.
+    /// Remembers which file is at `path`.
     public init(at path: String) throws(StoreError) {
         identity = try FileIdentity(at: path)
         self.path = path
     }
 
-    /// Checks what ``verify(minimumByteCount:)`` checks, and that the file has no other name (hard
-    /// link).
+    /// Does the checks of ``verify(minimumByteCount:)``, and checks that the file has no other name
+    /// (hard link).
     ///
-    /// Call it when a write transaction begins, and again right before it is committed.
+    /// Call it at the beginning of a write transaction, and again right before the commit.
     ///
-    /// - Parameter minimumByteCount: The bytes that the library relies on.
-    /// - Returns: The file as it is now, with its size.
-    /// - Throws: What ``verify(minimumByteCount:)`` throws; `hasOtherNames`.
+    /// - Parameter minimumByteCount: The number of bytes that the library relies on.
+    /// - Returns: The file's current identity, with its size.
+    /// - Throws: The errors of ``verify(minimumByteCount:)``; `hasOtherNames`.
     @discardableResult
     public func verifyForWriting(minimumByteCount: Int = 0) throws(StoreError) -> FileIdentity {
         let now = try verify(minimumByteCount: minimumByteCount)
@@ -80,11 +81,12 @@ public final class FileHandleCheck: Sendable {
         return now
     }
 
-    /// Checks that the file has not changed since it was found, for a reader that could not lock
-    /// it.
+    /// Checks that the file has not changed since the check was created.
     ///
-    /// - Parameter now: The file as ``verify(minimumByteCount:)`` returned it; nil to look.
-    /// - Throws: `storeReplaced`, also if another file has the name.
+    /// For readers that cannot lock the file.
+    ///
+    /// - Parameter now: The result of ``verify(minimumByteCount:)``, or nil to call it.
+    /// - Throws: `storeReplaced`, also if another file is at the path.
     package func verifyUnchanged(_ now: FileIdentity? = nil) throws(StoreError) {
         let found: FileIdentity
         if let now { found = now } else { found = try verify() }
@@ -96,12 +98,14 @@ public final class FileHandleCheck: Sendable {
         }
     }
 
-    /// Checks that the name still refers to the same file; takes about a microsecond.
+    /// Checks that the path still refers to the same file.
+    ///
+    /// Takes about a microsecond.
     ///
     /// - Parameter minimumByteCount: The size that the library relies on.
-    /// - Returns: The file as it is now, with its size.
-    /// - Throws: `storeReplaced` for another file or none; `corrupted` when the file is shorter
-    ///   than it must be.
+    /// - Returns: The file's current identity, with its size.
+    /// - Throws: `storeReplaced` if another file or no file is at the path; `corrupted` if the file
+    ///   is shorter than `minimumByteCount`.
     @discardableResult
     public func verify(minimumByteCount: Int = 0) throws(StoreError) -> FileIdentity {
         let now: FileIdentity

@@ -4,28 +4,34 @@ internal import RoostSystem
 /// The files on which a library in this process holds POSIX locks.
 ///
 /// When a process closes any handle on a file, the system drops all POSIX locks of the process on
-/// that file. It does not matter which code opened the handle. SQLite uses such locks. A store that
-/// has lost them continues to work. But the next program that closes the file considers itself the
-/// last one and removes the write-ahead log, and every later commit is lost. So code that opens a
-/// file with such a library counts it in here. RoostFiles closes handles only through this type,
-/// which keeps its handles on the file until it is counted out.
+/// that file, whichever code opened the handle. SQLite uses POSIX locks. A store that has lost its
+/// locks continues to work. But the next program that closes the file considers itself the last
+/// user and removes the write-ahead log, and every later commit is lost. So code that opens a file
+/// with such a library calls ``enter(_:)`` first. RoostFiles closes handles only through this type,
+/// which keeps them open until ``leave(_:)`` is called.
 public final class HeldFiles: Sendable {
     /// The files of this process.
     public static let shared = HeldFiles()
 
     private struct Entry {
         var count = 0
-        /// Handles whose closing was put off; used again before new ones are opened, so that their
-        /// number is at most that of handles in use at once.
+        /// The handles that are not closed yet.
+        ///
+        /// They are reused before new handles are opened, so there are never more of them than were
+        /// in use at once.
         var handles: [(descriptor: Int32, isWritable: Bool)] = []
     }
 
     private let entries = Mutex<[FileIdentity: Entry]>([:])
 
-    /// Counts the file in; call it before the library opens it.
+    /// Counts a use of the file.
+    ///
+    /// Call it before the library opens the file.
     public func enter(_ identity: FileIdentity) { entries.withLock { $0[identity, default: Entry()].count += 1 } }
 
-    /// Counts the file out; call it after the library has closed it.
+    /// Ends a use of the file.
+    ///
+    /// Call it after the library has closed the file.
     public func leave(_ identity: FileIdentity) {
         entries.withLock { entries in
             guard var entry = entries[identity] else { return }
@@ -35,19 +41,19 @@ public final class HeldFiles: Sendable {
                 return
             }
             entries[identity] = nil
-            // These handles were used only for reading and flushing, and the errors of that were
+            // These handles were used only for reading and flushing, and errors of those calls were
             // handled then.
             for handle in entry.handles { try? OpenFile.closeNow(handle.descriptor) }
         }
     }
 
-    /// Whether a library that locks files has the file under `path` open in this process.
+    /// Whether a library that locks files has the file at `path` open in this process.
     public func contains(_ path: String) -> Bool {
         guard let identity = try? FileIdentity(at: path) else { return false }
         return entries.withLock { $0[identity] != nil }
     }
 
-    /// Takes a handle on the file under `path` whose closing was put off, or returns nil.
+    /// Returns a handle on the file at `path` that is still open for reuse, or nil.
     ///
     /// The handle has no locks of its own.
     func takeHandle(_ path: String, forWriting: Bool, followingLinks: Bool) -> Int32? {
@@ -66,17 +72,17 @@ public final class HeldFiles: Sendable {
     /// Returns the first bytes of `file`, which a library locks while it has the file at `path`
     /// open.
     ///
-    /// The library cannot begin to use the file at `path` before this returns.
+    /// The library cannot begin to use the file at `path` before this method returns.
     ///
-    /// - Returns: Up to `count` bytes; nil if the library has the file under `path` open, or if
-    ///   `file` cannot be read.
+    /// - Returns: Up to `count` bytes; nil if the library has the file at `path` open, or if `file`
+    ///   cannot be read.
     func read(prefix count: Int, of file: String, unlessHeld path: String) -> [UInt8]? {
         entries.withLock { entries in
             if let identity = try? FileIdentity(at: path), entries[identity] != nil { return nil }
             guard isUsable(file) else { return nil }
             let descriptor = retrying { open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW) }
             guard descriptor >= 0 else { return nil }
-            // A file that was only read has nothing to lose when closing fails.
+            // A file that was only read loses nothing if closing fails.
             defer { try? OpenFile.closeNow(descriptor) }
             guard case .success(let status) = FileStatus.of(descriptor: descriptor), status.isRegular else {
                 return nil
@@ -85,7 +91,7 @@ public final class HeldFiles: Sendable {
         }
     }
 
-    /// Closes a handle, or puts that off while the file is counted in.
+    /// Closes a handle, or keeps it for reuse while a library uses the file.
     func close(_ descriptor: Int32) throws(SystemError) {
         try entries.withLock { (entries) throws(SystemError) in
             if !entries.isEmpty, case .success(let status) = FileStatus.of(descriptor: descriptor) {
@@ -96,8 +102,8 @@ public final class HeldFiles: Sendable {
                     return
                 }
             }
-            // Inside the lock, so that the file cannot be counted in and locked between the check
-            // and the closing.
+            // Inside the lock, so that no library can begin to use the file between the check and
+            // the closing.
             try OpenFile.closeNow(descriptor)
         }
     }

@@ -44,7 +44,7 @@ struct FileStatus {
     var isDirectory: Bool { if case .directory = kind { true } else { false } }
     var isSymbolicLink: Bool { if case .symbolicLink = kind { true } else { false } }
 
-    /// The word for the kind of a file that is not a regular one.
+    /// The kind of the file, as a noun for messages.
     var noun: String {
         switch kind {
         case .regular: "a file"
@@ -54,7 +54,7 @@ struct FileStatus {
         }
     }
 
-    /// The status of `path`, or the errno value.
+    /// Returns the status of the file at `path`, or the `errno` value.
     static func of(_ path: String, followingLinks: Bool) -> Result<FileStatus, SystemError> {
         guard isUsable(path) else { return .failure(SystemError(code: EINVAL)) }
         var status = stat()
@@ -69,19 +69,19 @@ struct FileStatus {
     }
 }
 
-/// Whether C sees the whole path: it is not empty, and no NUL cuts it short.
+/// Whether C code sees the whole path: the path is not empty and contains no NUL.
 ///
-/// Asked at the beginning of every transaction.
+/// Called at the beginning of every transaction.
 func isUsable(_ path: String) -> Bool {
     guard !path.isEmpty else { return false }
     let hasNUL = path.utf8.withContiguousStorageIfAvailable { bytes in
-        // SAFETY: no more bytes are looked at than the text has.
+        // SAFETY: `memchr` reads no more bytes than the text has.
         bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
     }
     return !(hasNUL ?? path.utf8.contains(0))
 }
 
-/// Repeats a call as long as a signal interrupts it.
+/// Repeats a call while a signal interrupts it.
 func retrying(_ call: () -> Int32) -> Int32 {
     while true {
         let result = call()
@@ -92,17 +92,19 @@ func retrying(_ call: () -> Int32) -> Int32 {
 /// A file descriptor that is closed when it is deallocated.
 struct OpenFile: ~Copyable {
     let descriptor: Int32
-    /// Whether other code in this process may have locked the file, so that closing it may have to
-    /// be put off; see ``HeldFiles``.
+    /// Whether other code in this process may have locked the file.
+    ///
+    /// Then ``HeldFiles`` closes it, perhaps later.
     private let isClosedLater: Bool
 
     /// Opens a file.
     ///
-    /// Never follows a link at the end of the path unless told so, never becomes a terminal, never
-    /// waits for a pipe.
+    /// Does not follow a symbolic link at the end of the path unless `followingLinks` is set. Never
+    /// makes a terminal the controlling terminal, and never waits for a pipe.
     ///
-    /// `isLockedElsewhere` says that a library in this process may have locked a file that is
-    /// opened for writing; for one that is only read that is always taken for possible.
+    /// `isLockedElsewhere` is whether a library in this process may have locked the file. It
+    /// matters only for a file that is opened for writing: a library may always have locked a file
+    /// that is opened for reading.
     init(
         _ path: String, flags: Int32, permissions: mode_t = 0o600, followingLinks: Bool = false,
         isLockedElsewhere: Bool = false
@@ -119,7 +121,9 @@ struct OpenFile: ~Copyable {
         isClosedLater = flags == O_RDONLY || isLockedElsewhere
     }
 
-    /// Opens a regular file, and nothing else.
+    /// Opens a regular file.
+    ///
+    /// Throws for a file of any other kind.
     static func regular(
         _ path: String, flags: Int32, isLockedElsewhere: Bool = false
     ) throws(SystemError) -> OpenFile {
@@ -133,13 +137,15 @@ struct OpenFile: ~Copyable {
 
     /// Flushes the file to the medium.
     ///
-    /// After an error the file must not be used: the written bytes may be lost.
+    /// After an error, do not use the file: the written bytes may be lost.
     func sync() throws(SystemError) {
         let code = croost_sync(descriptor)
         guard code == 0 else { throw SystemError(code: code) }
     }
 
-    /// Closes the file and says how that went: on some file systems a failed write shows only here.
+    /// Closes the file.
+    ///
+    /// On some file systems a failed write is reported only here.
     consuming func close() throws(SystemError) {
         let descriptor = self.descriptor
         let isClosedLater = self.isClosedLater
@@ -149,16 +155,17 @@ struct OpenFile: ~Copyable {
 
     /// Closes a descriptor of a file that no library in this process has locked.
     static func closeNow(_ descriptor: Int32) throws(SystemError) {
-        // The descriptor is closed after EINTR too; a second call could close another caller's.
+        // The system closes the descriptor even on EINTR, so a second call could close another
+        // caller's.
         guard systemClose(descriptor) == 0 || errno == EINTR else { throw SystemError(code: errno) }
     }
 
     deinit {
-        // Only files that were not written to, or whose use has already failed, get here: no other
-        // error needs to be reported.
+        // Only files that were not written to, or whose use has already failed, reach this point,
+        // so no error needs to be reported.
         if isClosedLater { try? HeldFiles.shared.close(descriptor) } else { _ = systemClose(descriptor) }
     }
 }
 
-/// `close` by another name: the members called `close` hide the system's.
+/// Calls the system's `close`, which the methods named `close` hide.
 private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }

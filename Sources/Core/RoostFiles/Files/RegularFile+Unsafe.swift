@@ -1,21 +1,22 @@
 package import RoostCore
 internal import RoostSystem
 
-/// A regular file that is open for reading at any place.
+/// A regular file that is open for reading at any offset.
 ///
-/// Never maps it, never waits for a pipe.
+/// Never maps the file, and never waits for a pipe.
 ///
-/// POSIX locks that this process has on the file stay, if the file is counted in with
-/// ``HeldFiles``.
+/// This process keeps its POSIX locks on the file if ``HeldFiles`` counts the file.
 package struct RegularFile: ~Copyable, Sendable {
     private let file: OpenFile
     private let path: String
     /// The size when the file was opened.
     package let byteCount: Int
 
-    /// Opens the file, but no link to one.
+    /// Opens a regular file.
     ///
-    /// Throws `notFound`, `permissionDenied`, or `notAStore` if it is not a regular file.
+    /// Does not follow a symbolic link.
+    ///
+    /// Throws `notFound`, `permissionDenied`, or `notAStore` if the file is not a regular file.
     package init(at path: String) throws(StoreError) {
         do throws(SystemError) {
             let file = try OpenFile.regular(path, flags: O_RDONLY)
@@ -34,7 +35,7 @@ package struct RegularFile: ~Copyable, Sendable {
         }
     }
 
-    /// The bytes at `offset`: up to `count`, fewer only at the end of the file.
+    /// Returns up to `count` bytes at `offset`, fewer only at the end of the file.
     package func bytes(at offset: Int, count: Int) throws(StoreError) -> [UInt8] {
         var failure: StoreError?
         let bytes = [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, done in
@@ -50,12 +51,13 @@ package struct RegularFile: ~Copyable, Sendable {
 
     /// Fills `buffer` with the bytes at `offset`.
     ///
-    /// Returns how many there were, fewer only at the end of the file.
+    /// Returns the number of bytes read, which is smaller than the buffer only at the end of the
+    /// file.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StoreError) -> Int {
         var done = 0
         while done < buffer.count {
             // SAFETY: `done` is below the buffer's count, so the rest of the buffer starts inside
-            // it.
+            // the buffer.
             let got = pread(
                 file.descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset) + off_t(done))
             if got == 0 { break }

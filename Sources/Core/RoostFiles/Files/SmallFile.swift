@@ -1,14 +1,14 @@
 package import RoostCore
 
-/// Files that people write, and that are read as a whole.
+/// Reads files that people write, each as a whole.
 package enum SmallFile {
-    /// The bytes of the file at `path`.
+    /// Returns the bytes of the file at `path`.
     ///
     /// - Parameters:
-    ///   - path: The file, or a link to it.
-    ///   - maximumByteCount: The most bytes it may have.
-    ///   - noun: What the file is, for messages: `a model document`.
-    /// - Returns: All its bytes.
+    ///   - path: The path of the file, or of a symbolic link to it.
+    ///   - maximumByteCount: The maximum size of the file.
+    ///   - noun: A phrase for the file in messages: `a model document`.
+    /// - Returns: All bytes of the file.
     /// - Throws: `notFound`, `missingDirectory`, `notAStore` for a directory or a device,
     ///   `permissionDenied`, `limitExceeded`.
     package static func bytes(at path: String, maximumByteCount: Int, noun: String) throws(StoreError) -> [UInt8] {

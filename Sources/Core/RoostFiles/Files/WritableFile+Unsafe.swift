@@ -1,18 +1,20 @@
 public import RoostCore
 internal import RoostSystem
 
-/// A regular file that is open for writing at any place.
+/// A regular file that is open for writing at any offset.
 ///
-/// Never creates or follows anything: make the file with ``StoreFile/createExclusive(at:)``.
+/// Never creates a file or follows a link. Create the file with ``StoreFile/createExclusive(at:)``.
 public struct WritableFile: ~Copyable {
     private let file: OpenFile
-    /// The path the file was opened under.
+    /// The path at which the file was opened.
     package let path: String
 
-    /// Opens the file, but no link to one.
+    /// Opens a regular file.
     ///
-    /// Throws `notFound`, `permissionDenied`, `readOnly`, or `notAStore` if it is not a regular
-    /// file.
+    /// Does not follow a symbolic link.
+    ///
+    /// Throws `notFound`, `permissionDenied`, `readOnly`, or `notAStore` if the file is not a
+    /// regular file.
     public init(at path: String) throws(StoreError) {
         do throws(SystemError) {
             file = try OpenFile.regular(path, flags: O_RDWR)
@@ -29,15 +31,15 @@ public struct WritableFile: ~Copyable {
         }
     }
 
-    /// Writes all of `bytes` at `offset`, however many calls the system needs for that.
+    /// Writes all of `bytes` at `offset`.
     ///
-    /// After an error any part of them may have been written.
+    /// After an error, any part of `bytes` may have been written.
     /// - Throws: `noSpace`, `ioFailure`.
     public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StoreError) {
         var done = 0
         while done < bytes.count {
             // SAFETY: `done` is below the buffer's count, so the rest of the buffer starts inside
-            // it.
+            // the buffer.
             let written = pwrite(
                 file.descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset) + off_t(done))
             if written < 0 {
@@ -49,7 +51,7 @@ public struct WritableFile: ~Copyable {
         }
     }
 
-    /// Cuts the file, or makes it longer with zeros.
+    /// Truncates the file, or extends it with zeros.
     package func setByteCount(_ byteCount: Int) throws(StoreError) {
         guard retrying({ ftruncate(file.descriptor, off_t(byteCount)) }) == 0 else {
             throw StoreFile.error(errno: errno, what: "cannot be cut", path: path)
@@ -58,15 +60,17 @@ public struct WritableFile: ~Copyable {
 
     /// Flushes the file to the medium.
     ///
-    /// After an error the written bytes may be lost although reading still shows them. Calling
-    /// again proves nothing: write a new file.
+    /// After an error, the written bytes may be lost although reading still returns them. A second
+    /// call may succeed all the same, so write a new file.
     public func sync() throws(StoreError) {
         do throws(SystemError) { try file.sync() } catch {
             throw StoreFile.error(errno: error.code, what: "cannot be flushed to the disk", path: path)
         }
     }
 
-    /// Closes the file and says how that went: on some file systems a failed write shows only here.
+    /// Closes the file.
+    ///
+    /// On some file systems a failed write is reported only here.
     public consuming func close() throws(StoreError) {
         let path = self.path
         do throws(SystemError) { try file.close() } catch {

@@ -1,13 +1,13 @@
 package import RoostCore
 
-/// The right to create a store under a name.
+/// The right to create a store at a path.
 ///
-/// One caller in all processes holds it, from the first byte of the new store until the store has
-/// the name.
+/// Only one caller in all processes holds the claim, from the first byte of the new store until the
+/// store is at its path.
 ///
-/// A store that already has the name can still be used. While the claim is held, no other caller
-/// sweeps temporary siblings of the store. So a sibling is safe between its last close and its
-/// renaming, when its own lock is free for a moment.
+/// A store that already exists at the path can still be used. While the claim is held, no other
+/// caller sweeps temporary siblings of the store. So a sibling is safe between its last close and
+/// its renaming, when its own lock is free for a moment.
 package final class DestinationClaim: Sendable {
     private let file: Mutex<LockFile?>
     private let storePath: String
@@ -17,15 +17,15 @@ package final class DestinationClaim: Sendable {
         self.storePath = storePath
     }
 
-    /// Claims the name `path`, whether or not a store has it.
+    /// Claims `path`, whether or not a store exists there.
     ///
     /// - Parameters:
-    ///   - path: The name.
+    ///   - path: The path of the store.
     ///   - timeoutSeconds: How long to wait for another holder of the claim; 0 tries once.
-    ///   - isCancelled: Called while waiting; true ends the wait. So does the cancellation of the
-    ///     task.
+    ///   - isCancelled: Called while waiting. True ends the wait, as cancellation of the task does.
     /// - Returns: The claim, held.
-    /// - Throws: `busy` when another caller has the claim; `cancelled`; what ``StoreLock`` throws.
+    /// - Throws: `busy` if another caller holds the claim; `cancelled`; the errors of
+    ///   ``StoreLock``.
     package static func acquire(
         forStoreAt path: String, timeoutSeconds: Double = 0, isCancelled: (() -> Bool)? = nil
     ) throws(StoreError) -> DestinationClaim {
@@ -38,36 +38,38 @@ package final class DestinationClaim: Sendable {
                 .busy, "Another conversion into '\(path)' is under way; wait for its end or choose another path"))
     }
 
-    /// Claims the name without waiting; returns nil if another caller has the claim.
+    /// Claims `path` without waiting.
+    ///
+    /// Returns nil if another caller holds the claim.
     static func attempt(_ path: String) throws(StoreError) -> DestinationClaim? {
         while true {
             let file = try LockFile(forStoreAt: path, region: .claim, isWritable: true)
             guard try file.set(.exclusive) else { return nil }
-            // Between opening and locking it the lock file may have been removed; then start over.
+            // The lock file may have been removed between opening and locking. Then try again.
             if try file.isCurrent { return DestinationClaim(file, storePath: path) }
         }
     }
 
-    /// Releases the claim, and removes the lock file if no store has the name.
+    /// Releases the claim, and removes the lock file if no store exists at the path.
     ///
     /// Calling it again does nothing.
     package func release() {
         guard let file = file.withLock({ $0.take() }) else { return }
-        // Another holder of the store's own lock is about to create or remove a store; then the
-        // lock file belongs to that store.
+        // If another caller holds the store's own lock, that caller creates or removes a store, and
+        // the lock file belongs to that store.
         if !StoreFile.hasEntry(at: StoreFile.resolvingLink(storePath)),
             let lock = try? StoreLock.acquire(forStoreAt: storePath, mode: .exclusive, timeoutSeconds: 0)
         {
             if StoreFile.hasEntry(at: StoreFile.resolvingLink(storePath)) {
                 lock.release()
             } else {
-                // If the lock file cannot be removed, the next store of this name uses it; it is
-                // empty.
+                // If the lock file cannot be removed, it stays empty and the next store at this
+                // path uses it.
                 try? lock.releaseRemovingFile()
             }
         }
         if file.path != StoreLock.path(forStoreAt: storePath) { try? file.removeIfEmpty() }
-        // Closing the file, not before, drops the claim.
+        // Closing the file releases the claim, so the file must stay open until here.
         withExtendedLifetime(file) {}
     }
 }

@@ -2,14 +2,14 @@ package import RoostCore
 
 /// A request to have a store alone, to which later openers of the store yield.
 ///
-/// ``StoreLock`` makes one while it waits. This one is for a caller that retries and holds no lock
-/// in between. The request ends with the process.
+/// ``StoreLock`` makes the same request while it waits. This type is for a caller that retries and
+/// holds no lock between attempts. The request ends with the process.
 package final class ExclusiveRequest: Sendable {
     private let file: Mutex<LockFile?>
 
     /// Opens the lock file of the store at `path` and makes the request.
     ///
-    /// Throws what ``StoreLock`` throws.
+    /// Throws the errors of ``StoreLock``.
     package init(forStoreAt path: String) throws(StoreError) {
         file = Mutex(try LockFile(forStoreAt: path, region: .store, isWritable: true))
         renew()
@@ -17,7 +17,7 @@ package final class ExclusiveRequest: Sendable {
 
     deinit { withdraw() }
 
-    /// Repeats the request if another one was in its way before.
+    /// Makes the request again if another caller's request prevented it earlier.
     package func renew() { file.withLock { $0?.startWaiting() } }
 
     /// Withdraws the request.

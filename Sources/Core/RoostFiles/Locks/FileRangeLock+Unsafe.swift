@@ -1,28 +1,28 @@
 package import RoostCore
 internal import RoostSystem
 
-/// A lock on some bytes of a store's own file.
+/// A lock on a range of bytes of a store's own file.
 ///
-/// It needs no other file and no disk space. It conflicts with the locks that libraries set on the
-/// same bytes, and goes away with the process. The bytes need not exist.
+/// The lock needs no other file and no disk space. It conflicts with the locks that libraries set
+/// on the same bytes, and ends with the process. The bytes need not exist.
 package final class FileRangeLock: Sendable {
     private let file: OpenFile
 
     private init(_ file: consuming OpenFile) { self.file = file }
 
     deinit {
-        // Before the file is closed: that can be put off, see `HeldFiles`.
+        // Unlocks before the file is closed, because `HeldFiles` may close it later.
         _ = croost_set_range_lock(file.descriptor, 0, 0, croost_lock_none)
     }
 
-    /// Locks the first of some ranges that is free, without waiting.
+    /// Locks the first free range of `ranges`, without waiting.
     ///
     /// - Parameters:
-    ///   - ranges: The bytes; each is tried in turn.
-    ///   - mode: Whether others may share the lock. A file that this user cannot write can only be
-    ///     shared.
-    ///   - path: The file; no link.
-    /// - Returns: The lock, held; nil where others have locked each of the ranges, or the system
+    ///   - ranges: The ranges of bytes, which are tried in turn.
+    ///   - mode: Whether other holders may share the lock. A file that this user cannot write
+    ///     supports only shared locks.
+    ///   - path: The file. Not a symbolic link.
+    /// - Returns: The lock, held; nil if other holders have locked every range, or if the system
     ///   has no such locks.
     /// - Throws: `notFound`, `notAStore`, `permissionDenied`, `readOnly`, `outOfResources`,
     ///   `ioFailure`.
@@ -43,8 +43,8 @@ package final class FileRangeLock: Sendable {
         return nil
     }
 
-    /// The length of an exclusive lock on some of the bytes; nil if no such lock is held, or if
-    /// that cannot be determined.
+    /// Returns the length of an exclusive lock on some of the bytes; nil if no such lock is held,
+    /// or if this cannot be determined.
     package static func exclusiveByteCount(_ range: Range<Int>, at path: String) -> Int? {
         guard let file = try? open(path, flags: O_RDONLY) else { return nil }
         var found: Int64 = 0

@@ -3,8 +3,8 @@ internal import RoostSystem
 
 /// An open lock file and the lock that is held on one region of it.
 ///
-/// Deallocation releases the lock at once, even while a child process that is being started holds a
-/// copy of the open file.
+/// Deallocation releases the lock at once, even while a child process that is being started has a
+/// copy of the descriptor.
 final class LockFile: Sendable {
     enum Kind { case none, shared, exclusive }
 
@@ -12,15 +12,15 @@ final class LockFile: Sendable {
     private let file: OpenFile
     private let region: Region
 
-    /// Opens, or creates, the lock file of a store without locking it.
+    /// Opens the lock file of a store without locking it, and creates the file if it is missing.
     ///
-    /// `isWritable` says whether an exclusive lock may be asked for. If not, a file that this user
-    /// can only read will do.
+    /// `isWritable` is whether the caller may request an exclusive lock. If not, read-only access
+    /// to the file is enough.
     init(forStoreAt storePath: String, region: Region, isWritable: Bool) throws(StoreError) {
         let target = StoreFile.resolvingLink(storePath)
         let path = target + region.suffix
-        // Before it is opened: closing another program's file would drop the POSIX locks that this
-        // process has on it.
+        // Check before opening: closing another program's file would drop the POSIX locks that this
+        // process has on that file.
         try Self.requireOwn(target, region: region)
         var unsafeDirectory: StoreError?
         do throws(SystemError) {
@@ -32,8 +32,8 @@ final class LockFile: Sendable {
                     unsafeDirectory = error
                     throw SystemError(code: EACCES)
                 }
-                // Without O_EXCL: another process may create it at the same moment. O_NOFOLLOW
-                // refuses a planted link.
+                // Without O_EXCL, because another process may create the file at the same moment.
+                // O_NOFOLLOW refuses a planted link.
                 file = try OpenFile(path, flags: O_RDWR | O_CREAT)
             } catch  where (error.code == EACCES || error.code == EROFS || error.code == EPERM) && !isWritable {
                 file = try OpenFile(path, flags: O_RDONLY)
@@ -46,12 +46,11 @@ final class LockFile: Sendable {
         }
         self.path = path
         self.region = region
-        // Another file may have got the name meanwhile.
+        // Another file may have replaced the file meanwhile.
         try Self.requireOwn(target, region: region)
     }
 
-    /// Checks that nothing but a lock file has the name of one: a plain file with one name, which
-    /// is empty.
+    /// Checks that the lock file, if it exists, is an empty regular file with one name.
     private static func requireOwn(_ storePath: String, region: Region) throws(StoreError) {
         guard let status = try StoreFile.plainCompanion(region.suffix, ofStoreAt: storePath), status.byteCount > 0
         else { return }
@@ -62,7 +61,7 @@ final class LockFile: Sendable {
     }
 
     deinit {
-        // The lock belongs to the open file, which a child process shares between fork and exec. So
+        // The lock belongs to the open file, which a child process shares between fork and exec, so
         // closing the descriptor is not enough. If unlocking fails, closing still releases the lock
         // of this process.
         _ = croost_set_lock(file.descriptor, region.rawValue, croost_lock_none)
@@ -70,50 +69,52 @@ final class LockFile: Sendable {
 
     /// Sets the lock.
     ///
-    /// Returns false if another opening's lock conflicts; the previous lock is kept then.
+    /// Returns false if a lock of another open file conflicts. The previous lock is kept then.
     func set(_ kind: Kind) throws(StoreError) -> Bool { try set(kind, region: region) }
 
-    /// Sets the times of the file to now, for watches of it.
+    /// Sets the times of the file to now, to notify programs that watch the file.
     func touch() {
-        // SAFETY: no times are read from a null pointer, which means now. A user who may only read
-        // the file cannot signal a change; watchers then find it by looking.
+        // SAFETY: a null pointer means the current time; nothing is read through it. A user who may
+        // only read the file cannot signal a change. Watchers then find the change by polling.
         _ = futimens(file.descriptor, nil)
     }
 
     // MARK: Waiting
 
-    /// Whether some other opening of the file waits to have the store alone.
+    /// Whether another open file handle waits to have the store alone.
     ///
-    /// Always false where bytes cannot be locked separately: an opening cannot show there that it
-    /// waits.
+    /// Always false if the system cannot lock bytes separately, because a waiting request cannot be
+    /// announced there.
     var isWaitedFor: Bool { isLocked(.waiting, against: croost_lock_shared) }
 
-    /// Whether another opening of the file has a conflicting lock on a region.
+    /// Whether another handle has a conflicting lock on a region.
     private func isLocked(_ region: Region, against lock: croost_lock) -> Bool {
         var found: Int64 = 0
         return croost_find_lock(file.descriptor, Int64(region.rawValue), 1, lock, &found) == 0 && found > 0
     }
 
-    /// Whether another opening of the file has announced that it reads the store's file alone.
+    /// Whether another handle has announced that it reads the store's file without the files beside
+    /// it.
     var isFileReadAlone: Bool { isLocked(.fileReader, against: croost_lock_exclusive) }
 
-    /// Announces that the store's file is read alone, until this opening is closed.
+    /// Announces, until this handle is closed, that the store's file is read without the files
+    /// beside it.
     func readFileAlone() {
         guard croost_locks_have_regions() != 0 else { return }
-        // If this fails, the reader finds out when the file changes.
+        // If this fails, the reader notices when the file changes.
         _ = try? set(.shared, region: .fileReader)
     }
 
-    /// Shows later openers of the store that this opening waits to have it alone.
+    /// Announces to later openers of the store that this handle waits to have the store alone.
     ///
-    /// Does nothing if another opening has shown that it waits.
+    /// Does nothing if another handle has announced that it waits.
     func startWaiting() {
         guard croost_locks_have_regions() != 0 else { return }
-        // If this fails, the caller waits all the same.
+        // If this fails, the caller still waits.
         _ = try? set(.exclusive, region: .waiting)
     }
 
-    /// Takes that back.
+    /// Withdraws the announcement of ``startWaiting()``.
     func stopWaiting() {
         guard croost_locks_have_regions() != 0 else { return }
         _ = croost_set_lock(file.descriptor, Region.waiting.rawValue, croost_lock_none)
@@ -134,9 +135,10 @@ final class LockFile: Sendable {
 
     /// Removes the file if it is empty.
     ///
-    /// A file with contents belongs to the user and only happens to have the name of a lock file.
+    /// A file with content belongs to the user and only happens to have the name of a lock file.
     ///
-    /// Checks the open file, which is the file under the name while it is locked exclusively.
+    /// The size is that of the open file. The caller holds the exclusive lock, so the open file is
+    /// the one at the path.
     func removeIfEmpty() throws(StoreError) {
         do throws(SystemError) {
             guard try file.status.byteCount == 0 else { return }
@@ -146,12 +148,12 @@ final class LockFile: Sendable {
         try StoreFile.remove(path)
     }
 
-    /// Whether the open file is still the one under its name.
+    /// Whether the open file is still the file at its path.
     ///
-    /// If not, the lock on it excludes no other opener.
+    /// If not, the lock excludes no other opener.
     var isCurrent: Bool { get throws(StoreError) { try currentIdentity != nil } }
 
-    /// The identity of the open file; nil if it is no longer the file with its name.
+    /// The identity of the open file; nil if another file or no file is at its path.
     var currentIdentity: FileIdentity? {
         get throws(StoreError) {
             do throws(SystemError) {
@@ -170,16 +172,16 @@ final class LockFile: Sendable {
 }
 
 extension Region {
-    /// The suffix that the locked file's name adds to the store's name.
+    /// The suffix that is appended to the store's path for the locked file.
     var suffix: String {
-        // Where bytes cannot be locked apart from each other, each lock needs a file of its own.
+        // If the system cannot lock bytes separately, each lock needs its own file.
         if self == .store || croost_locks_have_regions() != 0 { return StoreLock.suffix }
         switch self {
         case .store: return StoreLock.suffix
         case .writer: return ".writer.lock"
         case .sound: return ".sound.lock"
         case .claim: return ".claim.lock"
-        // These regions are never locked in files of their own.
+        // These regions never have their own lock files.
         case .waiting, .fileReader: return StoreLock.suffix
         }
     }

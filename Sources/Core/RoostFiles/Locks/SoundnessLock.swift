@@ -1,13 +1,14 @@
 package import RoostCore
 
-/// The knowledge that a store's file is sound, shared by all openers of the store.
+/// A shared lock that is held while a store's file is known to be sound.
 ///
-/// The first opener in any process examines the file before any other opener uses it; later ones
-/// rely on the result while an earlier one has it open. Hold a shared ``StoreLock`` around it.
+/// The first opener in any process examines the file before any other opener uses it. Later openers
+/// rely on the result while an earlier opener has the file open. Hold a shared ``StoreLock`` while
+/// you hold this lock.
 package final class SoundnessLock: Sendable {
-    /// Whether this opener is the first, so that it examines the store.
+    /// Whether this opener is the first and must examine the store.
     ///
-    /// Until it calls ``confirm()`` no other opener can join.
+    /// No other opener can join until this opener calls ``confirm()``.
     package let isExamining: Bool
     private let file: Mutex<LockFile?>
     private let storePath: String
@@ -18,14 +19,15 @@ package final class SoundnessLock: Sendable {
         (self.isExamining, self.storePath, self.timeoutSeconds) = (isExamining, storePath, timeoutSeconds)
     }
 
-    /// Joins the openers that know that the store at `path` is sound; the first one calls
-    /// `examine`.
+    /// Joins the openers of the sound store at `path`.
     ///
-    /// Nothing writes to the store during `examine` if all writers join before they write. If it
-    /// throws, no opener relies on the store.
+    /// The first opener calls `examine`.
     ///
-    /// - Throws: What `examine` throws; `busy` when another opener examines for longer than
-    ///   `timeoutSeconds`; what ``StoreLock`` throws.
+    /// If every writer joins before it writes, nothing writes to the store during `examine`. If
+    /// `examine` throws, no opener relies on the store.
+    ///
+    /// - Throws: The errors of `examine`; `busy` if another opener's examination takes longer than
+    ///   `timeoutSeconds`; the errors of ``StoreLock``.
     package static func enter(
         forStoreAt path: String, timeoutSeconds: Double, examine: () throws(StoreError) -> Void
     ) throws(StoreError) -> SoundnessLock {
@@ -37,16 +39,16 @@ package final class SoundnessLock: Sendable {
         return lock
     }
 
-    /// Joins the openers that know that the store at `path` is sound, or becomes the first.
+    /// Joins the openers of the sound store at `path`, or becomes the first opener.
     ///
-    /// The first opener (``isExamining``) examines the store and calls ``confirm()`` if it is
-    /// sound. Otherwise it releases the lock, and the next opener examines the store.
+    /// The first opener (``isExamining``) examines the store and calls ``confirm()`` if the store
+    /// is sound. Otherwise it releases the lock, and the next opener examines the store.
     ///
     /// - Parameters:
     ///   - path: The store's path.
-    ///   - timeoutSeconds: How long to wait for another opener that examines.
+    ///   - timeoutSeconds: How long to wait for another opener's examination.
     /// - Returns: The lock, held.
-    /// - Throws: `busy` when another opener examines for longer; what ``StoreLock`` throws.
+    /// - Throws: `busy` if another opener's examination takes longer; the errors of ``StoreLock``.
     package static func join(forStoreAt path: String, timeoutSeconds: Double) throws(StoreError) -> SoundnessLock {
         let file = try LockFile(forStoreAt: path, region: .sound, isWritable: true)
         var timeout = Timeout(seconds: timeoutSeconds)
@@ -54,7 +56,8 @@ package final class SoundnessLock: Sendable {
             if try file.set(.exclusive) {
                 return SoundnessLock(file, isExamining: true, storePath: path, timeoutSeconds: timeoutSeconds)
             }
-            // An opener that shares the lock has examined the file, or has joined one that did.
+            // An opener that shares the lock has examined the file or has joined after an
+            // examination.
             if try file.set(.shared) {
                 return SoundnessLock(file, isExamining: false, storePath: path, timeoutSeconds: timeoutSeconds)
             }
@@ -64,8 +67,8 @@ package final class SoundnessLock: Sendable {
 
     /// Confirms that the store is sound, so that other openers can join.
     ///
-    /// - Throws: `busy` where the system has to release the lock for that, and another opener
-    ///   examines meanwhile.
+    /// - Throws: `busy` if the system releases the lock to change its mode, and another opener
+    ///   examines the store meanwhile.
     package func confirm() throws(StoreError) {
         var timeout = Timeout(seconds: timeoutSeconds)
         repeat {

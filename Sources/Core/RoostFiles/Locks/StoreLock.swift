@@ -1,14 +1,14 @@
 public import RoostCore
 
-/// An advisory lock on a store, kept in the file `<store>.lock` beside it.
+/// An advisory lock on a store, held on the file `<store>.lock` beside the store.
 ///
-/// It works between processes and between two openers in one process; it goes away with the
-/// process, however that ends. Hold it shared while a store is open, exclusively to create,
-/// destroy, replace or recover one. The lock file is never removed while its store exists, so that
-/// all lock the same file. A store reached by two hard links has two locks:
-/// ``StoreFile/requireOneName(ofStoreAt:forWriting:acceptsLinks:)`` keeps it from being written.
+/// The lock works between processes and between two openers in one process. It ends with the
+/// process, even after a crash. Hold it shared while a store is open, and exclusively to create,
+/// destroy, replace or recover a store. The lock file is never removed while its store exists, so
+/// that all openers lock the same file. A store with two hard links has two locks, so
+/// ``StoreFile/requireOneName(ofStoreAt:forWriting:acceptsLinks:)`` refuses to write to it.
 public final class StoreLock: Sendable {
-    /// The two ways to hold the lock.
+    /// The modes in which the lock can be held.
     public enum Mode: Sendable {
         /// Other holders may share the lock.
         case shared
@@ -16,27 +16,28 @@ public final class StoreLock: Sendable {
         case exclusive
     }
 
-    /// The suffix that the lock file's name adds to the store's name.
+    /// The suffix that is appended to the store's path for the lock file.
     package static let suffix = ".lock"
 
     /// The path of the lock file of a store.
     package static func path(forStoreAt path: String) -> String { StoreFile.resolvingLink(path) + suffix }
 
     private struct State {
-        /// The lock file; nil after the release.
+        /// The lock file; nil after the lock was released.
         var file: LockFile?
         var mode: Mode
     }
     private let state: Mutex<State>
     private let storePath: String
-    /// The lock file, by which the locks of this process are counted.
+    /// The identity of the lock file, the key of `heldCounts`.
     private let identity: FileIdentity
 
     /// The number of locks that this process holds on each lock file.
     private static let heldCounts = Mutex<[FileIdentity: Int]>([:])
-    /// The time for which an opener yields to others that wait to have the store alone.
+    /// The maximum time, in seconds, that an opener yields to a request to have the store alone.
     private static let yieldSeconds = 5.0
-    /// The same time if this process has the store open already, and may be waited for itself.
+    /// The same limit if this process already has the store open, because the request may be
+    /// waiting for this process.
     private static let nestedYieldSeconds = 0.2
 
     private init(_ file: LockFile, identity: FileIdentity, mode: Mode, storePath: String) {
@@ -48,23 +49,24 @@ public final class StoreLock: Sendable {
 
     deinit { release() }
 
-    /// Locks the store at `path`, which need not exist yet, creating the lock file if there is
-    /// none.
+    /// Locks the store at `path`, which need not exist yet.
     ///
-    /// An opener that waits for an exclusive lock gets its turn: later requests for a shared lock
-    /// wait for up to five seconds. A process that already shares the lock waits only a fifth of a
-    /// second, because the opener may be waiting for it.
+    /// Creates the lock file if it is missing.
+    ///
+    /// Later requests for a shared lock yield to a waiting request for an exclusive lock, for up to
+    /// five seconds. A process that already shares the lock yields for only 0.2 seconds, because
+    /// the exclusive request may be waiting for that process.
     ///
     /// - Parameters:
     ///   - path: The store's path.
-    ///   - mode: Whether others may hold the lock too.
-    ///   - timeoutSeconds: How long to wait for others; 0 tries once.
-    ///   - isCancelled: Asked while waiting; true ends the wait. So does the cancellation of the
-    ///     task.
+    ///   - mode: Whether other holders may share the lock.
+    ///   - timeoutSeconds: How long to wait for other holders; 0 tries once.
+    ///   - isCancelled: Called while waiting. True ends the wait, as cancellation of the task does.
     /// - Returns: The lock, held.
-    /// - Throws: `busy`, naming the file, when the time is over; `cancelled`; `missingDirectory`;
+    /// - Throws: `busy`, naming the file, after the timeout; `cancelled`; `missingDirectory`;
     ///   `permissionDenied`, also for a directory in which every user may replace files;
-    ///   `readOnly`; `notAStore` when a link or something else has the name of the lock file.
+    ///   `readOnly`; `notAStore` if the file at the lock file's path is a symbolic link or not an
+    ///   empty regular file.
     public static func acquire(
         forStoreAt path: String, mode: Mode, timeoutSeconds: Double, isCancelled: (() -> Bool)? = nil
     ) throws(StoreError) -> StoreLock {
@@ -81,8 +83,8 @@ public final class StoreLock: Sendable {
                 guard timeout.wait() else { throw timeout.failure(busy(path, mode: mode)) }
             }
             if isWaiting { file.stopWaiting() }
-            // Between opening and locking it the store may have been destroyed, and its lock file
-            // with it: then start over.
+            // The store and its lock file may have been removed between opening and locking. Then
+            // try again.
             if let identity = try file.currentIdentity {
                 return StoreLock(file, identity: identity, mode: mode, storePath: path)
             }
@@ -98,11 +100,12 @@ public final class StoreLock: Sendable {
         while file.isWaitedFor, yielding.wait() {}
     }
 
-    /// Locks the store at `path` for reading; returns nil where this user can write nothing, or the
-    /// disk has no room for a lock file.
+    /// Locks the store at `path` for reading.
     ///
-    /// For stores on read-only media, which no process can change. Where a store can change, a
-    /// reader without a lock must check whether the file did.
+    /// Returns nil if this user cannot create or open the lock file, or if the disk is full.
+    ///
+    /// Use it for stores on read-only media, which no process can change. Elsewhere, a reader
+    /// without a lock must check whether the file has changed.
     public static func acquireForReading(storeAt path: String, timeoutSeconds: Double) throws(StoreError) -> StoreLock?
     {
         do throws(StoreError) {
@@ -114,14 +117,14 @@ public final class StoreLock: Sendable {
 
     /// Changes the lock to shared or exclusive without releasing it.
     ///
-    /// After an error the mode is as before.
+    /// After an error the mode is unchanged.
     ///
-    /// Two holders that share the lock and both want it exclusively wait for each other until they
-    /// time out. (Where the system only has `flock`, the lock is released for an instant.)
+    /// If two holders share the lock and both request it exclusively, they wait for each other
+    /// until a timeout. (On a system that only has `flock`, the lock is released for an instant.)
     ///
     /// - Parameters:
     ///   - mode: The new mode.
-    ///   - timeoutSeconds: How long to wait for others; 0 tries once.
+    ///   - timeoutSeconds: How long to wait for other holders; 0 tries once.
     /// - Throws: `busy`; `closed` after ``release()``.
     public func change(to mode: Mode, timeoutSeconds: Double) throws(StoreError) {
         var timeout = Timeout(seconds: timeoutSeconds)
@@ -140,16 +143,18 @@ public final class StoreLock: Sendable {
         throw timeout.failure(Self.busy(storePath, mode: mode))
     }
 
-    /// Whether another holder of the lock reads the store's file without the log beside it, see
+    /// Whether another holder of the lock reads the store's file without the log beside it; see
     /// ``readFileAlone()``.
     package var isFileReadAlone: Bool { state.withLock { $0.file?.isFileReadAlone ?? false } }
 
     /// Announces that this holder reads the store's file without the log beside it.
     ///
-    /// Other holders then leave the file unchanged as long as they can.
+    /// Other holders then avoid changing the file for as long as they can.
     package func readFileAlone() { state.withLock { $0.file?.readFileAlone() } }
 
-    /// Releases the lock, which ends the signaling of commits.
+    /// Releases the lock.
+    ///
+    /// Commits are no longer signaled.
     ///
     /// Calling it again does nothing.
     public func release() { state.withLock { forget(&$0) } }
@@ -164,7 +169,7 @@ public final class StoreLock: Sendable {
 
     /// Removes the lock file of a store that no longer exists, and releases the lock.
     ///
-    /// A file that is not empty was not created as a lock file, and stays.
+    /// A file that is not empty was not created as a lock file and is not removed.
     ///
     /// - Throws: `invalidRequest` unless the lock is held exclusively.
     package func releaseRemovingFile() throws(StoreError) {
@@ -173,8 +178,8 @@ public final class StoreLock: Sendable {
                 throw StoreError(
                     .invalidRequest, "The lock file of '\(storePath)' can be removed only by its exclusive holder")
             }
-            // First the name, then the lock: a process that locks a file without a name notices
-            // that and starts over.
+            // Remove the file before releasing the lock: a process that then locks the removed file
+            // notices that the path no longer refers to it and starts over.
             try file.removeIfEmpty()
             forget(&state)
         }
@@ -190,7 +195,7 @@ public final class StoreLock: Sendable {
 extension StoreLock: CommitSignal {
     /// The path of the lock file.
     package var path: String { Self.path(forStoreAt: storePath) }
-    /// The identity of the lock file, which all openings of the store lock.
+    /// The identity of the lock file, which is the same for all openers of the store.
     package var id: CommitSignalID { CommitSignalID(device: identity.device, inode: identity.inode) }
 
     /// Sets the times of the lock file.
@@ -203,15 +208,15 @@ extension StoreLock.Mode {
     var kind: LockFile.Kind { self == .shared ? .shared : .exclusive }
 }
 
-/// The bytes of a lock file that are locked apart from each other.
+/// The bytes of a lock file, each locked separately.
 enum Region: Int32 {
     /// Shared while a store is open; exclusive to create or remove it.
     case store = 0
-    /// Held by the one writer.
+    /// Held by the current writer.
     case writer = 1
-    /// Shared by openers that know that the store is sound; exclusive while one examines it.
+    /// Shared by the openers of a sound store; exclusive while an opener examines the store.
     case sound = 2
-    /// Held by the caller that brings a new store under the name.
+    /// Held by the caller that creates a store at the path.
     case claim = 3
     /// Held by an opener that waits to have the store alone.
     case waiting = 4

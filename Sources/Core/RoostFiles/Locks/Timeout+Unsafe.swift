@@ -1,52 +1,52 @@
 package import RoostCore
 internal import RoostSystem
 
-/// Waits in growing steps for a condition that can only be polled.
+/// Waits, in growing steps, for a condition that can only be polled.
 ///
-/// The cancellation of the task in which it waits ends the wait.
+/// Cancelling the current task ends the wait.
 package struct Timeout {
     private let deadline: ContinuousClock.Instant
     private var stepMicroseconds: Int = 500
     private let isStopped: (() -> Bool)?
 
-    /// Begins to wait; no longer than `seconds` in all.
+    /// Starts a wait of at most `seconds` in total.
     ///
     /// - Parameters:
-    ///   - seconds: The limit.
-    ///   - isCancelled: Asked before each step; true ends the wait.
+    ///   - seconds: The maximum time to wait.
+    ///   - isCancelled: Called before each step. True ends the wait.
     package init(seconds: Double, isCancelled: (() -> Bool)? = nil) {
-        // A wait of more than a year, or of NaN seconds, is a wait of a year.
+        // A limit above one year, or NaN, becomes one year.
         let bounded = seconds.isNaN ? 31_536_000 : min(max(seconds, 0), 31_536_000)
         deadline = .now + .seconds(bounded)
         isStopped = isCancelled
     }
 
-    /// The seconds that are left; 0 when the time is over.
+    /// The remaining time in seconds; 0 after the timeout.
     package var secondsLeft: Double {
         let left = ContinuousClock.now.duration(to: deadline).components
         return max(0, Double(left.seconds) + Double(left.attoseconds) / 1e18)
     }
 
-    /// Whether the wait was ended from outside.
+    /// Whether the wait was cancelled.
     package var isCancelled: Bool { Task.isCancelled || isStopped?() ?? false }
 
-    /// Sleeps a little.
+    /// Sleeps for one step.
     ///
-    /// Returns false, at once, when the time is over or the wait is cancelled.
+    /// Returns false at once after the timeout, or if the wait is cancelled.
     package mutating func wait() -> Bool {
         let left = secondsLeft
         guard left > 0, !isCancelled else { return false }
         let leftMicroseconds = Int(min(left, 1) * 1_000_000)
         let sleep = min(stepMicroseconds, leftMicroseconds + 1)
         var time = timespec(tv_sec: 0, tv_nsec: min(sleep, 999_999) * 1_000)
-        // A signal may end the sleep early; the next turn looks at the clock again.
+        // A signal may end the sleep early. The next call reads the clock again.
         _ = nanosleep(&time, nil)
         stepMicroseconds = min(stepMicroseconds * 2, 50_000)
         return true
     }
 
-    /// The error for a wait that has ended: `busy`, or code `cancelled` where it was ended from
-    /// outside.
+    /// Returns the error for a wait that has ended: `busy`, or an error of code `cancelled` if the
+    /// wait was cancelled.
     package func failure(_ busy: StoreError) -> StoreError {
         guard isCancelled else { return busy }
         return StoreError(

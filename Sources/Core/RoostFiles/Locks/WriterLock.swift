@@ -2,9 +2,9 @@ public import RoostCore
 
 /// The right to write to a store, held by one writer in all processes during a transaction.
 ///
-/// It is for libraries whose own lock has no timeout. It locks a second byte of the file that
-/// ``StoreLock`` uses, or the file `<store>.writer.lock` where bytes cannot be locked separately.
-/// The two locks are independent.
+/// For libraries whose own lock has no timeout. It locks a second byte of the file that
+/// ``StoreLock`` uses, or the file `<store>.writer.lock` if the system cannot lock bytes
+/// separately. The two locks are independent.
 public final class WriterLock: Sendable {
     private struct State {
         var file: LockFile?
@@ -14,15 +14,15 @@ public final class WriterLock: Sendable {
 
     /// Opens the lock file of the store at `path` without locking it.
     ///
-    /// Throws what ``StoreLock`` throws.
+    /// Throws the errors of ``StoreLock``.
     public init(forStoreAt path: String) throws(StoreError) {
         state = Mutex(State(file: try LockFile(forStoreAt: path, region: .writer, isWritable: true)))
         storePath = path
     }
 
-    /// Locks, waiting up to `timeoutSeconds` for another writer.
+    /// Acquires the lock, waiting up to `timeoutSeconds` for another writer.
     ///
-    /// Throws code `busy` after that, `closed` after ``close()``.
+    /// Throws `busy` after the timeout, and `closed` after ``close()``.
     public func lock(timeoutSeconds: Double) throws(StoreError) {
         var timeout = Timeout(seconds: timeoutSeconds)
         repeat {

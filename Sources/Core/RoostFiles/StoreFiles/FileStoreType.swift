@@ -1,9 +1,10 @@
 public import RoostCore
 
-/// A type of store whose stores are one file each, with companions beside it while they are open.
+/// A store type whose stores are one file each, with companion files beside it while they are open.
 ///
-/// The protocol has the steps that such types share: it creates a store under a temporary name and
-/// publishes it, locks, replaces and destroys. A type adds what only it knows:
+/// The protocol implements the steps that such types share: creating a store under a temporary name
+/// and publishing it, locking, replacing and destroying. A conforming type adds the format-specific
+/// steps:
 ///
 /// ```swift
 /// extension NotesStoreType: FileStoreType {
@@ -19,75 +20,76 @@ public import RoostCore
 public protocol FileStoreType: PersistentStoreType {
     /// Checks the options of a store before anything is created.
     ///
-    /// Refuses type options that ``PersistentStoreType/optionDescriptions`` lacks, and invalid
-    /// timeouts, by default.
+    /// By default, refuses invalid timeouts and type options that
+    /// ``PersistentStoreType/optionDescriptions`` lacks.
     ///
     /// - Throws: `invalidRequest`.
     func requireValid(_ options: StoreOptions) throws(StoreError)
 
     /// Creates an empty store in a new file and opens it.
     ///
-    /// No other program knows the name: a crash may leave a part of a file there. The caller holds
-    /// a shared ``StoreLock`` of the file, so a storage that locks it must not ask for an exclusive
-    /// one.
+    /// The path is temporary and unknown to other programs, so a crash may leave a partial file
+    /// there. The caller holds a shared ``StoreLock`` of the file, so an implementation that locks
+    /// the file must not request an exclusive lock.
     ///
     /// - Parameters:
-    ///   - location: The store. The type creates the file, and refuses one that exists.
+    ///   - location: The location of the store. The type creates the file, and refuses an existing
+    ///     one.
     ///   - model: The model of the store.
     ///   - options: How to create it; ``StoreOptions/isUnpublished`` is set.
     /// - Returns: The store, open.
-    /// - Throws: As ``PersistentStoreType/create(_:model:options:)``. Nothing of the store may be
-    ///   left after an error.
+    /// - Throws: The errors of ``PersistentStoreType/create(_:model:options:)``. After an error, no
+    ///   file of the store may remain.
     func createUnpublished(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore
 
-    /// Creates the whole file of an empty store and closes it, before the file gets its name.
+    /// Creates the complete file of an empty store and closes it, before the file is published.
     ///
-    /// Calls ``createUnpublished(_:model:options:)`` by default and closes the store. The caller
+    /// By default, calls ``createUnpublished(_:model:options:)`` and closes the store. The caller
     /// flushes the file.
     ///
     /// - Parameters:
-    ///   - path: The temporary name of the file. The caller has locked it, and removes the file
-    ///     and its companions after an error.
-    ///   - location: The store that the file becomes.
+    ///   - path: The temporary path of the file. The caller has locked it, and removes the file and
+    ///     its companions after an error.
+    ///   - location: The location at which the caller publishes the file.
     ///   - model: The model of the store.
     ///   - options: How to create it.
-    /// - Throws: As ``PersistentStoreType/create(_:model:options:)``.
+    /// - Throws: The errors of ``PersistentStoreType/create(_:model:options:)``.
     func createFile(
         at path: String, for location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError)
 
-    /// Whether the file beside a store can be the companion that a store of the type keeps under
-    /// that name.
+    /// Whether a file beside a store can be the companion with the same suffix.
     ///
-    /// Examine the format: a file of another program must be left alone. True by default.
+    /// Examine the format, because a file of another program must be left alone. True by default.
     func canBeCompanion(_ file: CompanionFile) -> Bool
 
-    /// Whether a companion without its store holds nothing that anyone can miss.
+    /// Whether a companion without its store holds no data that a user could need.
     ///
-    /// Such a file is removed when a new store gets the name. A log, which may hold the last
-    /// commits of a store that was moved, is not expendable. False by default.
+    /// An expendable companion is removed when a new store is created at the path. A log is not
+    /// expendable, because it may hold the last commits of a store that was moved. False by
+    /// default.
     func isExpendable(_ file: CompanionFile) -> Bool
 
     /// Checks that the companions of a store belong to it, before anything is changed.
     ///
-    /// Does nothing by default: ``StoreFile/requireOwnCompanions(ofStoreAt:type:suffixes:)`` is
-    /// always called before.
+    /// Does nothing by default. The caller has already called
+    /// ``StoreFile/requireOwnCompanions(ofStoreAt:type:suffixes:)``.
     ///
     /// - Parameters:
-    ///   - path: The store, which the caller has locked exclusively.
-    ///   - isKept: Whether the store stays, under another name; false if it is destroyed or
+    ///   - path: The path of the store, which the caller has locked exclusively.
+    ///   - isKept: Whether the store is kept, under another name; false if it is destroyed or
     ///     replaced.
     /// - Throws: `notAStore`, `corrupted`, `storeReplaced`, naming the file.
     func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError)
 
-    /// Moves the content of a store's companions into its file, and removes them.
+    /// Merges the store's companions into its file, and removes them.
     ///
-    /// Removes them by default, for companions that hold nothing once the store is closed.
+    /// By default, only removes them, for companions that hold nothing once the store is closed.
     ///
     /// - Parameters:
-    ///   - path: The store.
+    ///   - path: The path of the store.
     ///   - lock: The lock of the store, held exclusively.
     /// - Throws: `busy` if another program has the store open; `corrupted`.
     func settle(storeAt path: String, under lock: StoreLock) throws(StoreError)
@@ -108,11 +110,11 @@ extension FileStoreType {
         try requireValid(options)
         if options.isUnpublished { return try createUnpublished(location, model: model, options: options) }
         try StoreFile.requireAbsent(at: location.path)
-        // A log without its store may hold commits that only their owner can judge. A library would
-        // overwrite it as its own file.
+        // A log without its store may hold commits, and only its owner can decide about them. A
+        // library would treat the log as its own and overwrite it.
         try StoreFile.requireNoCompanions(of: location.path, types: [self])
         try StoreFile.refuseNetworkFileSystem(at: location.path)
-        // The store's own code locks the file too, so the lock is shared.
+        // The store's own code locks the file too, so this lock is shared.
         try StoreFile.build(location.path, companions: companionSuffixes, lock: .shared) { (path) throws(StoreError) in
             try createFile(at: path, for: location, model: model, options: options)
             try StoreFile.syncFile(at: path)
@@ -121,7 +123,7 @@ extension FileStoreType {
         return try open(location, options: options)
     }
 
-    /// Makes the store with ``createUnpublished(_:model:options:)`` and closes it.
+    /// Creates the store with ``createUnpublished(_:model:options:)`` and closes it.
     public func createFile(
         at path: String, for location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) {
@@ -131,10 +133,10 @@ extension FileStoreType {
             .close()
     }
 
-    /// True.
+    /// Returns true.
     public func canBeCompanion(_ file: CompanionFile) -> Bool { true }
 
-    /// False.
+    /// Returns false.
     public func isExpendable(_ file: CompanionFile) -> Bool { false }
 
     /// Does nothing.
@@ -147,21 +149,23 @@ extension FileStoreType {
 
     /// Removes the store, its companions and its lock file.
     ///
-    /// If `location` names a symbolic link, the link is removed too.
+    /// If `location` is a symbolic link, the link is removed too.
     ///
-    /// - Throws: `busy` when another program holds its ``StoreLock``; `notAStore` when the file or
-    ///   a companion is another program's; `permissionDenied`; what
-    ///   ``requireOwnCompanions(besideStoreAt:isKept:)`` throws.
+    /// - Throws: `busy` if another program holds the store's ``StoreLock``; `notAStore` if the file
+    ///   or a companion belongs to another program; `permissionDenied`; the errors of
+    ///   ``requireOwnCompanions(besideStoreAt:isKept:)``.
     public func destroy(_ location: StoreLocation) throws(StoreError) {
         let target = StoreFile.resolvingLink(location.path)
-        // Before the lock: beside a file that is not a store no lock file is made.
+        // Check before locking: a lock file must not be created beside a file that is not a store.
         guard try hasStore(at: target) else { return }
         let lock = try StoreLock.acquire(forStoreAt: target, mode: .exclusive, timeoutSeconds: 0)
         defer { lock.release() }
-        // Once more under the lock: another process may have removed or replaced it meanwhile.
+        // Check again under the lock: another process may have removed or replaced the store
+        // meanwhile.
         guard try hasStore(at: target) else { return try lock.releaseRemovingFile() }
         try requireOwnCompanions(besideStoreAt: target, isKept: false)
-        // A log must never be found beside another store of the same name, so it goes first.
+        // Remove the companions first: a log must never be left beside another store of the same
+        // name.
         try StoreFile.removeCompanions(ofStoreAt: target, type: self)
         try StoreFile.remove(target)
         if target != location.path { try StoreFile.remove(location.path) }
@@ -171,17 +175,17 @@ extension FileStoreType {
 
     /// Renames the closed store at `source` to `destination`, atomically and durably.
     ///
-    /// Both must be in one directory.
+    /// Both paths must be in the same directory.
     ///
     /// - Parameters:
-    ///   - destination: Its new name.
-    ///   - source: The store; gone under this name afterwards.
-    ///   - overwriting: Whether a store that has this name may be replaced.
-    /// - Throws: `notFound`; `invalidRequest` when both are one file; `busy` when another program
-    ///   holds the ``StoreLock`` of either; `alreadyExists`, also when another file has the name of
-    ///   a companion; `notAStore` when either file, or a companion of either, is another program's;
-    ///   `hasOtherNames`; `permissionDenied`, `ioFailure`; what
-    ///   ``settle(storeAt:under:)`` throws.
+    ///   - destination: The new path of the store.
+    ///   - source: The store. It no longer exists at this path afterwards.
+    ///   - overwriting: Whether an existing store at `destination` may be replaced.
+    /// - Throws: `notFound`; `invalidRequest` if both paths refer to the same file; `busy` if
+    ///   another program holds the ``StoreLock`` of one of the stores; `alreadyExists`, also if
+    ///   another file has the name of a companion; `notAStore` if one of the files, or a companion
+    ///   of one, belongs to another program; `hasOtherNames`; `permissionDenied`, `ioFailure`; the
+    ///   errors of ``settle(storeAt:under:)``.
     public func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError)
     {
         let (origin, target) = (StoreFile.resolvingLink(source.path), StoreFile.resolvingLink(destination.path))
@@ -189,7 +193,8 @@ extension FileStoreType {
         guard !StoreFile.sameFile(origin, target) else {
             throw StoreError(.invalidRequest, "'\(target)' cannot be replaced with itself.")
         }
-        // Before the locks, so that no lock file is made beside another file, and again under them.
+        // Check before locking, so that no lock file is created beside another program's file, and
+        // again under the locks.
         _ = try requireMovable(from: origin, to: target, overwriting: overwriting)
         let originLock = try StoreLock.acquire(forStoreAt: origin, mode: .exclusive, timeoutSeconds: 0)
         defer { originLock.release() }
@@ -201,21 +206,21 @@ extension FileStoreType {
             try StoreFile.requireOwnCompanions(ofStoreAt: path, type: self)
             try requireOwnCompanions(besideStoreAt: path, isKept: path == origin)
         }
-        // After the renaming, a log of either store would be applied to the other.
+        // Without this, a log of one store would be applied to the other after the renaming.
         if isReplacing {
             try settle(storeAt: target, under: targetLock)
         } else {
             try StoreFile.removeLeftovers(of: target, type: self)
         }
         try settle(storeAt: origin, under: originLock)
-        // The content of a store without a known name may not be on the disk yet.
+        // The content of a store that was created without flushing may not be on the disk yet.
         try StoreFile.syncFile(at: origin)
         try StoreFile.publish(origin, as: target, overwriting: overwriting)
     }
 
-    /// Checks that the store at `origin` exists and can get the name `target`.
+    /// Checks that the store at `origin` exists and can be renamed to `target`.
     ///
-    /// - Returns: Whether there is a store to be replaced.
+    /// - Returns: Whether a store at `target` is replaced.
     private func requireMovable(
         from origin: String, to target: String, overwriting: Bool
     ) throws(StoreError) -> Bool {
@@ -223,14 +228,15 @@ extension FileStoreType {
             throw StoreError(.notFound, "'\(origin)' was removed by another program; nothing was replaced.")
         }
         if overwriting, try hasStore(at: target) { return true }
-        // Nor may a dangling link have the name.
+        // A dangling symbolic link is refused too.
         try StoreFile.requireAbsent(at: target)
         try StoreFile.requireNoCompanions(of: target, types: [self])
         return false
     }
 
-    /// Whether a store of the type has the name; throws `notAStore` for any other file, so that
-    /// nothing else is removed or replaced.
+    /// Whether a store of this type exists at `path`.
+    ///
+    /// Throws `notAStore` for any other file, so that no other file is removed or replaced.
     private func hasStore(at path: String) throws(StoreError) -> Bool {
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: path, forWriting: false)
@@ -248,16 +254,16 @@ extension FileStoreType {
 }
 
 extension StoreFile {
-    /// Builds a file under a temporary name and gives it its own, atomically and durably.
+    /// Builds a file under a temporary name and renames it to `path`, atomically and durably.
     ///
     /// - Parameters:
-    ///   - path: The name.
+    ///   - path: The final path.
     ///   - companions: The suffixes of files that `fill` may leave beside the file after an error.
-    ///   - mode: How the temporary file is locked while it is built. What is locked is not swept.
-    ///   - overwriting: Whether a file under the name may be replaced.
-    ///   - fill: Makes the file at a path, and flushes it.
-    /// - Throws: What `fill` and ``publish(_:as:overwriting:)`` throw; the temporary file is
-    ///   removed after an error.
+    ///   - mode: The mode of the lock on the temporary file. Locked files are not swept.
+    ///   - overwriting: Whether an existing file at `path` may be replaced.
+    ///   - fill: Creates the file at the given path, and flushes it.
+    /// - Throws: The errors of `fill` and of ``publish(_:as:overwriting:)``. After an error the
+    ///   temporary file is removed.
     static func build(
         _ path: String, companions: [String] = [], lock mode: StoreLock.Mode, overwriting: Bool = false,
         fill: (String) throws(StoreError) -> Void
@@ -268,7 +274,7 @@ extension StoreFile {
             try fill(temporary)
             try publish(temporary, as: path, overwriting: overwriting)
         } catch {
-            // Report the first error; what stays is swept later.
+            // Report the first error. Files that cannot be removed are swept later.
             for suffix in companions + [""] { try? remove(temporary + suffix) }
             if mode == .exclusive {
                 try? lock.releaseRemovingFile()

@@ -1,9 +1,10 @@
 public import RoostCore
 
-/// A type that locks the name of a store from before the store is created until it is closed.
+/// A store type that locks the path of a store from before its creation until it is closed.
 ///
-/// For libraries that recover, replace or remove files by the name of a database, such as SQLite.
-/// No other process may open the name before the store is complete. A type adds two functions:
+/// For libraries such as SQLite that recover, replace or remove files by the path of a database. No
+/// other process may open the path before the store is complete. A conforming type adds two
+/// methods:
 ///
 /// ```swift
 /// extension NotesStoreType: NameLockingStoreType {
@@ -19,36 +20,36 @@ public import RoostCore
 public protocol NameLockingStoreType: FileStoreType {
     /// Writes an empty store into a new file, and closes it.
     ///
-    /// The store need not be flushed. The caller removes the file and its companions after an
-    /// error.
+    /// The implementation need not flush the store. The caller removes the file and its companions
+    /// after an error.
     ///
     /// - Parameters:
-    ///   - path: The file, which is empty and locked by the caller.
+    ///   - path: The path of the file, which is empty and locked by the caller.
     ///   - model: The model of the store.
     ///   - options: How to create it; ``StoreOptions/isUnpublished`` is set.
-    /// - Throws: As ``PersistentStoreType/create(_:model:options:)``.
+    /// - Throws: The errors of ``PersistentStoreType/create(_:model:options:)``.
     func writeEmptyStore(at path: String, model: ManagedObjectModel, options: StoreOptions) throws(StoreError)
 
-    /// Opens a store that was just created, and takes its lock over.
+    /// Opens a store that was just created, and takes ownership of its lock.
     ///
     /// - Parameters:
-    ///   - location: The store.
+    ///   - location: The location of the store.
     ///   - options: How to open it.
-    ///   - lock: The lock of the store, held exclusively. The store changes it to a shared lock
-    ///     with ``StoreLock/change(to:timeoutSeconds:)`` and holds it while it is open. Release it
+    ///   - lock: The store's lock, held exclusively. The store changes it to a shared lock with
+    ///     ``StoreLock/change(to:timeoutSeconds:)`` and holds it while it is open. Release the lock
     ///     after an error.
     /// - Returns: The store, open.
-    /// - Throws: As ``PersistentStoreType/open(_:options:)``.
+    /// - Throws: The errors of ``PersistentStoreType/open(_:options:)``.
     func open(
         _ location: StoreLocation, options: StoreOptions, under lock: StoreLock
     ) throws(StoreError) -> any PersistentStore
 }
 
 extension NameLockingStoreType {
-    /// Creates a store under a temporary name, gives it its own when it is complete and flushed,
-    /// and opens it.
+    /// Creates a store under a temporary name, renames it when it is complete and flushed, and
+    /// opens it.
     ///
-    /// The name is locked all the time.
+    /// The path is locked during all steps.
     public func create(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
@@ -62,15 +63,15 @@ extension NameLockingStoreType {
         }
     }
 
-    /// Creates a store under its own name, which is locked all the time, and opens it.
+    /// Creates a store at its final path, which is locked during all steps, and opens it.
     public func createUnpublished(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
         var unpublished = options
         unpublished.isUnpublished = true
         return try createLocked(location, options: unpublished) { (path) throws(StoreError) in
-            // The file is created outside the `do` block, whose error handler removes it: a file of
-            // another program must stay.
+            // The file is created outside the `do` block, because the error handler removes the
+            // file and must not remove a file of another program.
             try StoreFile.createExclusive(at: path)
             do throws(StoreError) {
                 try writeEmptyStore(at: path, model: model, options: unpublished)
@@ -91,7 +92,7 @@ extension NameLockingStoreType {
         try writeEmptyStore(at: path, model: model, options: unpublished)
     }
 
-    /// Creates a store with `make` while its name is locked, and opens it under the same lock.
+    /// Creates a store with `make` while its path is locked, and opens it under the same lock.
     private func createLocked(
         _ location: StoreLocation, options: StoreOptions, _ make: (String) throws(StoreError) -> Void
     ) throws(StoreError) -> any PersistentStore {
@@ -103,14 +104,14 @@ extension NameLockingStoreType {
         try StoreFile.refuseNetworkFileSystem(at: location.path)
         let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: options.timeoutSeconds)
         do throws(StoreError) {
-            // Another process may have been faster while this one waited.
+            // Another process may have created a store while this one waited.
             try StoreFile.requireAbsent(at: path)
             StoreFile.sweepTemporarySiblings(of: path, companions: companionSuffixes)
-            // The new store would take the companions of one that no longer exists for its own.
+            // The new store would treat leftover companions of a removed store as its own.
             try StoreFile.removeLeftovers(of: path, type: self)
             try make(path)
         } catch {
-            // If a store exists, the lock file is in use.
+            // If a store exists, its lock file may be in use.
             if error.code == .alreadyExists { lock.release() } else { try? lock.releaseRemovingFile() }
             throw error
         }

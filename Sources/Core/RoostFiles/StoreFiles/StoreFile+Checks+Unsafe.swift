@@ -2,14 +2,14 @@ public import RoostCore
 internal import RoostSystem
 
 extension StoreFile {
-    /// Checks, without opening it, that `path` is a regular file, or a symbolic link to one, that
-    /// may be read.
+    /// Checks, without opening the file, that `path` is a readable regular file or a symbolic link
+    /// to one.
     ///
-    /// Call it before a library gets the path: none of them expects a pipe, which they would wait
-    /// for, or a device.
+    /// Call it before passing the path to a library. Libraries do not expect a device, or a pipe,
+    /// for which they would wait.
     ///
     /// - Parameters:
-    ///   - path: The path that a library will be given.
+    ///   - path: The path that is passed to the library.
     ///   - forWriting: Whether the file must be writable too.
     /// - Throws: `notFound`, `missingDirectory`, `notAStore` for anything but a file,
     ///   `permissionDenied`, `readOnly`.
@@ -50,14 +50,14 @@ extension StoreFile {
         }
     }
 
-    /// Whether this user may make files beside the one at `path`.
+    /// Whether this user may create files in the directory of `path`.
     package static func canMakeFiles(beside path: String) -> Bool {
         retrying({ faccessat(AT_FDCWD, directory(of: resolvingLink(path)), W_OK | X_OK, AT_EACCESS) }) == 0
     }
 
-    /// Checks that a file that takes the place of the one at `path` can have the same owner.
+    /// Checks that a replacement of the file at `path` can keep the file's owner.
     ///
-    /// - Throws: `permissionDenied` when the file is another user's and this one is not the
+    /// - Throws: `permissionDenied` if the file belongs to another user and this user is not the
     ///   superuser; `notFound`, `missingDirectory`.
     package static func requireKeepingOwner(at path: String) throws(StoreError) {
         let (user, owner) = (geteuid(), try status(of: path).owner)
@@ -68,14 +68,14 @@ extension StoreFile {
         }
     }
 
-    /// The first `count` bytes of a regular file, or fewer if it is shorter; nil if the file is not
-    /// a readable regular file.
+    /// Returns the first `count` bytes of a regular file, fewer if the file is shorter; nil if the
+    /// file is not a readable regular file.
     ///
-    /// For recognizing files by their content. Never blocks. POSIX locks that this process has on
-    /// the file stay, if the file is counted in with ``HeldFiles``.
+    /// For recognizing files by their content. Never blocks. This process keeps its POSIX locks on
+    /// the file if ``HeldFiles`` counts the file.
     public static func read(prefix count: Int, of path: String) -> [UInt8]? {
-        // Opening a device can have effects, so the kind is looked at before, and again in case the
-        // file was replaced.
+        // Opening a device can have side effects, so the kind is checked before opening, and again
+        // in case the file was replaced.
         guard count >= 0, case .success(let before) = FileStatus.of(path, followingLinks: true), before.isRegular else {
             return nil
         }
@@ -86,12 +86,12 @@ extension StoreFile {
             try file.close()
             return bytes
         } catch {
-            // A file that cannot be read is not recognized; opening it reports the error.
+            // An unreadable file is not recognized. Opening it as a store reports the error.
             return nil
         }
     }
 
-    /// Reads up to `count` bytes at `offset`; fewer only at the end of the file.
+    /// Reads up to `count` bytes at `offset`, fewer only at the end of the file.
     static func readBytes(_ descriptor: Int32, count: Int, offset: Int) throws(SystemError) -> [UInt8] {
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
@@ -111,12 +111,13 @@ extension StoreFile {
         return bytes
     }
 
-    /// The size of a file in bytes.
+    /// Returns the size of a file in bytes.
     public static func byteCount(at path: String) throws(StoreError) -> Int {
         try status(of: path).byteCount
     }
 
-    /// The bytes an ordinary user can still write in the file system of `path`'s directory.
+    /// Returns the free space, in bytes, that an ordinary user can use on the file system of
+    /// `path`.
     package static func freeBytes(inDirectoryOf path: String) throws(StoreError) -> Int {
         let directory = directory(of: resolvingLink(path))
         guard isUsable(directory) else { throw error(errno: EINVAL, what: "cannot be examined", path: directory) }
@@ -129,8 +130,8 @@ extension StoreFile {
         return overflow ? .max : Int(clamping: bytes)
     }
 
-    /// Throws code `unsupported` when `path` lies on a network file system, whose locks and mapped
-    /// files cannot be relied on.
+    /// Throws `unsupported` if `path` is on a network file system, where locks and memory mapping
+    /// are not reliable.
     public static func refuseNetworkFileSystem(at path: String) throws(StoreError) {
         guard isUsable(path) else { throw error(errno: EINVAL, what: "cannot be examined", path: path) }
         var type: UInt64 = 0
@@ -144,9 +145,9 @@ extension StoreFile {
         }
     }
 
-    /// The name of the network file system with this type number; nil for a local one.
+    /// Returns the name of the network file system with the given type number; nil for a local one.
     ///
-    /// The numbers are those of statfs(2).
+    /// The type numbers are those of statfs(2).
     static func networkFileSystem(type: UInt64) -> String? {
         #if os(Linux) || os(Android)
             switch type {
@@ -170,17 +171,17 @@ extension StoreFile {
         #endif
     }
 
-    /// Whether anything has this name: a file, a directory, or a symbolic link, dangling or not.
+    /// Whether a file, a directory, or a symbolic link, dangling or not, exists at `path`.
     ///
-    /// False where this user may not look.
+    /// False if this user may not search the directory.
     package static func hasEntry(at path: String) -> Bool {
         guard case .success = FileStatus.of(path, followingLinks: false) else { return false }
         return true
     }
 
-    /// Whether two paths refer to the same file, through links of any kind.
+    /// Whether two paths refer to the same file, through symbolic or hard links.
     ///
-    /// False when either does not exist.
+    /// False if one of them does not exist.
     package static func sameFile(_ a: String, _ b: String) -> Bool {
         guard case .success(let left) = FileStatus.of(a, followingLinks: true),
             case .success(let right) = FileStatus.of(b, followingLinks: true)
@@ -189,7 +190,7 @@ extension StoreFile {
     }
 
     /// Returns the path of the file that a symbolic link refers to; `path` itself if it is not a
-    /// link, or a dangling one.
+    /// link or is a dangling link.
     public static func resolvingLink(_ path: String) -> String {
         guard case .success(let status) = FileStatus.of(path, followingLinks: false), status.isSymbolicLink,
             let target = realpath(path, nil)
@@ -199,7 +200,7 @@ extension StoreFile {
         return String(cString: target)
     }
 
-    /// Returns ``resolvingLink(_:)`` as an absolute path, which stays valid when the process
+    /// Returns ``resolvingLink(_:)`` as an absolute path, which remains valid after the process
     /// changes its working directory.
     ///
     /// The result stays relative if the working directory no longer exists.
@@ -217,7 +218,9 @@ extension StoreFile {
         return status.isDirectory
     }
 
-    /// The status of the file at `path`, through links; a dangling link is `notFound` and says so.
+    /// Returns the status of the file at `path`.
+    ///
+    /// Follows symbolic links. Throws `notFound` for a dangling link.
     static func status(of path: String) throws(StoreError) -> FileStatus {
         switch FileStatus.of(path, followingLinks: true) {
         case .success(let status): return status
@@ -244,8 +247,8 @@ extension StoreFile {
         guard status.isDirectory else {
             throw StoreError(.missingDirectory, "'\(directory)' is \(status.noun), not a directory")
         }
-        // The sticky bit keeps users from removing each other's files; without it a planted file
-        // could take any name.
+        // The sticky bit prevents users from removing each other's files. Without it another user
+        // could plant a file with any name.
         guard status.permissions & 0o002 == 0 || status.permissions & 0o1000 != 0 else {
             throw StoreError(
                 .permissionDenied,

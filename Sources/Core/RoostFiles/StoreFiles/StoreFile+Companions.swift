@@ -1,13 +1,13 @@
 public import RoostCore
 
-/// A file that has the name of a store's companion: the store's name and a suffix.
+/// A file whose path is that of a store plus the suffix of a companion.
 ///
-/// A plain file with one name, which is not empty. A store's type examines its content and says
-/// whether it is the companion; see ``FileStoreType/canBeCompanion(_:)``.
+/// It is a regular file with one name, and not empty. The store's type examines the content to
+/// decide whether the file is the companion; see ``FileStoreType/canBeCompanion(_:)``.
 public struct CompanionFile {
-    /// The text after the store's name.
+    /// The suffix of the file, after the store's path.
     public let suffix: String
-    /// The length of the file.
+    /// The size of the file in bytes.
     public let byteCount: Int
     private let storePath: String
 
@@ -19,10 +19,10 @@ public struct CompanionFile {
     ///
     /// - Parameters:
     ///   - byteCount: The maximum number of bytes.
-    ///   - isLockedByLibrary: Whether a library has POSIX locks on the file itself while it has the
-    ///     store open. Then the file is not read while ``HeldFiles`` has the store, because closing
-    ///     it would drop those locks.
-    /// - Returns: The bytes, as many as there are.
+    ///   - isLockedByLibrary: Whether a library holds POSIX locks on this file while it has the
+    ///     store open. If ``HeldFiles`` then counts the store, the file is not read, because
+    ///     closing it would drop those locks.
+    /// - Returns: Up to `byteCount` bytes.
     public func prefix(_ byteCount: Int, isLockedByLibrary: Bool = false) -> [UInt8]? {
         let path = storePath + suffix
         return isLockedByLibrary
@@ -31,25 +31,24 @@ public struct CompanionFile {
     }
 }
 
-/// The files that stores keep beside their own: logs, journals and locks, known by what follows the
-/// store's name in theirs.
+/// Companion files: the logs, journals and locks beside a store, with the store's path plus a
+/// suffix.
 ///
-/// The types of the stores decide about their formats.
+/// The store types define the formats of these files.
 extension StoreFile {
-    /// Checks that no file beside `path`, where no store exists, could be taken for a companion of
-    /// a new store.
+    /// Checks that no file beside `path`, where no store exists, could be mistaken for a companion
+    /// of a new store.
     ///
-    /// Such a file may be anything: another store with such a name, a user's file, or the last
-    /// commits of a store that was moved. Only its owner knows which. Files without
-    /// content are allowed: files that are empty or all zeros, and files that a type calls
-    /// expendable; see ``FileStoreType/isExpendable(_:)``.
+    /// Such a file may be another store, a user's file, or a log with the last commits of a store
+    /// that was moved. Only its owner can decide. Files without content are allowed: empty files,
+    /// files of zeros, and files that are expendable by ``FileStoreType/isExpendable(_:)``.
     ///
-    /// Reads the beginnings of the files, without any lock: call it only if no store exists.
+    /// Reads the beginnings of the files without a lock, so call it only if no store exists.
     ///
     /// - Parameters:
-    ///   - path: The name, at which nothing exists.
-    ///   - types: The types that a store of that name could have.
-    ///   - includesLock: Whether a lock file must be empty too.
+    ///   - path: The path of the new store, where nothing exists.
+    ///   - types: The possible types of a store at that path.
+    ///   - includesLock: Whether the lock file, if it exists, must be empty too.
     /// - Throws: `alreadyExists`, naming the file.
     package static func requireNoCompanions(
         of path: String, types: [any PersistentStoreType], includesLock: Bool = false
@@ -68,24 +67,26 @@ extension StoreFile {
         }
     }
 
-    /// Checks that no file that a store keeps beside its own can be anything else.
+    /// Checks that the companion files of a store are not files of another kind.
     ///
-    /// A library writes to such a file, follows a link, and waits for a pipe. So call this before a
-    /// library gets the store's path, and before such a file is removed. The checks:
+    /// A library writes to a companion, follows it if it is a symbolic link, and waits for it if it
+    /// is a pipe. So call this before passing the store's path to a library, and before removing
+    /// companions. The checks:
     ///
-    /// - Every file is a plain file with one name, or does not exist.
-    /// - A file that is not empty has a format that ``FileStoreType/canBeCompanion(_:)`` accepts.
+    /// - Every companion is a regular file with one name, or does not exist.
+    /// - A companion that is not empty has a format that ``FileStoreType/canBeCompanion(_:)``
+    ///   accepts.
     ///
-    /// Whether a log or a journal belongs to this very store is for
-    /// ``FileStoreType/requireOwnCompanions(besideStoreAt:isKept:)`` to check.
+    /// ``FileStoreType/requireOwnCompanions(besideStoreAt:isKept:)`` checks whether a log or a
+    /// journal belongs to this store.
     ///
-    /// Takes no lock. Files are opened and closed, which drops the POSIX locks of this process on
-    /// them. So call this only where the process does not have the store open.
+    /// Takes no lock. Opens and closes the files, which drops the POSIX locks of this process on
+    /// them. So call it only if the process does not have the store open.
     ///
     /// - Parameters:
-    ///   - path: The store's file; not a symbolic link.
+    ///   - path: The path of the store's file. Not a symbolic link.
     ///   - type: The type of the store.
-    ///   - suffixes: The companions to check; all of the type if nil.
+    ///   - suffixes: The suffixes of the companions to check; nil for all companions of the type.
     /// - Throws: `notAStore`, naming the file.
     public static func requireOwnCompanions(
         ofStoreAt path: String, type: any PersistentStoreType, suffixes: [String]? = nil
@@ -99,19 +100,19 @@ extension StoreFile {
         }
     }
 
-    /// Checks that files beside a store are plain files with one name each, or do not exist.
+    /// Checks that each companion is a regular file with one name, or does not exist.
     ///
     /// Opens nothing.
     ///
     /// - Parameters:
-    ///   - suffixes: The text after the store's name, for each file.
-    ///   - path: The store's file; not a symbolic link.
+    ///   - suffixes: The suffixes of the companions.
+    ///   - path: The path of the store's file. Not a symbolic link.
     /// - Throws: `notAStore`, naming the file.
     package static func requirePlainCompanions(_ suffixes: [String], ofStoreAt path: String) throws(StoreError) {
         for suffix in suffixes { _ = try plainCompanion(suffix, ofStoreAt: path) }
     }
 
-    /// Returns the status of a file beside a store; nil if it does not exist or cannot be examined.
+    /// Returns the status of a companion; nil if it does not exist or cannot be examined.
     static func plainCompanion(_ suffix: String, ofStoreAt path: String) throws(StoreError) -> FileStatus? {
         guard case .success(let status) = FileStatus.of(path + suffix, followingLinks: false) else { return nil }
         guard status.isRegular else {
@@ -129,9 +130,9 @@ extension StoreFile {
             "'\(file)' \(what) of the store '\(path)', which keeps a file of its own under this name; move it away")
     }
 
-    /// Whether no file has this name, or one without bytes.
+    /// Whether the file at `path` is empty or does not exist.
     ///
-    /// - Throws: What keeps it from being examined.
+    /// - Throws: The error if the file cannot be examined.
     package static func isEmpty(_ path: String) throws(StoreError) -> Bool {
         do throws(StoreError) { return try byteCount(at: path) == 0 } catch {
             guard error.code == .notFound else { throw error }
@@ -139,30 +140,29 @@ extension StoreFile {
         }
     }
 
-    /// Removes the files that stores that no longer exist have left beside `path`, where there is
-    /// no store, and that hold nothing.
+    /// Removes leftover companions without content beside `path`, where no store exists.
     ///
     /// The caller holds the ``StoreLock`` of `path` exclusively.
     ///
     /// - Parameters:
-    ///   - path: The name, at which nothing exists.
-    ///   - type: The type of the store that gets the name.
-    /// - Throws: What ``requireNoCompanions(of:types:includesLock:)`` throws, before anything is
-    ///   removed; what ``remove(_:)`` throws.
+    ///   - path: The path of the new store, where nothing exists.
+    ///   - type: The type of the new store.
+    /// - Throws: The errors of ``requireNoCompanions(of:types:includesLock:)``, before any file is
+    ///   removed; the errors of ``remove(_:)``.
     static func removeLeftovers(of path: String, type: any PersistentStoreType) throws(StoreError) {
         try requireNoCompanions(of: path, types: [type])
         for suffix in type.companionSuffixes { try remove(resolvingLink(path) + suffix) }
     }
 
-    /// Removes the files that belong to the store at `path`, before the store itself is removed.
+    /// Removes the companions of the store at `path`, before the store itself is removed.
     ///
-    /// Durable on return, so that none of them can outlive the store: a new store of its name would
-    /// take them for its own.
+    /// The removal is durable on return, so no companion can outlive the store. A new store at the
+    /// same path would treat such a file as its own.
     ///
     /// The caller holds the ``StoreLock`` of `path` exclusively.
     ///
-    /// - Throws: What ``requireOwnCompanions(ofStoreAt:type:suffixes:)`` throws, before anything is
-    ///   removed; what ``remove(_:)`` throws.
+    /// - Throws: The errors of ``requireOwnCompanions(ofStoreAt:type:suffixes:)``, before any file
+    ///   is removed; the errors of ``remove(_:)``.
     package static func removeCompanions(ofStoreAt path: String, type: any PersistentStoreType) throws(StoreError) {
         try requireOwnCompanions(ofStoreAt: path, type: type)
         var isChanged = false
@@ -173,22 +173,22 @@ extension StoreFile {
         if isChanged { try syncDirectory(of: path) }
     }
 
-    /// The maximum number of bytes that are examined in search of content.
+    /// The maximum number of bytes to examine for content.
     private static let examinedByteCount = 1 << 20
 
-    /// The suffixes of the companions of some types, each once.
+    /// Returns the suffixes of the companions of the given types, without duplicates.
     private static func companionSuffixes(of types: [any PersistentStoreType]) -> [String] {
         var known: Set<String> = []
         return types.flatMap(\.companionSuffixes).filter { known.insert($0).inserted }
     }
 
-    /// Whether the file with this suffix does not exist, or holds nothing that anyone can miss.
+    /// Whether the companion does not exist or holds no data that a user could need.
     private static func isLeftover(_ path: String, suffix: String, types: [any PersistentStoreType]) -> Bool {
         let file = path + suffix
         let status: FileStatus
         switch FileStatus.of(file, followingLinks: false) {
         case .success(let found): status = found
-        // If the file cannot be examined, no store can be created either, and that error says more.
+        // If the file cannot be examined, creating the store fails too, with a clearer error.
         case .failure: return true
         }
         guard status.isRegular else { return false }

@@ -1,7 +1,7 @@
 package import RoostCore
 internal import RoostSystem
 
-/// An error of a system call, by its `errno` value.
+/// An error of a system call: an `errno` value.
 package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The `errno` value.
     package let code: Int32
@@ -9,22 +9,22 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Creates an error.
     package init(code: Int32) { self.code = code }
 
-    /// The system's text and the number.
+    /// The system's message and the number.
     package var description: String {
-        // SAFETY: strerror never returns null; for the values a system call sets its text is
-        // constant.
+        // SAFETY: strerror never returns null, and its text is constant for the values that system
+        // calls set.
         guard let text = strerror(code) else { return "error \(code)" }
         return "\(String(cString: text)), errno \(code)"
     }
 }
 
 extension StoreFile {
-    /// The one mapping of `errno` values to codes.
+    /// Returns the store error for an `errno` value.
     ///
     /// - Parameters:
-    ///   - code: The value of `errno` after the failed call.
-    ///   - what: What failed, as in "cannot be opened"; the message reads
-    ///     `'path' cannot be opened: …`.
+    ///   - code: The `errno` value of the failed call.
+    ///   - what: The failed operation, as in "cannot be opened". The message is `'path' cannot be
+    ///     opened: …`.
     ///   - path: The file.
     /// - Returns: The error to throw.
     package static func error(errno code: Int32, what: String, path: String) -> StoreError {
@@ -36,7 +36,7 @@ extension StoreFile {
         }
         switch code {
         case ENOENT:
-            // Only one of the two is what the user has to repair.
+            // Report the missing directory if the directory is the problem.
             if !isDirectory(at: directory(of: path)) {
                 return error(.missingDirectory, remedy: "its directory does not exist; create it first")
             }

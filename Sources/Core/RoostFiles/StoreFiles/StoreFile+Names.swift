@@ -2,25 +2,25 @@ public import RoostCore
 
 /// The names (hard links) of a store's file.
 ///
-/// Locks, logs and journals belong to a name, not to a file. Two programs that write one file under
-/// two names do not see each other, and each loses what the other one commits.
+/// Locks, logs and journals belong to a name, not to a file. If two programs write one file under
+/// two names, neither sees the other's locks, and each loses the other's commits.
 extension StoreFile {
-    /// Checks that the file of a store has no other name, when the store is opened.
+    /// Checks that the file of a store that is being opened has no other name.
     ///
-    /// Names that an interrupted replacement left are removed first. No other program knows them.
+    /// First removes names that an interrupted replacement left. No other program uses them.
     ///
-    /// The caller holds the ``StoreLock`` of `path`, so that no replacement is in progress. A
-    /// reader that cannot lock calls it without.
+    /// The caller holds the ``StoreLock`` of `path`, so no replacement is in progress. Only a
+    /// reader that cannot lock the store calls it without the lock.
     ///
     /// - Parameters:
-    ///   - path: The store.
+    ///   - path: The path of the store.
     ///   - forWriting: Whether the store is going to be written or replaced.
     ///   - acceptsLinks: Whether a reader accepts other names; see ``StoreOptions/acceptsLinks``.
     ///     Has no effect on writers.
     ///   - companions: The suffixes of files that are removed with a name, such as
     ///     ``RoostCore/PersistentStoreType/companionSuffixes``.
-    /// - Returns: Whether the file has other names; true only for a reader with `acceptsLinks`.
-    ///   Read such a file as one that another program may change at any time.
+    /// - Returns: Whether the file has other names. True only for a reader with `acceptsLinks`;
+    ///   another program may then change the file at any time.
     /// - Throws: `hasOtherNames`; `notFound`, `missingDirectory`, `permissionDenied`.
     @discardableResult
     public static func requireOneName(
@@ -29,14 +29,14 @@ extension StoreFile {
         guard try status(of: path).linkCount > 1 else { return false }
         let kept = removeReplacementNames(ofStoreAt: path, companions: companions)
         let found = FileIdentity(try status(of: path))
-        // A name that is not used does not harm a reader. A writer would be refused at its first
-        // commit.
+        // A leftover name that no program uses does not harm a reader. A writer would fail at its
+        // first commit.
         guard found.linkCount - 1 > (forWriting ? 0 : kept) else { return false }
         guard !forWriting, acceptsLinks else { throw hasOtherNames(path, found) }
         return true
     }
 
-    /// Checks that no name of a file keeps it from being replaced.
+    /// Checks that no other name of a file prevents its replacement.
     ///
     /// Changes nothing.
     ///
@@ -51,7 +51,7 @@ extension StoreFile {
         throw hasOtherNames(path, found)
     }
 
-    /// Whether `name` is a path of the kind that ``temporarySibling(of:)`` makes for `path`.
+    /// Whether `name` has the form of the paths that ``temporarySibling(of:)`` creates for `path`.
     package static func isTemporarySibling(_ name: String, of path: String) -> Bool {
         let (entry, target) = (self.name(of: name), resolvingLink(path))
         return directory(of: name) == directory(of: target) && temporarySibling(named: entry, of: target) == entry
@@ -60,9 +60,10 @@ extension StoreFile {
     /// The error for a store whose file was found with other names.
     ///
     /// - Parameters:
-    ///   - path: The store.
-    ///   - found: Its file.
-    /// - Returns: An error of code `hasOtherNames` that names those in the same directory.
+    ///   - path: The path of the store.
+    ///   - found: The identity of its file.
+    /// - Returns: An error of code `hasOtherNames` that lists the other names in the same
+    ///   directory.
     package static func hasOtherNames(_ path: String, _ found: FileIdentity) -> StoreError {
         let count = found.linkCount - 1
         let names = otherNames(of: resolvingLink(path), identity: found).prefix(3).map { "'\($0)'" }
@@ -73,8 +74,9 @@ extension StoreFile {
         )
     }
 
-    /// Returns the other names of a file in the directory of `target`, which is not a symbolic
-    /// link.
+    /// Returns the other names of a file in the directory of `target`.
+    ///
+    /// `target` is not a symbolic link.
     private static func otherNames(of target: String, identity: FileIdentity) -> [String] {
         let (directory, name) = (directory(of: target), name(of: target))
         return (entries(of: directory) ?? []).filter { entry in
@@ -85,16 +87,16 @@ extension StoreFile {
         }.sorted()
     }
 
-    /// Whether a replacement of the store `target` gives its file names like the directory entry
-    /// `entry`.
+    /// Whether `entry` has the form of the names that a replacement of the store `target` gives to
+    /// its file.
     private static func isReplacementName(_ entry: String, of target: String) -> Bool {
         if temporarySibling(named: entry, of: target) == entry || isBackup(entry, of: target) { return true }
-        // A backup was the store's own file before, and may have a temporary name of that store.
+        // A backup was the store's own file, and may have a temporary name of that store.
         guard let original = original(ofBackup: target) else { return false }
         return temporarySibling(named: entry, of: original) == entry
     }
 
-    /// Removes the names that an interrupted replacement of a store gave its file.
+    /// Removes the extra names that an interrupted replacement of a store left on its file.
     ///
     /// - Returns: The number of such names that could not be removed.
     private static func removeReplacementNames(ofStoreAt path: String, companions: [String]) -> Int {
@@ -106,8 +108,7 @@ extension StoreFile {
         }
         for name in names() {
             let file = "\(directory)/\(name)"
-            // A name that is locked is in use. A backup is a name of the store itself, and has no
-            // lock.
+            // A locked name is in use. A backup is a name of the store itself and has no lock.
             if isBackup(name, of: target) {
                 try? remove(file)
             } else {

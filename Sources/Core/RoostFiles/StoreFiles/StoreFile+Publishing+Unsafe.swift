@@ -4,7 +4,7 @@ internal import RoostSystem
 extension StoreFile {
     /// Creates an empty file that only its owner can read and write.
     ///
-    /// Follows no link.
+    /// Does not follow a symbolic link.
     ///
     /// - Throws: `alreadyExists`, `missingDirectory`, `noSpace`, or `permissionDenied`, also for a
     ///   directory in which all users may replace files.
@@ -12,7 +12,7 @@ extension StoreFile {
         try requireSafeDirectory(of: path)
         do throws(SystemError) {
             let file = try OpenFile(path, flags: O_WRONLY | O_CREAT | O_EXCL)
-            // The process's mask may have taken bits away that the owner needs.
+            // The process's umask may have removed bits that the owner needs.
             guard retrying({ fchmod(file.descriptor, 0o600) }) == 0 else { throw SystemError(code: errno) }
             try file.close()
         } catch {
@@ -20,12 +20,12 @@ extension StoreFile {
         }
     }
 
-    /// Allocates the first `byteCount` bytes of a file on the disk.
+    /// Allocates disk space for the first `byteCount` bytes of a file.
     ///
-    /// A missing file is created with mode 600. Existing content stays. Use it for files that a
-    /// library maps and writes: a write without disk space would kill the process. It follows no
-    /// link. Closing the file drops the POSIX locks that this process has on it. After an error, a
-    /// file that it created is removed.
+    /// Creates a missing file with mode 600, and keeps existing content. Use it for files that a
+    /// library maps and writes, because writing to a mapped page without disk space would kill the
+    /// process. Does not follow a symbolic link. Closing the file drops the POSIX locks that this
+    /// process has on it. After an error, a newly created file is removed.
     ///
     /// - Throws: `noSpace`, `permissionDenied`, `readOnly`, `notAStore`, `missingDirectory`.
     package static func allocate(_ byteCount: Int, at path: String) throws(StoreError) {
@@ -36,7 +36,7 @@ extension StoreFile {
                 file = try OpenFile(path, flags: O_RDWR | O_CREAT | O_EXCL)
                 isNew = true
             } catch  where error.code == EEXIST {
-                // Without O_EXCL: another process may have removed it meanwhile.
+                // Without O_EXCL, because another process may have removed the file meanwhile.
                 file = try OpenFile(path, flags: O_RDWR | O_CREAT)
             }
             guard try file.status.isRegular else { throw SystemError(code: ENXIO) }
@@ -52,8 +52,8 @@ extension StoreFile {
 
     /// Flushes a file to the medium.
     ///
-    /// After an error the written bytes may be lost although reading still shows them. Calling
-    /// again proves nothing: write a new file.
+    /// After an error, the written bytes may be lost although reading still returns them. A second
+    /// call may succeed all the same, so write a new file.
     package static func syncFile(at path: String) throws(StoreError) {
         do throws(SystemError) {
             let file = try OpenFile(path, flags: O_RDONLY, followingLinks: true)
@@ -64,7 +64,7 @@ extension StoreFile {
         }
     }
 
-    /// Flushes the directory of `path`, which makes the names in it durable.
+    /// Flushes the directory of `path`, which makes its entries durable.
     package static func syncDirectory(of path: String) throws(StoreError) {
         let directory = directory(of: resolvingLink(path))
         do throws(SystemError) {
@@ -77,23 +77,23 @@ extension StoreFile {
         }
     }
 
-    /// Renames a finished file to `path` atomically: at any instant either the old file or the new
-    /// one has the name.
+    /// Renames a finished file to `path` atomically: at any instant `path` refers to either the old
+    /// or the new file.
     ///
     /// Durable on return.
     ///
-    /// The temporary file must have been flushed, and be in the directory of `path`. It takes over
-    /// the permissions of a file that it replaces, and its owner and group if this user may set
-    /// them. If the group cannot be kept, the new group gets only permissions that all users have.
-    /// The temporary file's lock file is removed too.
+    /// The temporary file must have been flushed, and must be in the directory of `path`. It gets
+    /// the permissions of the file that it replaces, and the owner and group if this user may set
+    /// them. If the group cannot be kept, the new group gets only the permissions of all users. The
+    /// temporary file's lock file is removed too.
     ///
     /// - Parameters:
-    ///   - temporary: The finished file; the name no longer exists afterwards.
-    ///   - path: The name it gets.
-    ///   - overwriting: Whether a file under `path` may be replaced.
-    /// - Throws: `alreadyExists`; `notAStore` if `path` is something other than a file;
-    ///   `permissionDenied`; `ioFailure`, after which the new file may be there already but not be
-    ///   durable. Nothing has changed with any other code.
+    ///   - temporary: The path of the finished file. It no longer exists afterwards.
+    ///   - path: The final path.
+    ///   - overwriting: Whether an existing file at `path` may be replaced.
+    /// - Throws: `alreadyExists`; `notAStore` if `path` is not a file; `permissionDenied`;
+    ///   `ioFailure`, after which the new file may exist at `path` but not be durable. After any
+    ///   other error nothing has changed.
     public static func publish(_ temporary: String, as path: String, overwriting: Bool) throws(StoreError) {
         let target = resolvingLink(path)
         guard isUsable(temporary), isUsable(target) else {
@@ -111,14 +111,16 @@ extension StoreFile {
         try remove(StoreLock.path(forStoreAt: temporary))
     }
 
-    /// Gives the file at `path` a second name in the same directory, which must be free.
+    /// Adds a second name (hard link) to the file at `path`.
     ///
-    /// A store under two names has two locks, so one of the names must be unknown to other openers.
+    /// It must not exist, and must be in the same directory.
+    ///
+    /// A store with two names has two locks, so other openers must not know one of the names.
     ///
     /// - Parameters:
-    ///   - name: The new name.
-    ///   - path: The file.
-    /// - Throws: `unsupported` where the file system has no hard links; `alreadyExists`,
+    ///   - name: The new path.
+    ///   - path: The path of the file.
+    /// - Throws: `unsupported` if the file system has no hard links; `alreadyExists`,
     ///   `permissionDenied`, `notFound`.
     package static func addName(_ name: String, toFileAt path: String) throws(StoreError) {
         let target = resolvingLink(path)
@@ -141,7 +143,8 @@ extension StoreFile {
         switch code {
         case 0: return
         case ENOSYS, EINVAL, ENOTSUP:
-            // A hard link refuses an existing name on every file system that has links.
+            // Creating a hard link fails for an existing name on every file system that has hard
+            // links.
             guard retrying({ link(temporary, target) }) == 0 else {
                 throw error(errno: errno, what: "cannot be put in its place", path: target)
             }
@@ -150,17 +153,16 @@ extension StoreFile {
         }
     }
 
-    /// Gives one of this user's files the permissions of another file, and its owner and group if
+    /// Copies the permissions of `target` to one of this user's files, and the owner and group if
     /// this user may set them.
     ///
-    /// If the group cannot be kept, the file's own group gets only permissions that all users have.
+    /// If the group cannot be kept, the file's own group gets only the permissions of all users.
     /// Does nothing if `target` does not exist.
     ///
     /// - Parameters:
-    ///   - temporary: The file that gets the permissions.
-    ///   - target: The file that has them.
-    /// - Throws: `notAStore` if `target` is something other than a file;
-    ///   `permissionDenied`, `ioFailure`.
+    ///   - temporary: The file to change.
+    ///   - target: The file to copy from.
+    /// - Throws: `notAStore` if `target` is not a file; `permissionDenied`, `ioFailure`.
     package static func takePermissions(for temporary: String, from target: String) throws(StoreError) {
         let old: FileStatus
         switch FileStatus.of(target, followingLinks: false) {
@@ -175,15 +177,15 @@ extension StoreFile {
             let file = try OpenFile(temporary, flags: O_RDONLY)
             let new = try file.status
             var permissions = old.permissions & 0o777
-            // Another owner can be kept only by the superuser; for others the new file stays their
+            // Only the superuser can keep another owner. For other users the new file stays their
             // own, which rename allows.
             if new.owner != old.owner || new.group != old.group,
                 try !setOwner(file.descriptor, owner: old.owner, group: old.group), new.group != old.group,
-                // All bits set: the owner stays.
+                // An owner with all bits set leaves the owner unchanged.
                 try !setOwner(file.descriptor, owner: .max, group: old.group)
             {
-                // Another group must not inherit the old group's permissions; it gets only what all
-                // users may do.
+                // Another group must not inherit the old group's permissions. It gets only the
+                // permissions of all users.
                 permissions &= 0o707 | (permissions & 0o007) << 3
             }
             if new.permissions != permissions, retrying({ fchmod(file.descriptor, permissions) }) != 0 {
@@ -197,14 +199,16 @@ extension StoreFile {
         }
     }
 
-    /// Sets the owner of a file; returns false if this user may not.
+    /// Sets the owner of a file.
+    ///
+    /// Returns false if this user may not.
     private static func setOwner(_ descriptor: Int32, owner: uid_t, group: gid_t) throws(SystemError) -> Bool {
         guard retrying({ fchown(descriptor, owner, group) }) != 0 else { return true }
         guard errno == EPERM || errno == EINVAL else { throw SystemError(code: errno) }
         return false
     }
 
-    /// Removes a file, or a symbolic link itself.
+    /// Removes a file or a symbolic link, but not the target of the link.
     ///
     /// Does nothing if the file does not exist.
     public static func remove(_ path: String) throws(StoreError) {
@@ -214,27 +218,27 @@ extension StoreFile {
         }
     }
 
-    /// Removes temporary siblings of `path` that a crash left: files of this user that are not
+    /// Removes temporary siblings of `path` that a crash left: this user's files that are not
     /// locked.
     ///
     /// A file that cannot be removed is left for the next call. Nothing is removed while another
-    /// caller has a ``DestinationClaim`` on `path`.
+    /// caller holds a ``DestinationClaim`` on `path`.
     ///
     /// - Parameters:
-    ///   - path: The store.
+    ///   - path: The path of the store.
     ///   - companions: The suffixes of files that are removed with a temporary file, such as
     ///     ``RoostCore/PersistentStoreType/companionSuffixes``.
     public static func sweepTemporarySiblings(of path: String, companions: [String] = []) {
         sweepTemporarySiblings(of: path, companions: companions, holding: nil)
     }
 
-    /// Removes temporary siblings of `path` that a crash left, also while the caller has the claim
-    /// on `path`.
+    /// Removes temporary siblings of `path` that a crash left, even while the caller holds the
+    /// claim on `path`.
     package static func sweepTemporarySiblings(
         of path: String, companions: [String], holding claim: DestinationClaim?
     ) {
         guard claim == nil else { return removeTemporarySiblings(of: path, companions: companions) }
-        // Without a lock file no claim exists, and none is created.
+        // Without a lock file no claim exists, and no lock file is created.
         guard hasEntry(at: StoreLock.path(forStoreAt: path)) else {
             return removeTemporarySiblings(of: path, companions: companions)
         }
@@ -257,7 +261,7 @@ extension StoreFile {
             }
             removeUnlocked(file, companions: companions)
         }
-        // A file that is used without a name does not need it.
+        // An open spill file is used only through its descriptor, so its name can be removed.
         for spill in entries.filter(SpillFile.isName) {
             let file = "\(directory)/\(spill)"
             guard case .success(let status) = FileStatus.of(file, followingLinks: false), status.isRegular,
@@ -265,24 +269,24 @@ extension StoreFile {
             else { continue }
             try? remove(file)
         }
-        // A backup that is still the store itself is a second name, made for a replacement that
-        // never happened.
+        // A backup that is still the store's own file is a second name for a replacement that was
+        // interrupted.
         for backup in entries.filter({ isBackup($0, of: target) }).map({ "\(directory)/\($0)" })
         where sameFile(backup, target) { try? remove(backup) }
     }
 
     /// Removes a temporary file and its companions, unless another caller uses it.
     ///
-    /// The builder of a temporary file holds its lock, and took it before creating the file.
+    /// The builder of a temporary file locks it before creating it, and holds the lock.
     static func removeUnlocked(_ file: String, companions: [String]) {
         guard let lock = try? StoreLock.acquire(forStoreAt: file, mode: .exclusive, timeoutSeconds: 0) else { return }
-        // The lock file goes last, with the lock.
+        // The lock file is removed last, together with the lock.
         let suffixes = companions + lockSuffixes.filter { $0 != StoreLock.suffix } + [""]
         for suffix in suffixes { try? remove(file + suffix) }
         try? lock.releaseRemovingFile()
     }
 
-    /// The names in a directory; nil if it cannot be read.
+    /// Returns the names of the entries in a directory; nil if it cannot be read.
     static func entries(of directory: String) -> [String]? {
         guard isUsable(directory), let stream = opendir(directory) else { return nil }
         defer { closedir(stream) }

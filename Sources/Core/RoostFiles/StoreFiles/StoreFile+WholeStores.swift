@@ -1,14 +1,14 @@
 public import RoostCore
 
-/// Functions for types whose stores are one file each.
+/// Functions for store types whose stores are one file each.
 extension StoreFile {
     /// Returns all bytes of a regular file.
     ///
     /// Follows a symbolic link.
     ///
     /// - Throws: `notFound`, `missingDirectory`, `notAStore` for anything but a file,
-    ///   `permissionDenied`; `busy` if another program wrote to the file meanwhile, so that its
-    ///   bytes may be of two states.
+    ///   `permissionDenied`; `busy` if another program wrote to the file meanwhile, because the
+    ///   bytes may then mix two states.
     public static func contents(of path: String) throws(StoreError) -> [UInt8] {
         let file = try RegularFile(at: resolvingLink(path))
         let before = try file.identity()
@@ -19,16 +19,17 @@ extension StoreFile {
         return bytes
     }
 
-    /// Writes a whole file under a temporary name and gives it its own, atomically.
+    /// Writes a whole file under a temporary name and renames it to `path`, atomically.
     ///
-    /// At any instant either the old file or the new one exists. The file is durable on return.
-    /// Readers of the file need no lock. The caller must keep two writers apart: see
+    /// At any instant either the old or the new file exists at `path`. The file is durable on
+    /// return. Readers of the file need no lock. The caller must prevent concurrent writes; see
     /// ``WriterLock``.
     ///
     /// - Parameters:
     ///   - bytes: The content of the file.
-    ///   - path: Its name. A symbolic link stays, and the file that it refers to is replaced.
-    ///   - overwriting: Whether a file under the name may be replaced.
+    ///   - path: The path of the file. If it is a symbolic link, the file that it refers to is
+    ///     replaced.
+    ///   - overwriting: Whether an existing file at `path` may be replaced.
     /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, after which
     ///   nothing has changed; `ioFailure`, after which the new file may exist but not be durable.
     public static func write(_ bytes: [UInt8], as path: String, overwriting: Bool) throws(StoreError) {

@@ -1,44 +1,45 @@
 package import RoostCore
 internal import RoostSystem
 
-/// The file-system protocols every store uses: checking, creating, flushing, publishing and
+/// The file-system operations that every store uses: checking, creating, flushing, publishing and
 /// removing files.
 ///
 /// No other code in Roost renames or flushes a store file. A path may be a symbolic link to a
-/// regular file: operations then apply to the file it refers to, and lock and temporary files are
-/// beside that file. Locks are tried once: no call here waits until another process releases one.
+/// regular file. Operations then apply to the target file, and lock and temporary files are beside
+/// the target file. Locks are tried once, so no function here waits for another process.
 public enum StoreFile {
-    /// The directory of a path: `"."` for a bare name.
+    /// Returns the directory of a path: `"."` for a path without slashes.
     package static func directory(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         let directory = path[..<slash]
         return directory.isEmpty ? "/" : String(directory)
     }
 
-    /// The last component of a path.
+    /// Returns the last component of a path.
     package static func name(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
         return String(path[path.utf8.index(after: slash)...])
     }
 
-    /// A new random path beside `path`, for a file that is built there and then published:
-    /// `.<name>.<random>.roost-tmp`.
+    /// Returns a new random path in the directory of `path`, for a file that is built there and
+    /// then published: `.<name>.<random>.roost-tmp`.
     ///
-    /// Lock it with ``StoreLock`` before creating it: ``sweepTemporarySiblings(of:companions:)``
-    /// removes temporary files that are not locked.
+    /// Lock the path with ``StoreLock`` before creating the file, because
+    /// ``sweepTemporarySiblings(of:companions:)`` removes temporary files that are not locked.
     public static func temporarySibling(of path: String) -> String {
         let target = resolvingLink(path)
         let random = UInt64.random(in: .min ... .max).hexadecimal
         return "\(directory(of: target))/\(temporaryPrefix(for: target))\(random)\(temporarySuffix)"
     }
 
-    /// A new random location beside a store, for one that is built there and then published.
+    /// Returns a new random location beside a store, for a store that is built there and then
+    /// published.
     ///
     /// - Parameters:
-    ///   - location: The store.
+    ///   - location: The location of the final store.
     ///   - type: Its type.
-    /// - Returns: The location; of a type that is a `ServerStoreType`, as the type says.
-    /// - Throws: `invalidRequest` for a location that the type cannot read.
+    /// - Returns: The location. A `ServerStoreType` chooses it.
+    /// - Throws: `invalidRequest` if the type cannot parse the location.
     package static func temporaryLocation(
         beside location: StoreLocation, of type: any PersistentStoreType
     ) throws(StoreError) -> StoreLocation {
@@ -46,10 +47,10 @@ public enum StoreFile {
         return StoreLocation(type: location.type, path: temporarySibling(of: location.path))
     }
 
-    /// Returns the prefix that the names of all temporary siblings of `path` share.
+    /// Returns the common prefix of the names of all temporary siblings of `path`.
     ///
-    /// A sibling of a temporary file counts as a sibling of the final file. So sweeping for the
-    /// final file finds it.
+    /// A sibling of a temporary file has the prefix of the final file's siblings, so sweeping for
+    /// the final file finds it.
     static func temporaryPrefix(for path: String) -> String {
         let name = name(of: path)
         guard name.hasPrefix("."), name.hasSuffix(temporarySuffix) else { return ".\(name)." }
@@ -63,7 +64,7 @@ public enum StoreFile {
 
     static let temporarySuffix = ".roost-tmp"
 
-    /// A new path beside `path` for a backup of a store that is being replaced:
+    /// Returns a new path beside `path` for a backup of a store that is being replaced:
     /// `<name>.backup-<uuid>`.
     package static func backupSibling(of path: String) -> String {
         resolvingLink(path) + backupInfix + "\(StoreUUID())"
@@ -71,13 +72,13 @@ public enum StoreFile {
 
     private static let backupInfix = ".backup-"
 
-    /// Whether the directory entry `name` is that of a backup of `path`.
+    /// Whether the directory entry `name` has the form of a backup of `path`.
     static func isBackup(_ name: String, of path: String) -> Bool {
         let prefix = self.name(of: path) + backupInfix
         return name.hasPrefix(prefix) && StoreUUID(String(name.dropFirst(prefix.count))) != nil
     }
 
-    /// The path of the store that `path` is a backup of by its name; nil for any other name.
+    /// Returns the path of the original store if `path` has the form of a backup; nil otherwise.
     static func original(ofBackup path: String) -> String? {
         let uuid = path.suffix(36)
         let rest = path.dropLast(36)
@@ -85,16 +86,18 @@ public enum StoreFile {
         return String(rest.dropLast(backupInfix.count))
     }
 
-    /// The suffixes of lock files: one file for all locks of a store, or one for each.
+    /// The suffixes of lock files.
+    ///
+    /// Where bytes cannot be locked separately, each lock has its own file.
     static let lockSuffixes = [StoreLock.suffix, ".writer.lock", ".sound.lock", ".claim.lock"]
 
     /// Returns the temporary sibling of `path` that the directory entry `entry` is or belongs to;
-    /// nil for any other name.
+    /// nil for any other entry.
     ///
     /// - Parameters:
-    ///   - entry: The name of a file in the directory of `path`.
-    ///   - path: The store.
-    ///   - companions: The suffixes of files that the store's type keeps beside a store.
+    ///   - entry: The name of an entry in the directory of `path`.
+    ///   - path: The path of the store.
+    ///   - companions: The suffixes of the companions of the store's type.
     /// - Returns: The name of the sibling.
     static func temporarySibling(named entry: String, of path: String, companions: [String] = []) -> String? {
         let prefix = temporaryPrefix(for: path)
@@ -113,8 +116,8 @@ public enum StoreFile {
         return prefix + random + temporarySuffix
     }
 
-    /// A text in which the names of temporary siblings of `path` are replaced by `path`, which its
-    /// reader knows.
+    /// Returns `text` with the paths of temporary siblings of `path` replaced by `path`, for
+    /// messages.
     package static func namingStore(_ path: String, in text: String) -> String {
         let target = resolvingLink(path)
         let prefix = "\(directory(of: target))/\(temporaryPrefix(for: target))"

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostQuery
 
-// What conditions of a macro's predicate become.
+// Translations of the conditions of a macro's predicate.
 
 extension PredicateExpressions.Conjunction: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
@@ -35,7 +35,9 @@ extension PredicateExpressions.NotEqual: MacroTranslatable {
 }
 
 extension MacroTranslation {
-    /// `==` or `!=`; a condition is compared with true, false or nil by saying it, or the opposite.
+    /// Translates `==` or `!=`.
+    ///
+    /// Comparing a condition with true, false or nil gives the condition or its negation.
     fileprivate func equality(
         _ left: any PredicateExpression, comparison: FetchRequest.Comparison.Operator,
         right: any PredicateExpression
@@ -100,12 +102,12 @@ extension PredicateExpressions.SequenceAllSatisfy: MacroTranslatable {
 }
 
 extension MacroTranslation {
-    /// Whether a condition is true, or false, of one element of a sequence.
+    /// Translates whether a condition is true, or false, for an element of a sequence.
     fileprivate func exists<Element>(
         _ sequence: FetchRequest.Expression, variable: PredicateExpressions.Variable<Element>,
         test: any PredicateExpression, isNegated: Bool = false
     ) throws(StoreError) -> FetchRequest.Predicate {
-        // A program's own list: the condition for each of its elements.
+        // A list of the program's values: the condition is translated for each element.
         if case .aggregate(let members) = sequence {
             var conditions: [FetchRequest.Predicate] = []
             for member in members {
@@ -118,7 +120,7 @@ extension MacroTranslation {
         return Self.compare(Self.count(found), comparison: .greater, right: .constant(0))
     }
 
-    /// Throws `unsupported` for a sequence that is not text.
+    /// Throws `unsupported` for a collection that is not text.
     fileprivate func requireText<Output>(_ type: Output.Type, what: String) throws(StoreError) {
         guard type is any StringProtocol.Type else {
             throw Self.untranslatable("'\(what)' of two collections that are not text")
@@ -147,7 +149,7 @@ extension PredicateExpressions.SequenceStartsWith: MacroTranslatable {
 }
 
 extension PredicateExpressions.StringContainsRegex: MacroTranslatable {
-    /// Surrounds the expression with wildcards, because MATCHES compares the whole text.
+    /// Surrounds the regular expression with wildcards, because MATCHES compares the whole text.
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
         guard let value = regex as? PredicateExpressions.Value<PredicateExpressions.PredicateRegex> else {
             throw MacroTranslation.untranslatable("a regular expression that is not written in it")
@@ -161,12 +163,12 @@ extension PredicateExpressions.StringContainsRegex: MacroTranslatable {
 
 // MARK: Ranges
 
-/// An expression of the macro that is a range.
+/// A range expression of the macro.
 private protocol MacroRange {
     func bounds(_ translation: MacroTranslation) throws(StoreError) -> RangeBounds
 }
 
-/// The ends of a range, as expressions.
+/// The bounds of a range, as expressions.
 private struct RangeBounds {
     var lower: FetchRequest.Expression?
     var upper: FetchRequest.Expression?
@@ -219,7 +221,7 @@ extension PredicateExpressions.Value: MacroRange {
     }
 }
 
-/// A program's range of values that predicates can hold.
+/// A range of values in the program that predicates can contain.
 private protocol ArgumentRange {
     var argumentBounds: RangeBounds { get }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostQuery
 
-// What values of a macro's predicate become.
+// Translations of the values of a macro's predicate.
 
 extension PredicateExpressions.Variable: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
@@ -30,7 +30,7 @@ extension PredicateExpressions.NilLiteral: MacroTranslatable {
 
 extension PredicateExpressions.KeyPath: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
-        // First what is nearer to the object: its error says more.
+        // Translate the root first, because an error nearer to the object is more precise.
         let start = try translation.value(root)
         let isText = Root.Output.self is any StringProtocol.Type
         switch kind {
@@ -48,7 +48,7 @@ extension PredicateExpressions.KeyPath: MacroTranslatable {
         case .bidirectionalCollectionLast: return .value(.element(of: start, .last))
         case nil: break
         }
-        // A computed property is described by an address only.
+        // The description of a computed property is only an address.
         let description = "\(keyPath)"
         let what =
             description.contains("<")
@@ -74,8 +74,7 @@ extension PredicateExpressions.OptionalFlatMap: MacroTranslatable {
         case .condition(let condition): return .optional(present: present, condition)
         case .optional(let inner, let condition): return .optional(present: present && inner, condition)
         case .value(let value):
-            // A path through null is null, unless it counts what is there: of null that is 0, where
-            // Swift has nil.
+            // A path through null is null, but a count through null is 0, where Swift returns nil.
             if let steps = value.steps(after: wrapped), !steps.contains(where: { $0.hasPrefix("@") }) {
                 return .value(value)
             }
@@ -85,7 +84,8 @@ extension PredicateExpressions.OptionalFlatMap: MacroTranslatable {
 }
 
 extension FetchRequest.Expression {
-    /// Returns the names that follow `start` in a path, or nil if the path does not begin with it.
+    /// Returns the names that follow `start` in a path; nil if the path does not begin with
+    /// `start`.
     fileprivate func steps(after start: Self) -> ArraySlice<String>? {
         switch (self, start) {
         case (.keyPath(let names), .keyPath(let first)) where names.starts(with: first):
@@ -162,9 +162,9 @@ extension PredicateExpressions.FloatDivision: MacroTranslatable {
 }
 
 extension PredicateExpressions.IntDivision: MacroTranslatable {
-    /// `/` of predicates does not truncate; without the remainder there is nothing to truncate.
+    /// Subtracts the remainder first, because `/` of predicates does not truncate.
     ///
-    /// Decimals have all digits of 64 bits.
+    /// Decimals have enough digits for all 64-bit integers.
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
         let (dividend, divisor) = (try translation.value(lhs), try translation.value(rhs))
         let whole = FetchRequest.Expression.function(

@@ -3,7 +3,7 @@ public import RoostCore
 internal import RoostQuery
 
 extension FetchRequest.Predicate {
-    /// Creates a predicate from one that Foundation's `#Predicate` macro made.
+    /// Creates a predicate from a predicate of Foundation's `#Predicate` macro.
     ///
     /// ```swift
     /// let predicate = try FetchRequest.Predicate(#Predicate<Track> { $0.length > 600 })
@@ -14,9 +14,9 @@ extension FetchRequest.Predicate {
     /// - Integers do not overflow.
     /// - `!` of a null value and a division by zero give null, where Swift would stop the program.
     ///
-    /// - Throws: `unsupported` with the name of the part that cannot be translated: casts,
-    ///   dictionaries, the number of characters in a text, key paths of types that are not
-    ///   ``PropertyNaming``, and values of types that are not ``PredicateArgument``.
+    /// - Throws: `unsupported`, naming the part that cannot be translated: a cast, a dictionary,
+    ///   the number of characters in a text, a key path of a type that is not ``PropertyNaming``,
+    ///   or a value of a type that is not ``PredicateArgument``.
     public init<Root: EntityRepresentable>(_ predicate: Foundation.Predicate<Root>) throws(StoreError) {
         let variable: PredicateExpressions.Variable<Root> = predicate.variable
         let translation = MacroTranslation(variables: [variable.key: .evaluatedObject])
@@ -26,23 +26,23 @@ extension FetchRequest.Predicate {
 
 /// The translation of one part of a macro's predicate.
 enum MacroPart {
-    /// A value, or many.
+    /// A value or a collection of values.
     case value(FetchRequest.Expression)
     /// A condition.
     case condition(FetchRequest.Predicate)
-    /// The condition in `a?.isX`: nil unless something is present.
+    /// The condition of `a?.isX`, which is nil unless `present` is true.
     case optional(present: FetchRequest.Predicate, FetchRequest.Predicate)
 }
 
-/// An expression of the macro that has a translation.
+/// An expression of the macro that can be translated.
 ///
-/// Foundation's expressions are generic, so each kind translates itself, and the compiler checks
-/// that no kind is forgotten.
+/// Foundation's expressions are generic, so each kind translates itself. The compiler checks that
+/// no kind is missing.
 protocol MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart
 }
 
-/// The translation of one predicate of the macro, at one place in it.
+/// The state of the translation of a macro's predicate at one position.
 struct MacroTranslation {
     /// The values of the variables of the enclosing closures.
     var variables: [PredicateExpressions.VariableID: FetchRequest.Expression]
@@ -54,7 +54,9 @@ struct MacroTranslation {
         return try translatable.translated(self)
     }
 
-    /// The expression as a value; a condition becomes true or false.
+    /// Translates an expression to a value.
+    ///
+    /// A condition becomes true or false.
     func value(_ expression: any PredicateExpression) throws(StoreError) -> FetchRequest.Expression {
         switch try part(expression) {
         case .value(let value): value
@@ -64,7 +66,7 @@ struct MacroTranslation {
         }
     }
 
-    /// The expression as a condition; a boolean value must be true.
+    /// Translates an expression to a condition, which is true if a boolean value is true.
     func condition(_ expression: any PredicateExpression) throws(StoreError) -> FetchRequest.Predicate {
         Self.condition(try part(expression))
     }
@@ -82,7 +84,8 @@ struct MacroTranslation {
         .conditional(condition, .constant(true), .constant(false))
     }
 
-    /// The translation inside of a closure, where a variable stands for something.
+    /// Returns the translation for the inside of a closure, in which a variable has the given
+    /// value.
     func binding<Bound>(
         _ variable: PredicateExpressions.Variable<Bound>, to expression: FetchRequest.Expression
     ) -> Self {
@@ -91,8 +94,8 @@ struct MacroTranslation {
         return inner
     }
 
-    /// The elements of a sequence for which a closure's condition is true, or false if it is
-    /// negated.
+    /// Returns the elements of a sequence for which a closure's condition is true, or false if
+    /// `isNegated` is set.
     func subquery<Element>(
         _ sequence: FetchRequest.Expression, variable: PredicateExpressions.Variable<Element>,
         condition: any PredicateExpression, isNegated: Bool = false
@@ -117,8 +120,9 @@ struct MacroTranslation {
         return collection.appending([FetchRequest.CollectionOperator.count.rawValue])
     }
 
-    /// The error for a part that has no translation; what is named is its kind, never a value in
-    /// it.
+    /// Returns the error for a part that cannot be translated.
+    ///
+    /// The message names the part's kind, never a value in it.
     static func untranslatable(_ what: String, remedy: String? = nil) -> StoreError {
         StoreError(
             .unsupported,

@@ -1,10 +1,10 @@
 public import RoostCore
 
-/// A fetch request that was compiled for a model: names, types, nesting, limit and offset are
-/// right.
+/// A fetch request that was compiled for a model, so that names, types, nesting, limit and offset
+/// are valid.
 ///
-/// A snapshot that conforms to ``CheckedFetchingSnapshot`` gets its requests in this form, so that
-/// none is compiled twice:
+/// A snapshot that conforms to ``CheckedFetchingSnapshot`` receives compiled requests, so that no
+/// request is compiled twice:
 ///
 /// ```swift
 /// func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
@@ -12,11 +12,11 @@ public import RoostCore
 /// }
 /// ```
 public struct CheckedFetchRequest: Sendable {
-    /// The request as it was given.
+    /// The original request.
     public let request: FetchRequest
-    /// The request's predicate, compiled.
+    /// The compiled predicate of the request.
     package let filter: RecordFilter
-    /// The request's order, compiled.
+    /// The compiled order of the request.
     package let order: RecordSortOrder
 
     /// The model that the request was compiled for.
@@ -35,7 +35,7 @@ public struct CheckedFetchRequest: Sendable {
         (self.request, self.filter, self.order) = (request, filter, order)
     }
 
-    /// The same request without its order, for a source that is in it.
+    /// The request without its order, for a source that already returns records in that order.
     package var withoutOrder: CheckedFetchRequest {
         guard !order.isByKey else { return self }
         var request = request
@@ -43,16 +43,17 @@ public struct CheckedFetchRequest: Sendable {
         return CheckedFetchRequest(request, filter: filter, order: .byKey)
     }
 
-    /// The same request with another predicate, for a source that meets the rest of it.
+    /// Returns the request with another predicate, for a source that already applies the rest of
+    /// the original predicate.
     ///
-    /// - Throws: What compiling the predicate throws.
+    /// - Throws: The errors of compiling the predicate.
     package func with(_ predicate: FetchRequest.Predicate?) throws(StoreError) -> CheckedFetchRequest {
         var request = request
         request.predicate = predicate
         return CheckedFetchRequest(request, filter: try RecordFilter(request, model: model), order: order)
     }
 
-    /// Throws code `modelMismatch` unless the request was compiled for `model` or a compatible one.
+    /// Throws `modelMismatch` unless the request was compiled for `model` or a compatible model.
     package func requireModel(_ model: ManagedObjectModel) throws(StoreError) {
         guard self.model.hasVersionHashes(of: model) else {
             throw StoreError(
@@ -62,6 +63,6 @@ public struct CheckedFetchRequest: Sendable {
         }
     }
 
-    /// The number of objects from the first on that can be wanted; nil for all.
+    /// The number of objects, counted from the first, that the result can need; nil for all.
     var reach: Int? { Window(offset: request.fetchOffset ?? 0, limit: request.fetchLimit).reach }
 }

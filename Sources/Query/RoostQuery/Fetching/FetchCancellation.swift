@@ -1,26 +1,27 @@
 package import RoostCore
 
-/// A receiver of the progress of a task's fetches.
+/// A receiver of progress reports of a task's fetches.
 package final class FetchProgress: Sendable {
     private let body: @Sendable (Int) -> Void
 
     /// Creates a receiver.
     ///
-    /// - Parameter body: Receives the number of records that were looked at since the last call.
+    /// - Parameter body: Receives the number of records that were examined since the last call.
     package init(_ body: @escaping @Sendable (Int) -> Void) { self.body = body }
 
     func report(_ count: Int) { body(count) }
 }
 
-/// Ends fetches whose task was cancelled.
+/// Cancellation of fetches when their task is cancelled.
 package enum FetchCancellation {
-    /// The number of records or entries that a fetch looks at between checks for cancellation: less
-    /// than a millisecond's work.
+    /// The number of records or entries that a fetch examines between checks for cancellation.
+    ///
+    /// Examining them takes less than a millisecond.
     package static let stride = 4096
 
-    /// The receiver of the progress of this task's fetches, if any.
+    /// The receiver of progress reports of this task's fetches, if any.
     ///
-    /// Databases that filter and sort by themselves report nothing.
+    /// Databases that filter and sort by themselves do not report progress.
     @TaskLocal package static var progress: FetchProgress?
 
     /// The error that a fetch throws in a cancelled task.
@@ -28,15 +29,16 @@ package enum FetchCancellation {
         StoreError(.cancelled, "The task that fetches was cancelled before the fetch was done.")
     }
 
-    /// Throws code `cancelled` in a cancelled task.
+    /// Throws `cancelled` if the current task is cancelled.
     package static func check() throws(StoreError) {
         if Task.isCancelled { throw error }
     }
 }
 
 extension Array {
-    /// Sorts as `sort(by:)` does; throws code `cancelled`, in any order, soon after the task was
-    /// cancelled.
+    /// Sorts like `sort(by:)`.
+    ///
+    /// Throws `cancelled`, with the elements in any order, soon after the task is cancelled.
     mutating func sortUnlessCancelled(by precedes: (Element, Element) -> Bool) throws(StoreError) {
         var comparisonCount = 0
         do {
@@ -46,7 +48,7 @@ extension Array {
                 return precedes(left, right)
             }
         } catch {
-            // Nothing else is thrown above.
+            // The closure throws no other error.
             throw FetchCancellation.error
         }
     }

@@ -1,10 +1,10 @@
 package import RoostCore
 
 extension FetchPlan {
-    /// Returns the plan that always works: reads all objects of the entity, then filters and sorts
-    /// them.
+    /// Returns the plan that works for every request: reads all objects of the entity, then filters
+    /// and sorts them.
     ///
-    /// - Complexity: O(*n*) in the conditions of the predicate.
+    /// - Complexity: O(*n*), where *n* is the number of conditions of the predicate.
     package static func scan(_ checked: CheckedFetchRequest) -> FetchPlan {
         let request = checked.request
         return FetchPlan(
@@ -16,7 +16,7 @@ extension FetchPlan {
 
     /// Returns a part of a request's predicate as text.
     ///
-    /// A value that the language cannot write gives a placeholder.
+    /// A value that cannot be written in the predicate language is replaced by a placeholder.
     package static func describe(
         _ part: FetchRequest.Predicate, of request: FetchRequest, model: ManagedObjectModel
     ) -> String {
@@ -29,8 +29,7 @@ extension FetchPlan {
 }
 
 extension FetchPlan.Order {
-    /// Returns the source of the order if objects are found in key order and nothing else sorts
-    /// them.
+    /// Returns the kind of ordering for objects that are found in key order.
     package static func afterwards(_ request: FetchRequest) -> Self {
         guard !request.sortDescriptors.isEmpty else { return .asFound }
         guard let limit = request.fetchLimit else { return .sorted }
@@ -40,10 +39,10 @@ extension FetchPlan.Order {
 }
 
 extension FetchRequest.Predicate {
-    /// The conditions that must all be true, none of them an `AND` at the top.
+    /// The conditions that must all be true, with top-level `AND`s flattened.
     ///
-    /// Recurses as deep as `AND`s are nested, so compile a predicate from outside first; see
-    /// ``RecordFilter``.
+    /// Recurses as deep as `AND`s are nested. So compile a predicate from an untrusted source
+    /// first; see ``RecordFilter``.
     package var conjuncts: [FetchRequest.Predicate] {
         switch self {
         case .and(let members): members.flatMap(\.conjuncts)
@@ -53,34 +52,34 @@ extension FetchRequest.Predicate {
     }
 }
 
-/// The number of records and index entries that a fetch has looked at.
+/// The number of records and index entries that a fetch has examined.
 ///
-/// An index entry and the record that it refers to count once.
+/// An index entry and the record that it refers to are counted once.
 package final class VisitCount {
     /// The number so far.
     package var count = 0
 
-    /// Starts at 0.
+    /// Creates a count of 0.
     package init() {}
 }
 
-/// Counts the records that another visitor shows.
+/// Counts the records that another visitor passes on.
 package final class CountingVisitor: RecordVisitor {
     private let base: any RecordVisitor
     private let visits: VisitCount
 
-    /// Adds what `base` shows to `visits`.
+    /// Creates a visitor that adds the number of records of `base` to `visits`.
     public init(_ base: any RecordVisitor, visits: VisitCount) {
         self.base = base
         self.visits = visits
     }
 
-    /// Adds what the records of `cursor` are to `visits`.
+    /// Creates a visitor that adds the number of records of `cursor` to `visits`.
     public convenience init(_ cursor: any RecordCursor, model: ManagedObjectModel, visits: VisitCount) {
         self.init(CursorVisitor(cursor, model: model), visits: visits)
     }
 
-    /// Shows what the other visitor shows.
+    /// Passes on the records of the other visitor.
     package func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         var count = 0
         defer { visits.count += count }
@@ -92,7 +91,7 @@ package final class CountingVisitor: RecordVisitor {
 }
 
 extension RecordCursor {
-    /// Reads to the end and forgets what was read.
+    /// Reads to the end and discards the records.
     package func exhaust(model: ManagedObjectModel) throws(StoreError) {
         var batch = RecordBatch(model: model)
         while try next(into: &batch) {}

@@ -1,47 +1,51 @@
 package import RoostCore
 
-/// The records of a source that meet a filter.
+/// The records of a source that match a filter.
 ///
-/// Conditions that a record decides alone are checked where the record is. The others may take long
-/// and read other objects, so they are checked on copies: a store may hold locks while it shows a
-/// record.
+/// Conditions that depend only on the record are checked in place. Other conditions may take long
+/// and read other objects, so they are checked on copies, because a store may hold locks while a
+/// record is visited.
 package final class MatchingRecords: RecordVisitor {
-    /// The initial number of copies; it grows while more are wanted.
+    /// The initial number of records to copy at once.
+    ///
+    /// It grows while the caller continues.
     private static let firstCandidateCount = 16
-    /// The number of copies to check before looking whether the task was cancelled.
+    /// The number of copies to check between checks for cancellation.
     private static let candidatesPerLook = 64
 
     private let source: any RecordVisitor
     private let matcher: RecordMatcher
-    /// The number of records of the source that were looked at.
+    /// The number of records of the source that were examined.
     private(set) var visitedCount = 0
-    /// Records that meet the conditions they decide alone, and the number checked for the others.
+    /// Copies of records that meet the conditions on the record alone, and the number of copies
+    /// that were checked for the other conditions.
     private var candidates: RecordBatch
     private var askedCount = 0
     private var candidateLimit = MatchingRecords.firstCandidateCount
     private var isAtEnd = false
-    /// An error of the source to throw after the records before it were shown.
+    /// An error of the source, to throw after the records before it have been passed on.
     private var pendingError: StoreError?
 
-    /// Prepares the records.
+    /// Prepares a pass over the matching records.
     ///
     /// - Parameters:
     ///   - source: The records.
-    ///   - filter: The condition that they must meet.
-    ///   - graph: The related objects; see ``ScanningFetch``.
+    ///   - filter: The filter that the records must match.
+    ///   - graph: The source of related objects; see ``ScanningFetch``.
     package init(_ source: any RecordVisitor, filter: RecordFilter, graph: (any ObjectGraph)?) {
         self.source = source
         matcher = filter.matcher(over: graph)
         candidates = RecordBatch(model: filter.model)
     }
 
-    /// Calls `body` with each of the next matching records until it returns false; the next call
-    /// continues there.
+    /// Calls `body` with each of the next matching records until it returns false.
     ///
-    /// - Returns: False after the last record, and ever after.
-    /// - Throws: As ``RecordVisitor/visit(_:)`` and ``RecordMatcher/matches(_:)``. After an error
-    ///   that names an object, the next call continues after that object; after any other error no
-    ///   records follow.
+    /// The next call continues after that record.
+    ///
+    /// - Returns: False after the last record, and on every later call.
+    /// - Throws: The errors of ``RecordVisitor/visit(_:)`` and ``RecordMatcher/matches(_:)``. After
+    ///   an error that names an object, the next call continues after that object. After any other
+    ///   error no records follow.
     package func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         guard matcher.isQuick else { return try visitCandidates(body) }
         let (quick, evaluator, source) = (matcher.quick, matcher.evaluator, source)
@@ -56,8 +60,10 @@ package final class MatchingRecords: RecordVisitor {
         }
     }
 
-    /// As ``visit(_:)``, without the records whose leading number in an order is above `highest`,
-    /// as that of most records of a long scan is.
+    /// Does the same as ``visit(_:)``, but skips records whose leading number in an order is above
+    /// `highest`.
+    ///
+    /// In a long scan these are most records.
     func visit(
         upTo highest: UInt64, in order: RecordSortOrder, _ body: (RecordReader) -> Bool
     ) throws(StoreError) -> Bool {
@@ -78,7 +84,7 @@ package final class MatchingRecords: RecordVisitor {
         }
     }
 
-    /// As ``visit(_:)``, where a record alone does not decide everything.
+    /// Implements ``visit(_:)`` for filters with conditions that do not depend only on the record.
     private func visitCandidates(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         while true {
             let candidates = candidates
@@ -96,7 +102,7 @@ package final class MatchingRecords: RecordVisitor {
         }
     }
 
-    /// Counts the remaining matching records; stops at `enough`.
+    /// Counts the remaining matching records, up to `enough`.
     func count(upTo enough: Int) throws(StoreError) -> Int {
         var matches = 0
         guard enough > 0 else { return 0 }
@@ -105,7 +111,7 @@ package final class MatchingRecords: RecordVisitor {
             _ = try inStrides { (count) throws(StoreError) in
                 let isMore = try source.visit { record in
                     count &+= 1
-                    // Without a branch: whether a record matches cannot be predicted.
+                    // Without a branch, because branch prediction fails for matches.
                     matches &+= quick.matches(record, evaluator: evaluator) ? 1 : 0
                     return matches < enough && count < FetchCancellation.stride
                 }
@@ -120,13 +126,13 @@ package final class MatchingRecords: RecordVisitor {
         return matches
     }
 
-    /// Looks at the records of the source, and regularly checks whether the task was cancelled.
+    /// Examines the records of the source, and regularly checks whether the task was cancelled.
     ///
-    /// - Parameter next: Looks at up to ``FetchCancellation/stride`` of the next records in one
-    ///   closure, which costs less than a closure that calls another for each, and counts them.
-    ///   Returns whether there is more, and whether it is wanted.
+    /// - Parameter next: Examines and counts up to ``FetchCancellation/stride`` of the next records
+    ///   in one closure, which is faster than a nested closure call for each record. Returns
+    ///   whether there are more records, and whether to continue.
     /// - Returns: False after the last record.
-    /// - Throws: What `next` throws; `cancelled`.
+    /// - Throws: The errors of `next`; `cancelled`.
     @inline(__always)
     private func inStrides(
         _ next: (inout Int) throws(StoreError) -> (isMore: Bool, shouldContinue: Bool)
@@ -144,7 +150,9 @@ package final class MatchingRecords: RecordVisitor {
         return false
     }
 
-    /// Throws code `cancelled` in a cancelled task; then no records follow.
+    /// Throws `cancelled` if the task is cancelled.
+    ///
+    /// No records follow then.
     private func checkTask() throws(StoreError) {
         guard Task.isCancelled else { return }
         isAtEnd = true
@@ -154,8 +162,9 @@ package final class MatchingRecords: RecordVisitor {
         throw FetchCancellation.error
     }
 
-    /// Checks the other conditions of a candidate and shows it if it matches; returns the result of
-    /// `body`, or true.
+    /// Checks the other conditions of a candidate and passes the candidate on if it matches.
+    ///
+    /// Returns the result of `body`, or true.
     private func show(
         _ candidates: RecordBatch, at index: Int, _ body: (RecordReader) -> Bool
     ) throws(StoreError) -> Bool {
@@ -174,7 +183,7 @@ package final class MatchingRecords: RecordVisitor {
         }
     }
 
-    /// Copies the next records that meet what they decide alone.
+    /// Copies the next records that meet the conditions on the record alone.
     private func findCandidates() {
         candidates.removeAll()
         askedCount = 0

@@ -1,23 +1,25 @@
 public import RoostCore
 
-/// Answers a fetch request by reading records one after the other: the plan that always works.
+/// Executes a fetch request by reading all records in sequence, which works for every request.
 ///
-/// Without sort descriptors it streams. An order that needs keys (``RecordSortOrder/needsKeys``)
-/// has one for each record that is kept. With a limit it keeps at most about twice as many records
-/// as offset and limit ask for; with an order and no limit it keeps all matching records, packed.
+/// Without sort descriptors, records are streamed. If the order needs keys
+/// (``RecordSortOrder/needsKeys``), each buffered record has a key. With a limit, the fetch buffers
+/// at most about twice as many records as offset plus limit. With an order and no limit, it buffers
+/// all matching records, packed.
 public final class ScanningFetch: FillingRecordCursor {
     private let source: MatchingRecords
     private let order: RecordSortOrder
-    /// The sort by computed keys; nil if the records show the order themselves.
+    /// The sort by computed keys; nil if the records can be compared directly.
     private let keyed: KeyedSort?
     private let offset: Int
     private let limit: Int?
     private var skipped = 0
     private var given = 0
-    /// The records that an ordered fetch has kept, and their order once all records were read.
+    /// The buffered records of an ordered fetch, and their order after all records were read.
     private var kept: RecordBatch
     private var keptOrder: [Int]?
-    /// Once enough were read, a copy of the last record that can still be wanted; else empty.
+    /// A copy of the last buffered record that the result can still contain; empty until enough
+    /// records were read.
     private var bound: RecordBatch
 
     /// Prepares a fetch over the records of a cursor.
@@ -25,9 +27,10 @@ public final class ScanningFetch: FillingRecordCursor {
     /// - Parameters:
     ///   - request: The request.
     ///   - model: The model of the store.
-    ///   - source: The records of the requested entity in ascending key order; others are left out.
-    ///   - graph: The related objects; without one, a predicate that asks for them throws code
-    ///     `unsupported`.
+    ///   - source: The records of the requested entity in ascending key order. Records of other
+    ///     entities are skipped.
+    ///   - graph: The source of related objects. Without it, a predicate that uses related objects
+    ///     throws `unsupported`.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and
     ///   ``RecordSortOrder``.
     public convenience init(
@@ -36,16 +39,16 @@ public final class ScanningFetch: FillingRecordCursor {
         try self.init(request, model: model, visiting: CursorVisitor(source, model: model), graph: graph)
     }
 
-    /// Prepares a fetch over records that are looked at where they are.
+    /// Prepares a fetch over records that are visited in place.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - model: The model of the store.
-    ///   - source: The records of the requested entity in ascending key order; others are left out.
-    ///     A request without sort descriptors gives them in the order in which they come, whichever
-    ///     that is.
-    ///   - graph: The related objects; without one, a predicate that asks for them throws code
-    ///     `unsupported`.
+    ///   - source: The records of the requested entity in ascending key order. Records of other
+    ///     entities are skipped. A request without sort descriptors returns the records in the
+    ///     order of the source, whatever that is.
+    ///   - graph: The source of related objects. Without it, a predicate that uses related objects
+    ///     throws `unsupported`.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and
     ///   ``RecordSortOrder``.
     package convenience init(
@@ -55,13 +58,13 @@ public final class ScanningFetch: FillingRecordCursor {
         self.init(try CheckedFetchRequest(request, model: model), visiting: source, graph: graph)
     }
 
-    /// Prepares a fetch whose predicate and order were compiled before.
+    /// Prepares a fetch of a compiled request.
     ///
     /// - Parameters:
-    ///   - checked: The request.
+    ///   - checked: The compiled request.
     ///   - source: The records, as for ``init(_:model:visiting:graph:)``.
-    ///   - graph: The related objects; without one, a predicate that asks for them throws code
-    ///     `unsupported`.
+    ///   - graph: The source of related objects. Without it, a predicate that uses related objects
+    ///     throws `unsupported`.
     package init(_ checked: CheckedFetchRequest, visiting source: any RecordVisitor, graph: (any ObjectGraph)? = nil) {
         let (request, model, order) = (checked.request, checked.model, checked.order)
         self.order = order
@@ -79,7 +82,7 @@ public final class ScanningFetch: FillingRecordCursor {
         super.init(model: model)
     }
 
-    /// Counts the records that a request gives, limit and offset included, by reading all of
+    /// Counts the records that a request returns, with limit and offset applied, by reading all of
     /// `source`.
     public static func count(
         _ request: FetchRequest, model: ManagedObjectModel, source: any RecordCursor, graph: (any ObjectGraph)? = nil
@@ -87,18 +90,18 @@ public final class ScanningFetch: FillingRecordCursor {
         try count(request, model: model, visiting: CursorVisitor(source, model: model), graph: graph)
     }
 
-    /// Counts the records that a request gives, limit and offset included, by looking at all of
+    /// Counts the records that a request returns, with limit and offset applied, by visiting all of
     /// `source`.
     package static func count(
         _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor,
         graph: (any ObjectGraph)? = nil
     ) throws(StoreError) -> Int {
-        // The order does not change a count, but a wrong one is an error all the same.
+        // The order does not affect the count, but an invalid order is still an error.
         try count(try CheckedFetchRequest(request, model: model), visiting: source, graph: graph)
     }
 
-    /// The number of records that a compiled request gives, limit and offset included, by looking
-    /// at all of `source`.
+    /// Counts the records that a compiled request returns, with limit and offset applied, by
+    /// visiting all of `source`.
     package static func count(
         _ checked: CheckedFetchRequest, visiting source: any RecordVisitor, graph: (any ObjectGraph)? = nil
     ) throws(StoreError) -> Int {
@@ -109,7 +112,7 @@ public final class ScanningFetch: FillingRecordCursor {
         return request.fetchLimit.map { min($0, remaining) } ?? remaining
     }
 
-    /// The number of records of the source that were looked at so far.
+    /// The number of records of the source that were examined so far.
     package var visitedCount: Int { source.visitedCount }
 
     /// Adds the next records in the request's order.
@@ -119,7 +122,7 @@ public final class ScanningFetch: FillingRecordCursor {
             return order.isByKey ? try stream(into: &batch) : try fillSorted(&batch)
         } catch {
             guard error.damagedObject == nil, !batch.isEmpty else { throw error }
-            // The records before the error were found.
+            // The batch contains the records before the error, so the error is thrown later.
             end(with: error)
             return false
         }
@@ -143,7 +146,7 @@ public final class ScanningFetch: FillingRecordCursor {
     }
 
     private func fillSorted(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
-        // After a damaged record the next call continues reading.
+        // After a damaged record, the next call continues reading.
         if keptOrder == nil { try readAndSort() }
         guard let order = keptOrder else { return false }
         while offset < order.count - given, limit.map({ given < $0 }) ?? true {
@@ -154,9 +157,9 @@ public final class ScanningFetch: FillingRecordCursor {
         return false
     }
 
-    /// Reads all matching records, keeps those within reach of offset and limit, and sorts them.
+    /// Reads all matching records, keeps those that offset and limit can reach, and sorts them.
     ///
-    /// Continues where an error interrupted it.
+    /// After an error, the next call continues reading.
     private func readAndSort() throws(StoreError) {
         try FetchCancellation.check()
         let needed = Window(offset: offset, limit: limit).reach
@@ -166,7 +169,7 @@ public final class ScanningFetch: FillingRecordCursor {
         defer { (self.kept, self.bound) = (kept, bound) }
         var isMore = needed != 0
         while isMore {
-            // Most records of a long scan come after the bound, and their first bytes show it.
+            // In a long scan, most records come after the bound, and their first bytes show this.
             let highest = bound.isEmpty ? UInt64.max : bound.withRecord(at: 0) { order.leadingNumber(of: $0) }
             isMore = try source.visit(upTo: highest, in: order) { record in
                 if !bound.isEmpty, order.leadingNumber(of: record) == highest,
@@ -188,7 +191,7 @@ public final class ScanningFetch: FillingRecordCursor {
         keptOrder = try kept.indices(in: order)
     }
 
-    /// Moves a batch out of a property, so that it is changed in place elsewhere.
+    /// Moves a batch out of a property, so that it can be changed in place elsewhere.
     private func take(_ batch: inout RecordBatch) -> RecordBatch {
         let taken = batch
         batch = RecordBatch(model: taken.model)
@@ -197,8 +200,9 @@ public final class ScanningFetch: FillingRecordCursor {
 }
 
 extension RecordBatch {
-    /// The positions of the records in the given order; throws code `cancelled` in a task that is
-    /// cancelled meanwhile.
+    /// Returns the indexes of the records in the given order.
+    ///
+    /// Throws `cancelled` if the task is cancelled meanwhile.
     func indices(in order: RecordSortOrder) throws(StoreError) -> [Int] {
         try withReaders { (reader) throws(StoreError) in
             var indices = Array(0..<count)

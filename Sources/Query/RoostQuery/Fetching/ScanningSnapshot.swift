@@ -1,19 +1,19 @@
 public import RoostCore
 
-/// A snapshot that derives everything from reading its records one after another.
+/// A snapshot that implements every query by reading its records in sequence.
 ///
-/// For stores that have no index: files of foreign formats, stores of a few thousand objects. They
-/// implement ``StoreSnapshot/records(of:after:)`` and, for a model with to-many relationships that
-/// have no to-one inverse, ``StoreSnapshot/links(of:after:)``. Every default here reads a whole
-/// entity, or all links of a relationship; a store that has a faster way implements the method
-/// itself.
+/// For stores without indexes: files of foreign formats, and stores of a few thousand objects. A
+/// conforming type implements ``StoreSnapshot/records(of:after:)``. If the model has to-many
+/// relationships without a to-one inverse, it also implements ``StoreSnapshot/links(of:after:)``.
+/// Every default implementation reads a whole entity, or all links of a relationship. If your store
+/// has a faster way, implement the method.
 public protocol ScanningSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot {
-    /// Throws code `closed` after ``StoreSnapshot/close()``, and after that of the store.
+    /// Throws `closed` if the snapshot or the store is closed.
     func requireOpen() throws(StoreError)
 }
 
 extension ScanningSnapshot {
-    /// Returns nil: no tally is recorded.
+    /// Returns nil, because no tally is recorded.
     public func recordedTally() throws(StoreError) -> StoreTally? {
         try requireOpen()
         return nil
@@ -25,9 +25,9 @@ extension ScanningSnapshot {
         return [:]
     }
 
-    /// Returns the highest key there is.
+    /// Returns the highest key of the entity's hierarchy.
     ///
-    /// - Complexity: O(*n*) in the records of the hierarchy.
+    /// - Complexity: O(*n*), where *n* is the number of records of the hierarchy.
     public func lastKey(of entity: EntityName) throws(StoreError) -> Int64 {
         try requireOpen()
         let root = try model.requireEntity(entity).root
@@ -40,30 +40,32 @@ extension ScanningSnapshot {
         return last
     }
 
-    /// Reads the records with these IDs, in this order.
+    /// Reads the records with the given IDs, in the order of the IDs.
     ///
-    /// - Complexity: O(*n*) in the records of the hierarchies of the IDs; the records found are
-    ///   kept in memory.
+    /// - Complexity: O(*n*), where *n* is the number of records of the hierarchies of the IDs. The
+    ///   records that are found are held in memory.
     public func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
         try requireOpen()
         return try LookupCursor(self, ids: ids)
     }
 
-    /// Returns no links: a model whose to-many relationships all have a to-one inverse needs none.
+    /// Returns no links.
     ///
-    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship without
-    ///   links of its own.
+    /// A model needs none if each of its to-many relationships has a to-one inverse.
+    ///
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship that does
+    ///   not store links.
     public func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
         try requireOpen()
         _ = try model.requireLinkRelationship(relationship)
         return ListedLinks(self, relationship: try model.requireRelationship(relationship).number, links: [])
     }
 
-    /// Reads the destinations of the to-many `relationship` of one object, in its order (place,
-    /// then key) or in key order.
+    /// Reads the destinations of a to-many relationship of an object, in the order of the
+    /// relationship (place, then key) or in key order.
     ///
-    /// - Complexity: O(*n*) in the records of the destination, or in the links of the relationship;
-    ///   the object's own are kept in memory.
+    /// - Complexity: O(*n*), where *n* is the number of records of the destination or of links of
+    ///   the relationship. The object's own links are held in memory.
     public func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
         try requireOpen()
         let relationship = try model.requireRelationship(relationship)
@@ -88,23 +90,24 @@ extension ScanningSnapshot {
         return ListedLinks(self, relationship: relationship.number, links: links)
     }
 
-    /// Reads the records that a request asks for, in its order, by reading all of the entity.
+    /// Reads the records that a request returns, in its order, by reading all records of the
+    /// entity.
     public func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
         ScanningFetch(request, visiting: try source(of: request), graph: objectGraph())
     }
 
-    /// Counts the records that ``fetch(_:)`` would give, by reading all of the entity.
+    /// Counts the records that ``fetch(_:)`` returns, by reading all records of the entity.
     public func count(_ request: CheckedFetchRequest) throws(StoreError) -> Int {
         try ScanningFetch.count(request, visiting: try source(of: request), graph: objectGraph())
     }
 
-    /// All records of the request's entity.
+    /// Returns all records of the request's entity.
     private func source(of request: CheckedFetchRequest) throws(StoreError) -> any RecordVisitor {
         try request.requireModel(model)
         return CursorVisitor(try records(of: request.request.entity, after: nil), model: model)
     }
 
-    /// A scan, with the number of records it reads.
+    /// Returns a scan, with the number of records it reads if it is executed.
     public func explain(_ request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         try requireOpen()
         var plan = FetchPlan.scan(request)
@@ -119,8 +122,8 @@ extension ScanningSnapshot {
 
     // MARK: Reading everything
 
-    /// Calls `body` with every record of an entity and its subentities, and `onDamage` with what
-    /// cannot be read.
+    /// Calls `body` with every record of an entity and its subentities, and `onDamage` with every
+    /// damaged record.
     fileprivate func scan(
         _ entity: EntityName, body: (RecordReader) throws(StoreError) -> Void,
         onDamage: (ObjectID, StoreError) throws(StoreError) -> Void = { (_, _) throws(StoreError) in }
@@ -132,7 +135,7 @@ extension ScanningSnapshot {
             do throws(StoreError) {
                 isMore = try cursor.next(into: &batch)
             } catch {
-                // A damaged record is not the end: the cursor continues after it.
+                // After a damaged record, the cursor continues with the next record.
                 guard let damaged = error.damagedObject else { throw error }
                 try onDamage(damaged, error)
                 batch.removeAll()
@@ -158,14 +161,14 @@ extension ScanningSnapshot {
         return links
     }
 
-    /// The stored links of one object.
+    /// Returns the stored links of an object.
     private func stored(_ relationship: ManagedObjectModel.Relationship, from key: Int64) throws(StoreError) -> [Link] {
         let cursor = try links(of: relationship.name, after: nil)
         var batch = LinkBatch(relationship: relationship.number)
         var links: [Link] = []
         while try cursor.next(into: &batch) {
             links += batch.links.filter { $0.source == key }
-            // Of a relationship that is its own inverse each pair is stored once.
+            // A relationship that is its own inverse stores each pair once.
             guard relationship.isReflexive else { continue }
             links += batch.links.filter { $0.target == key && $0.source != key }.map(\.flipped)
         }
@@ -173,7 +176,7 @@ extension ScanningSnapshot {
     }
 }
 
-/// Links that are all in memory.
+/// A cursor over links in memory.
 private final class ListedLinks: FillingLinkCursor {
     private let snapshot: any ScanningSnapshot
     private var links: ArraySlice<Link>
@@ -193,7 +196,7 @@ private final class ListedLinks: FillingLinkCursor {
     }
 }
 
-/// Records by their IDs, found by one pass over each hierarchy that the IDs are of.
+/// A cursor over the records with given IDs, found in one pass over each hierarchy of the IDs.
 private final class LookupCursor: FillingRecordCursor {
     private struct Place: Hashable {
         let root: Int

@@ -1,89 +1,92 @@
 public import RoostCore
 
-// Abilities of snapshots that take a request which was compiled before. Each is a protocol of its
-// own; what programs call is an extension of `StoreSnapshot`, which asks a snapshot that conforms
-// and has an answer for every other one.
+// Optional capabilities of snapshots, which take compiled requests. Each is a protocol. Programs
+// call methods of an extension of `StoreSnapshot`, which use the capability if the snapshot has it
+// and a default implementation otherwise.
 
-/// A snapshot that takes compiled requests, so that none is compiled twice.
+/// A snapshot that takes compiled requests, so that no request is compiled twice.
 ///
-/// It implements these two methods only: those of the contract follow from them.
+/// A conforming type implements only these two methods. `StoreSnapshot`'s own methods follow from
+/// them.
 public protocol CheckedFetchingSnapshot: StoreSnapshot {
-    /// Reads the records that a request asks for, in its order; see ``StoreSnapshot/fetch(_:)``.
+    /// Reads the records that a request returns, in its order; see ``StoreSnapshot/fetch(_:)``.
     ///
     /// - Throws: `modelMismatch` for a request that was compiled for another model.
     func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor
 
-    /// The number of records that ``fetch(_:)`` gives; see ``StoreSnapshot/count(_:)``.
+    /// Counts the records that ``fetch(_:)`` returns; see ``StoreSnapshot/count(_:)``.
     func count(_ request: CheckedFetchRequest) throws(StoreError) -> Int
 }
 
-/// A snapshot that reports how its fetches find their answers.
+/// A snapshot that reports the plans of its fetches.
 public protocol ExplainingSnapshot: StoreSnapshot {
-    /// Reports how ``StoreSnapshot/fetch(_:)`` finds the answer to a request.
+    /// Returns the plan of ``StoreSnapshot/fetch(_:)`` for a request.
     ///
     /// Programs call ``StoreSnapshot/explain(_:executing:)``.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - executing: Whether the fetch is carried out too, which counts how many records and index
-    ///     entries it reads.
-    /// - Returns: The plan; what is in it may change with every release, the answer does not.
-    /// - Throws: As a fetch; when executing, also what its cursor throws.
+    ///   - executing: Whether to execute the fetch too, and count the records and index entries
+    ///     that it reads.
+    /// - Returns: The plan. Its content may change with every release; the result of the fetch does
+    ///   not.
+    /// - Throws: The errors of a fetch. If `executing` is set, also the errors of its cursor.
     func explain(_ request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan
 }
 
-/// A snapshot that finds the IDs of objects without making copies of their records.
+/// A snapshot that finds the IDs of objects without copying their records.
 public protocol IDListingSnapshot: StoreSnapshot {
-    /// Appends the IDs of the objects that a request asks for, in its order, each with its own
-    /// entity.
+    /// Appends the IDs of the objects that a request returns, in its order.
     ///
-    /// Programs call ``StoreSnapshot/objectIDs(_:)``. A damaged record that need not be read is not
-    /// noticed.
+    /// Each ID contains the object's own entity.
+    ///
+    /// Programs call ``StoreSnapshot/objectIDs(_:)``. A damaged record that need not be read causes
+    /// no error.
     func appendIDs(of request: CheckedFetchRequest, to ids: inout [ObjectID]) throws(StoreError)
 }
 
-/// A snapshot that shows records where they lie instead of copying them first.
+/// A snapshot that can show records in place, without copying them.
 package protocol VisitableSnapshot: StoreSnapshot {
-    /// Shows the records that a fetch of the request gives.
+    /// Returns a visitor of the records that the request returns.
     ///
     /// - Parameter request: A request without order, limit and offset.
-    /// - Returns: The records, ascending by key; nil if this snapshot copies them anyway.
-    /// - Throws: As a fetch.
+    /// - Returns: The records in ascending key order; nil if this snapshot copies records in any
+    ///   case.
+    /// - Throws: The errors of a fetch.
     func makeVisitor(_ request: CheckedFetchRequest) throws(StoreError) -> (any RecordVisitor)?
 }
 
-/// A snapshot that knows whole numbers about all objects of a request without making records of
-/// them.
+/// A snapshot that can compute aggregates of whole numbers without reading records.
 package protocol AggregatingSnapshot: StoreSnapshot {
-    /// Computes whole numbers about all objects that a fetch of the request gives.
+    /// Computes aggregates of whole numbers over all objects that the request returns.
     ///
-    /// After an error the caller reads the objects, which may throw another error.
+    /// After an error, the caller reads the objects, which may throw another error.
     ///
     /// - Parameters:
-    ///   - aggregates: What is asked, of attributes of the request's entity.
-    ///   - request: A request without limit and offset; its order does not matter.
-    /// - Returns: The numbers, in the order of `aggregates`; nil if this snapshot cannot know all
-    ///   of them exactly.
-    /// - Throws: As a fetch and its cursor.
+    ///   - aggregates: The aggregates to compute, of attributes of the request's entity.
+    ///   - request: A request without limit and offset. Its order does not matter.
+    /// - Returns: The numbers, in the order of `aggregates`; nil if this snapshot cannot compute
+    ///   all of them exactly.
+    /// - Throws: The errors of a fetch and its cursor.
     func computeNumbers(
         _ aggregates: [WholeNumberAggregate], of request: CheckedFetchRequest
     ) throws(StoreError) -> [Int64?]?
 }
 
 extension CheckedFetchingSnapshot {
-    /// Compiles the request and reads the records that it asks for.
+    /// Compiles the request and reads the records that it returns.
     public func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
         try fetch(try CheckedFetchRequest(request, model: model))
     }
 
-    /// Compiles the request and counts the records that it asks for.
+    /// Compiles the request and counts the records that it returns.
     public func count(_ request: FetchRequest) throws(StoreError) -> Int {
         try count(try CheckedFetchRequest(request, model: model))
     }
 }
 
 extension StoreSnapshot {
-    /// Reads the records that a compiled request asks for, in its order; see
+    /// Reads the records that a compiled request returns, in its order; see
     /// ``StoreSnapshot/fetch(_:)``.
     ///
     /// - Throws: `modelMismatch` for a request that was compiled for another model.
@@ -93,7 +96,7 @@ extension StoreSnapshot {
         return try fetch(request.request)
     }
 
-    /// Counts the records that a compiled request asks for; see ``StoreSnapshot/count(_:)``.
+    /// Counts the records that a compiled request returns; see ``StoreSnapshot/count(_:)``.
     ///
     /// - Throws: `modelMismatch` for a request that was compiled for another model.
     package func count(checked request: CheckedFetchRequest) throws(StoreError) -> Int {
@@ -102,21 +105,23 @@ extension StoreSnapshot {
         return try count(request.request)
     }
 
-    /// Reports how ``StoreSnapshot/fetch(_:)`` finds the answer to a request.
+    /// Returns the plan of ``StoreSnapshot/fetch(_:)`` for a request.
     ///
-    /// For a snapshot that is not an ``ExplainingSnapshot`` it is the plan that reads all objects
-    /// of the entity.
+    /// If the snapshot is not an ``ExplainingSnapshot``, returns the plan that reads all objects of
+    /// the entity.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - executing: Whether the fetch is carried out too.
-    /// - Returns: The plan; what is in it may change with every release, the answer does not.
-    /// - Throws: As ``StoreSnapshot/fetch(_:)``; when executing, also what its cursor throws.
+    ///   - executing: Whether to execute the fetch too.
+    /// - Returns: The plan. Its content may change with every release; the result of the fetch does
+    ///   not.
+    /// - Throws: The errors of ``StoreSnapshot/fetch(_:)``. If `executing` is set, also the errors
+    ///   of its cursor.
     public func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         try explain(checked: try CheckedFetchRequest(request, model: model), executing: executing)
     }
 
-    /// Reports how the answer to a compiled request is found; see ``explain(_:executing:)``.
+    /// Returns the plan for a compiled request; see ``explain(_:executing:)``.
     package func explain(checked request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         if let snapshot = self as? any ExplainingSnapshot {
             return try snapshot.explain(request, executing: executing)
@@ -125,18 +130,20 @@ extension StoreSnapshot {
         return FetchPlan.scan(request)
     }
 
-    /// The IDs of the objects that a request asks for, in its order, each with its own entity.
+    /// Returns the IDs of the objects that a request returns, in its order.
     ///
-    /// Takes 16 bytes of memory for each. An ``IDListingSnapshot`` makes no copies of the records,
-    /// and reads none where an index is enough; a damaged record that it need not read is not
-    /// noticed. For others it costs what ``fetch(_:)`` does.
+    /// Each ID contains the object's own entity.
     ///
-    /// - Throws: As ``fetch(_:)`` and its cursor.
+    /// Uses 16 bytes of memory for each ID. An ``IDListingSnapshot`` does not copy records, and
+    /// reads no records if an index is enough; a damaged record that it need not read causes no
+    /// error. For other snapshots the cost is that of ``fetch(_:)``.
+    ///
+    /// - Throws: The errors of ``fetch(_:)`` and its cursor.
     public func objectIDs(_ request: FetchRequest) throws(StoreError) -> [ObjectID] {
         try objectIDs(checked: try CheckedFetchRequest(request, model: model))
     }
 
-    /// The IDs of the objects that a compiled request asks for; see ``objectIDs(_:)``.
+    /// Returns the IDs of the objects that a compiled request returns; see ``objectIDs(_:)``.
     package func objectIDs(checked request: CheckedFetchRequest) throws(StoreError) -> [ObjectID] {
         var ids: [ObjectID] = []
         if let snapshot = self as? any IDListingSnapshot {
@@ -147,13 +154,14 @@ extension StoreSnapshot {
         return ids
     }
 
-    /// Shows the records that a fetch of the request gives where they lie; nil if the store copies
-    /// them anyway.
+    /// Returns a visitor that shows the records of the request in place; nil if the snapshot copies
+    /// records in any case.
     package func visitor(_ request: CheckedFetchRequest) throws(StoreError) -> (any RecordVisitor)? {
         try (self as? any VisitableSnapshot)?.makeVisitor(request)
     }
 
-    /// Whole numbers about all objects of a request; nil if the store does not know all of them.
+    /// Computes aggregates of whole numbers over all objects of a request; nil if the snapshot
+    /// cannot compute all of them.
     package func wholeNumbers(
         _ aggregates: [WholeNumberAggregate], of request: CheckedFetchRequest
     ) throws(StoreError) -> [Int64?]? {
@@ -162,7 +170,7 @@ extension StoreSnapshot {
 }
 
 extension RecordCursor {
-    /// Appends the IDs of the records that are left.
+    /// Appends the IDs of the remaining records.
     package func appendIDs(to ids: inout [ObjectID], model: ManagedObjectModel) throws(StoreError) {
         var batch = RecordBatch(model: model)
         while try next(into: &batch) { for index in 0..<batch.count { ids.append(batch.id(at: index)) } }

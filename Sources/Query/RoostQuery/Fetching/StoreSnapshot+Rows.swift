@@ -1,28 +1,30 @@
 public import RoostCore
 
 extension StoreSnapshot {
-    /// Reads the rows that a request asks for: values in named columns instead of objects.
+    /// Reads the rows that a request returns: values in named columns instead of objects.
     ///
-    /// Without aggregates and groups, each object gives one row, in the order of the request; rows
-    /// stream, and only requested columns are decoded. With aggregates and no groups, there is
-    /// exactly one row, even without objects. With groups, each group gives one row, ordered by the
-    /// sort descriptors, then by the lowest key of the group's objects; all objects are read before
-    /// the first row, and memory is one entry for each group (median, mode and standard deviation
-    /// keep every value).
+    /// Without aggregates and groups, each object gives one row, in the order of the request. Rows
+    /// are streamed, and only requested columns are decoded. With aggregates and no groups, there
+    /// is exactly one row, even without objects. With groups, each group gives one row. The rows
+    /// are ordered by the sort descriptors, then by the lowest key of the group's objects. All
+    /// objects are read before the first row. The memory is one entry for each group, but median,
+    /// mode and standard deviation keep every value.
     ///
     /// The value of a to-one relationship is the ID of its object. A key path through an empty or
     /// dangling relationship is null. If an order, `havingPredicate` or `propertiesToGroupBy` uses
     /// the name of a column, it refers to the column. Offset and limit count rows. Sums of whole
-    /// numbers and decimals are exact, rounded once to the 38 digits of a decimal; floating-point
-    /// numbers are added in key order, so that every store gives the same rows, bit for bit.
+    /// numbers and decimals are exact, and are rounded once to the 38 digits of a decimal.
+    /// Floating-point numbers are added in key order, so that every store returns the same rows,
+    /// bit for bit.
     ///
-    /// An order by a column that is an expression keeps all rows (with a limit about twice as many
-    /// as the limit); distinct rows keep a key each.
+    /// An order by a column that is an expression buffers all rows, or about twice the limit.
+    /// Distinct rows need a key for each row.
     ///
     /// - Throws: Before the first row: `unknownEntity`, `unknownProperty`; `invalidRequest`, naming
     ///   the cause, for a column with many values, a column that is neither grouped nor an
-    ///   aggregate beside such columns, a condition on groups without groups, an order by a value
-    ///   that a grouped row does not have, and anything that ``fetch(_:)`` refuses.
+    ///   aggregate in a request with groups or aggregates, a condition on groups without groups, an
+    ///   order by a value that a grouped row does not have, and any other request that
+    ///   ``fetch(_:)`` refuses.
     /// - Complexity: That of ``fetch(_:)``, plus reading each object that columns refer to at most
     ///   once for each batch.
     public func rows(_ request: RowRequest) throws(StoreError) -> any RowCursor {
@@ -47,10 +49,9 @@ extension StoreSnapshot {
         return rows
     }
 
-    /// Explains how the store finds the objects that rows are made of, as ``explain(_:executing:)``
-    /// does.
+    /// Returns the plan for the objects of the rows, as ``explain(_:executing:)`` does.
     ///
-    /// - Throws: As ``rows(_:)``.
+    /// - Throws: The errors of ``rows(_:)``.
     package func explainRows(_ request: RowRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         try explain(try RowPlan(request, model: model).request, executing: executing)
     }

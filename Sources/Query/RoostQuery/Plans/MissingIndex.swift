@@ -1,12 +1,12 @@
 package import RoostCore
 
-/// The attribute that an index would help to find objects by.
+/// The attribute for which an index would make a request faster.
 package enum MissingIndex {
-    /// Returns the first attribute, as `Artist.country`, that a condition compares without an
-    /// index.
+    /// Returns the first attribute, in the form `Artist.country`, that a condition compares without
+    /// an index.
     ///
     /// - Parameters:
-    ///   - plan: The way in which the store finds the objects.
+    ///   - plan: The plan of the request.
     ///   - request: The request with the condition.
     ///   - model: The model of the store.
     /// - Returns: The attribute; nil if the store uses an index or a relationship, or if an index
@@ -34,7 +34,7 @@ package enum MissingIndex {
         return nil
     }
 
-    /// Whether the objects that match are neighbors in an index by the value.
+    /// Whether an index can find the matching objects as one contiguous range, or as a few.
     private static func canUseIndex(_ comparison: FetchRequest.Comparison) -> Bool {
         guard comparison.options.isEmpty, comparison.modifier != .all else { return false }
         switch comparison.operator {
@@ -43,7 +43,7 @@ package enum MissingIndex {
         }
     }
 
-    /// Whether an index or a uniqueness constraint of the entity begins with a property.
+    /// Whether an index or a uniqueness constraint of the entity begins with the given property.
     package static func isIndexed(_ name: String, of entity: ManagedObjectModel.Entity) -> Bool {
         entity.fetchIndexes.contains { $0.declaration.elements.first?.property == name }
             || entity.uniquenessConstraints.contains { $0.attributes.first == name }

@@ -1,8 +1,8 @@
 package import RoostCore
 
-/// The way in which a request is answered, for programs and for people.
+/// The plan of a request, in a form for programs and for people.
 package struct PlanReport: Encodable {
-    /// One way in which objects are found.
+    /// One access path.
     package struct Access: Encodable {
         let kind: String
         var name: String?
@@ -15,7 +15,7 @@ package struct PlanReport: Encodable {
     let order: String
     let keptAtMost: Int?
     let visited: Int?
-    /// The attribute that an index would help to find objects by.
+    /// The attribute for which an index would make the request faster.
     let missingIndex: String?
 
     package init(_ plan: FetchPlan, missingIndex: String?) {
@@ -40,7 +40,7 @@ package struct PlanReport: Encodable {
         }
     }
 
-    /// The plan in lines, what it is about before each.
+    /// The plan as lines of text, each with a label.
     package var lines: [String] {
         let asksDatabase = access.contains { $0.kind == "statement" }
         var lines = access.map { access in

@@ -3,12 +3,12 @@ public import RoostCore
 extension FetchRequest.Predicate {
     /// Returns the predicate with its variables replaced by values.
     ///
-    /// A variable that a SUBQUERY binds is not replaced there.
+    /// Variables that a SUBQUERY binds are not replaced inside of it.
     ///
-    /// - Parameter variables: The values by the names of the variables, without `$`; additional
+    /// - Parameter variables: The values by the names of the variables, without `$`. Additional
     ///   values are ignored.
-    /// - Returns: The predicate, in which only variables that a SUBQUERY binds are left.
-    /// - Throws: `invalidRequest` naming a variable that has no value.
+    /// - Returns: The predicate. It contains no variables except those that a SUBQUERY binds.
+    /// - Throws: `invalidRequest`, naming a variable that has no value.
     public func substituting(_ variables: [String: Value]) throws(StoreError) -> Self {
         try substituting(Substitution(values: variables))
     }
@@ -36,7 +36,7 @@ extension FetchRequest.Predicate {
 extension FetchRequest.Expression {
     /// Returns the expression with its variables replaced by values.
     ///
-    /// As ``FetchRequest/Predicate/substituting(_:)``.
+    /// See ``FetchRequest/Predicate/substituting(_:)``.
     package func substituting(_ variables: [String: Value]) throws(StoreError) -> Self {
         try substituting(Substitution(values: variables))
     }
@@ -77,7 +77,7 @@ extension FetchRequest.Expression {
     }
 }
 
-/// The values of variables, and the names that stay because a SUBQUERY binds them.
+/// The values of variables, and the names that are not replaced because a SUBQUERY binds them.
 private struct Substitution {
     let values: [String: Value]
     var bound: Set<String> = []

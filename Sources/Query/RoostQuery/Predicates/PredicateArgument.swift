@@ -1,12 +1,12 @@
 public import Foundation
 public import RoostCore
 
-/// A Swift value that can be put into a predicate: for `%@` and the like in its text, and on the
-/// right side of a builder's operators.
+/// A Swift value that can be used in a predicate: for `%@` and other placeholders in a text, and as
+/// the right operand of a builder's operators.
 ///
 /// Strings, numbers, booleans, dates, data, UUIDs, URLs, object IDs, ``Value`` itself, and arrays,
-/// sets and optionals of them. Dates and the like are never read from strings here: what is given
-/// is what is compared.
+/// sets and optionals of them conform. Strings are never converted to dates or other types: a value
+/// is compared as it is.
 ///
 /// ```swift
 /// enum Genre: String, PredicateArgument {
@@ -31,7 +31,7 @@ extension Bool: PredicateArgument {
 }
 
 extension FixedWidthInteger where Self: PredicateArgument {
-    /// The number as a constant: an integer of 64 bits, or a decimal where it is larger.
+    /// The number as a constant: a 64-bit integer, or a decimal if it is larger.
     public var predicateExpression: FetchRequest.Expression {
         if let number = Int64(exactly: self) { return .constant(.int(number)) }
         if let number = DecimalNumber(utf8: String(self).utf8) { return .constant(.decimal(number.decimal)) }
@@ -116,6 +116,6 @@ extension Array: PredicateArgument where Element: PredicateArgument {
 }
 
 extension Set: PredicateArgument where Element: PredicateArgument {
-    /// The elements as a list, in no order.
+    /// The elements as a list, in unspecified order.
     public var predicateExpression: FetchRequest.Expression { .aggregate(map(\.predicateExpression)) }
 }

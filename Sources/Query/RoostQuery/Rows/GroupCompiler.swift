@@ -1,15 +1,16 @@
 internal import RoostCore
 
-/// Compiles what grouped rows show: what they are grouped by and aggregates become variables of a
-/// program that knows no record.
+/// Compiles the columns of grouped rows.
+///
+/// Grouping keys and aggregates become variables of a program that reads no record.
 struct GroupCompiler {
     private let properties: [FetchRequest.FetchedProperty]
     private let keys: [FetchRequest.Expression]
     private let entity: ManagedObjectModel.Entity
     private let model: ManagedObjectModel
-    /// Compiles what keys and aggregates ask of records.
+    /// Compiles the expressions that keys and aggregates evaluate for records.
     private(set) var records: RowCompiler
-    /// Compiles what is made of them.
+    /// Compiles the expressions of keys and aggregates.
     private var compiler: PredicateCompiler
     private(set) var keySources: [RowSource] = []
     private var keyTypes: [PredicateType] = []
@@ -20,7 +21,7 @@ struct GroupCompiler {
     private var aggregateExpressions: [FetchRequest.Expression] = []
     private var aggregateTypes: [PredicateType] = []
     private var shownTypes: [AttributeType?] = []
-    /// The keys' expressions, the names of columns replaced.
+    /// The expressions of the keys, with the names of columns replaced.
     private var keyExpressions: [FetchRequest.Expression] = []
 
     init(
@@ -51,7 +52,7 @@ struct GroupCompiler {
         }
     }
 
-    /// Compiles a column, or what rows are sorted by.
+    /// Compiles a column, or an expression by which rows are sorted.
     mutating func column(
         _ expression: FetchRequest.Expression, name: String, isOrder: Bool = false
     ) throws(StoreError) -> (RowPlan.GroupedColumn, PredicateType.Kind, AttributeType?) {
@@ -81,7 +82,7 @@ struct GroupCompiler {
 
     // MARK: Variables
 
-    /// The names of keys and aggregates, which errors show.
+    /// The names of keys and aggregates, for error messages.
     private var keyNames: [String] = []
     private var aggregateNames: [String] = []
 
@@ -90,7 +91,7 @@ struct GroupCompiler {
     private func keyIndex(named name: String) -> Int? { keyNames.firstIndex(of: name) }
     private func aggregateIndex(named name: String) -> Int? { aggregateNames.firstIndex(of: name) }
 
-    /// A name that no key and no aggregate has.
+    /// Returns a name that no key or aggregate uses yet.
     private func newName(_ expression: FetchRequest.Expression) -> String {
         var name = expression.label
         while keyNames.contains(name) || aggregateNames.contains(name) { name += "'" }
@@ -99,28 +100,29 @@ struct GroupCompiler {
 
     // MARK: Rewriting
 
-    /// The place of an expression.
+    /// The context of an expression.
     private enum Place {
         case column(String)
         case order(String)
         case having
     }
 
-    /// The expression of the column with this name, or what it is itself.
+    /// Returns the expression of the column with the same name, or the expression itself.
     private func withoutAlias(_ expression: FetchRequest.Expression) -> FetchRequest.Expression {
         guard case .keyPath(let names) = expression else { return expression }
         let name = names.joined(separator: ".")
         return properties.first { $0.name == name }?.expression ?? expression
     }
 
-    /// Replaces keys and aggregates by variables; throws if the expression names other properties
-    /// of an object.
+    /// Replaces keys and aggregates by variables.
+    ///
+    /// Throws if the expression contains other properties of an object.
     private mutating func rewrite(
         _ expression: FetchRequest.Expression, place: Place, depth: Int = 0
     ) throws(StoreError) -> FetchRequest.Expression {
         try compiler.requireDepthHere(depth)
         if case .having = place {
-            // A column's name stands for what the column shows, before it is that of a property.
+            // A column name takes precedence over a property name.
             let column = withoutAlias(expression)
             if column != expression { return try rewrite(column, place: .column(expression.label), depth: depth) }
         }
@@ -137,7 +139,7 @@ struct GroupCompiler {
                 throw StoreError(
                     .invalidRequest, "In the rows of '\(entity.name)', \(FetchRequest.Expression.manyOfEach(names))")
             }
-            // A name that does not exist is reported first.
+            // Report an unknown name before a property that is not grouped.
             _ = try ResolvedPath(names, from: entity.number, model: model)
             throw ungrouped(names.joined(separator: "."), place: place)
         case .path(of: let start, let names):
@@ -238,21 +240,23 @@ struct GroupCompiler {
 }
 
 extension FetchRequest.Expression {
-    /// The function and the argument, where this is an aggregate: a function over many values whose
-    /// argument has one for each object.
+    /// Returns the function and its argument if this is an aggregate: a function of many values
+    /// whose argument has one value for each object.
     func aggregate(
         _ compiler: inout RowCompiler
     ) throws(StoreError) -> (FetchRequest.Function, FetchRequest.Expression)? {
         guard case .function(let function, let arguments) = self, function.isOfMany, let argument = arguments.first,
             arguments.count == 1
         else { return nil }
-        // An aggregate of an aggregate is an error that names it, not a function over one object's
-        // values.
+        // An aggregate of an aggregate is returned too, so that the error names it. It is not a
+        // function of one object's values.
         if try argument.containsAggregate(&compiler) { return (function, argument) }
         return try compiler.isCollection(argument) ? nil : (function, argument)
     }
 
-    /// Whether there is an aggregate in it; throws for an expression that is nested too deep.
+    /// Whether the expression contains an aggregate.
+    ///
+    /// Throws if it is nested too deep.
     func containsAggregate(_ compiler: inout RowCompiler, depth: Int = 0) throws(StoreError) -> Bool {
         try compiler.requireDepthHere(depth)
         let members: [FetchRequest.Expression]
@@ -277,8 +281,9 @@ extension FetchRequest.Expression {
         return false
     }
 
-    /// The name of the expression in messages, and as a column without a name; it shows no
-    /// constants.
+    /// The name of the expression in messages, and of a column without a name.
+    ///
+    /// It contains no constants.
     var label: String {
         switch self {
         case .constant: "…"
@@ -298,11 +303,11 @@ extension FetchRequest.Expression {
         }
     }
 
-    /// Describes the error of a path that begins with an operator and has many values for each
-    /// object.
+    /// Returns a description of the error for a path that begins with an operator and has many
+    /// values for each object.
     static func manyOfEach(_ names: [String]) -> String {
         let (name, rest) = (names.first ?? "", Array(names.dropFirst()))
-        // The last name is what is added up of each object's many; the objects themselves are
+        // The last name is aggregated over the many values of each object. Objects themselves are
         // counted.
         let each = name == "@count" || rest.count == 1 ? rest + ["@count"] : rest.dropLast() + [name] + rest.suffix(1)
         let function = FetchRequest.Expression.keyPath([name, "x"]).withFunctions.label.prefix { $0 != "(" }
@@ -311,8 +316,8 @@ extension FetchRequest.Expression {
             "'\(rest.joined(separator: "."))' has many values for each object, and '\(name)' of a group takes one; write \(whole)(\(each.joined(separator: ".")))."
     }
 
-    /// The same with functions instead of operators that begin a path: `@sum.length` as
-    /// `sum(length)`.
+    /// The expression with a function instead of an operator at the beginning of a path:
+    /// `@sum.length` becomes `sum(length)`.
     var withFunctions: FetchRequest.Expression {
         guard case .keyPath(let names) = self, let first = names.first,
             let collectionOperator = FetchRequest.CollectionOperator(rawValue: first)
@@ -331,7 +336,9 @@ extension FetchRequest.Expression {
 }
 
 extension FetchRequest.Predicate {
-    /// Whether there is an aggregate in it; throws for a predicate that is nested too deep.
+    /// Whether the predicate contains an aggregate.
+    ///
+    /// Throws if it is nested too deep.
     func containsAggregate(_ compiler: inout RowCompiler, depth: Int) throws(StoreError) -> Bool {
         try compiler.requireDepthHere(depth)
         switch self {

@@ -1,9 +1,10 @@
 internal import RoostCore
 
-/// A row for each group of the objects of a fetch, in the order of their first objects.
+/// A cursor with a row for each group of the objects of a fetch, in the order of the groups' first
+/// objects.
 ///
-/// Reads all objects before the first row, unless the store knows the aggregates without it. Memory
-/// is one entry for each group; median, mode and standard deviation keep every value.
+/// Reads all objects before the first row, unless the store computes the aggregates. The memory is
+/// one entry for each group, but median, mode and standard deviation keep every value.
 final class GroupedRows: RowCursor {
     let columns: [String]
     let types: [AttributeType?]
@@ -13,22 +14,24 @@ final class GroupedRows: RowCursor {
     private let groupEvaluator: PredicateEvaluator
     private let aggregates: [any RowAggregate]
     private var groups = KeyTable()
-    /// The key values of the first object of each group, group after group.
+    /// The key values of all groups, in group order.
+    ///
+    /// They are those of each group's first object.
     private var keyValues: [Value] = []
     private var read: RecordBatch
-    /// The records in the store's memory, once they were requested; nil if the store copies them.
+    /// The visitor of records in place, after it was requested; nil if the store copies records.
     private var visitor: (any RecordVisitor)?
     private var asked = false
     private var isRead = false
     private var isAtEnd = false
     private var given = 0
 
-    /// The objects that groups are made of.
+    /// The objects of the groups.
     struct Source {
-        /// The snapshot, which may know aggregates of all objects.
+        /// The snapshot, which may be able to compute aggregates over all objects.
         let snapshot: any StoreSnapshot
         let request: CheckedFetchRequest
-        /// The records that the request asks for.
+        /// The records that the request returns.
         let records: any RecordCursor
     }
 
@@ -45,7 +48,7 @@ final class GroupedRows: RowCursor {
         batch.removeAll()
         batch.columns = columns
         guard !isAtEnd else { return false }
-        // Continues where a damaged object interrupted it.
+        // After a damaged object, the next call continues reading.
         if !isRead {
             if asked || !ask() { try readAll() }
             isRead = true
@@ -66,10 +69,12 @@ final class GroupedRows: RowCursor {
 
     // MARK: Reading
 
-    /// Asks the store for all aggregates; returns false unless it knows all of them.
+    /// Requests all aggregates from the store.
     ///
-    /// After an error, reading the objects shows more: which one is damaged, and the aggregates of
-    /// the others.
+    /// Returns false unless the store can compute all of them.
+    ///
+    /// Ignores errors, because reading the objects gives more: the damaged object, and the
+    /// aggregates of the other objects.
     private func ask() -> Bool {
         asked = true
         var questions: [WholeNumberAggregate] = []
@@ -120,8 +125,9 @@ final class GroupedRows: RowCursor {
         }
     }
 
-    /// Looks at the records where they lie, for one aggregate of a field; false where they must be
-    /// copied.
+    /// Visits the records in place, for a single aggregate of a field.
+    ///
+    /// Returns false if records must be copied.
     private func readInPlace() throws(StoreError) -> Bool {
         guard grouping.isWhole, aggregates.count == 1, let aggregate = aggregates[0] as? any FieldAggregate else {
             return false
@@ -137,7 +143,7 @@ final class GroupedRows: RowCursor {
         return true
     }
 
-    /// Finds the group of each record.
+    /// Determines the group of each record.
     private func number(_ batch: RecordBatch, numbers: inout [Int]) throws(StoreError) {
         guard !grouping.isWhole else {
             if numbers.count > batch.count { numbers.removeLast(numbers.count - batch.count) }
@@ -161,7 +167,7 @@ final class GroupedRows: RowCursor {
 
     // MARK: Rows
 
-    /// Appends the row of a group, if it meets the condition.
+    /// Appends the row of a group if the group meets the condition.
     private func append(_ group: Int, to batch: inout RowBatch) throws(StoreError) {
         groupEvaluator.begin(nil)
         let keys = keyValues[(group * grouping.keys.count)..<((group + 1) * grouping.keys.count)]
@@ -191,7 +197,7 @@ final class GroupedRows: RowCursor {
 }
 
 extension RowPlan.Grouping {
-    /// Whether a column is made of what the group has.
+    /// Whether a column is an expression of keys and aggregates.
     var hasExpressions: Bool {
         columns.contains { column in
             if case .expression = column { return true }

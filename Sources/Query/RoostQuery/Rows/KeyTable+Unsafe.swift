@@ -1,16 +1,16 @@
 internal import CXXHash
 internal import RoostCore
 
-/// Keys, each once, numbered from 0 in the order of their insertion.
+/// A table of unique keys, numbered from 0 in the order of their insertion.
 struct KeyTable {
-    /// Different in each process, so that chosen data cannot make all keys collide.
+    /// Random in each process, so that no data can be crafted to make all keys collide.
     private static let seed = UInt64.random(in: .min ... .max)
 
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
     private var hashes: [UInt64] = []
-    /// The numbers of keys by their hash, each in the first free place from there on; −1 marks a
-    /// free place.
+    /// The numbers of keys by hash, each in the first free place from its hash on; −1 marks a free
+    /// place.
     private var places = [Int32](repeating: -1, count: 64)
 
     /// The number of keys.

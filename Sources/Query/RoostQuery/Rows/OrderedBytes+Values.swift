@@ -2,7 +2,9 @@ internal import Foundation
 internal import RoostCore
 
 extension OrderedBytes {
-    /// Appends a decoded value; numbers of all types have one order.
+    /// Appends a decoded value.
+    ///
+    /// Numbers of all types have a common order.
     static func append(
         _ value: Value, options: FetchRequest.Comparison.Options, model: ManagedObjectModel, to key: inout [UInt8]
     ) {
@@ -19,7 +21,7 @@ extension OrderedBytes {
         case .data(let data): append(data, to: &key)
         case .uuid(let uuid): append(uuid, to: &key)
         case .objectID(let id):
-            // Keys are those of a hierarchy.
+            // Keys are unique within a hierarchy.
             append(.object(root: model.entity(id.entity)?.root ?? -1, key: id.key), options: [], to: &key)
         case .composite(let elements):
             for (name, value) in elements.sorted(by: { $0.key < $1.key }) where !value.isNull {
@@ -31,7 +33,9 @@ extension OrderedBytes {
         }
     }
 
-    /// Appends what an expression gave; numbers of all types have one order.
+    /// Appends the value of an expression.
+    ///
+    /// Numbers of all types have a common order.
     static func append(
         _ operand: PredicateOperand, options: FetchRequest.Comparison.Options, to key: inout [UInt8]
     ) {
@@ -51,8 +55,8 @@ extension OrderedBytes {
         }
     }
 
-    /// Appends a number so that those of all types compare by value: the nearest double first, then
-    /// what that left out.
+    /// Appends a number so that numbers of all types are ordered by value: the nearest double,
+    /// followed by the exact decimal value.
     private static func append(number: PredicateOperand, to key: inout [UInt8]) {
         switch number {
         case .integer(let number):
@@ -63,7 +67,8 @@ extension OrderedBytes {
             append(number.isNaN ? .zero : number, to: &key)
         case .double(let number):
             append(number, to: &key)
-            // As a decimal it meets the one of its shortest text, whose nearest double it is.
+            // A double is compared with a decimal as the decimal of its shortest text, whose
+            // nearest double it is.
             let exact = Int64(exactly: number).map { DecimalNumber($0) } ?? DecimalNumber(utf8: "\(number)".utf8)
             append(number.isNaN ? .zero : exact ?? .zero, to: &key)
         default: break

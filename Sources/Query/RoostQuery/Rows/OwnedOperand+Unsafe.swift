@@ -1,12 +1,14 @@
 internal import RoostCore
 
-/// A value in the form in which it compares, with bytes of its own.
+/// An operand that owns its bytes.
 struct OwnedOperand {
     private let constant: Bytes?
-    /// The value; its bytes last as long as this.
+    /// The operand.
+    ///
+    /// Its bytes are valid as long as this value exists.
     let operand: PredicateOperand
 
-    /// Bytes that never move.
+    /// Bytes at a fixed address.
     private final class Bytes {
         let memory: UnsafeMutableRawBufferPointer
 
@@ -18,21 +20,21 @@ struct OwnedOperand {
         deinit { memory.deallocate() }
     }
 
-    /// Null.
+    /// Creates a null operand.
     init() { (constant, operand) = (nil, .null) }
 
-    /// A copy.
+    /// Creates a copy of an operand.
     init(_ operand: PredicateOperand) {
         guard case .bytes(let bytes) = operand else {
             (constant, self.operand) = (nil, operand)
             return
         }
-        // SAFETY: the operand is of use only together with this, which holds its bytes.
+        // SAFETY: the operand is used only together with this value, which owns the bytes.
         let copy = Bytes(bytes)
         (constant, self.operand) = (copy, .bytes(UnsafeRawBufferPointer(copy.memory)))
     }
 
-    /// Runs `body` with the value, whose bytes are held meanwhile.
+    /// Runs `body` with the operand, and keeps its bytes alive meanwhile.
     func withOperand<Result>(_ body: (PredicateOperand) -> Result) -> Result {
         withExtendedLifetime(constant) { body(operand) }
     }

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A row for each object of a fetch.
+/// A cursor with a row for each object of a fetch.
 final class RecordRows: RowCursor {
     let columns: [String]
     let types: [AttributeType?]
@@ -10,10 +10,10 @@ final class RecordRows: RowCursor {
     private var read: RecordBatch
     private var isAtEnd = false
 
-    /// Makes rows of objects.
+    /// Creates a cursor.
     ///
     /// - Parameters:
-    ///   - plan: The columns; columns that only the order needs have no name.
+    ///   - plan: The columns. Columns that only the order needs have no name.
     ///   - records: The objects.
     ///   - evaluator: The evaluator of the plan's program.
     init(_ plan: RowPlan, records: any RecordCursor, evaluator: PredicateEvaluator) {

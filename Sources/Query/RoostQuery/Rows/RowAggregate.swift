@@ -1,37 +1,41 @@
 internal import RoostCore
 
-/// An aggregate of all groups: takes the records of a batch, each into its group.
+/// An aggregate for all groups, to which the records of a batch are added.
 ///
-/// Called once for a batch, so that what it does for a record is one small loop.
+/// Called once for each batch, so that the work for each record is one short loop.
 protocol RowAggregate: AnyObject {
     /// Adds the records of a batch in their order.
     ///
     /// - Parameters:
     ///   - batch: The records.
-    ///   - groups: For each of them the number of its group.
+    ///   - groups: The number of the group of each record.
     ///   - groupCount: The number of groups so far.
     ///   - evaluator: The evaluator of expressions.
-    /// - Throws: What the evaluation of an expression throws.
+    /// - Throws: The errors of evaluating an expression.
     func add(_ batch: RecordBatch, groups: [Int], groupCount: Int, evaluator: PredicateEvaluator)
         throws(StoreError)
 
-    /// The value of a group.
+    /// Returns the value for a group.
     func value(of group: Int) -> PredicateOperand
 }
 
-/// An aggregate that follows from whole numbers, which a store may know for all objects together.
+/// An aggregate that can be derived from aggregates of whole numbers, which a store may be able to
+/// compute.
 protocol WholeNumberRowAggregate: RowAggregate {
-    /// The questions whose answers give the aggregate.
+    /// The aggregates of whole numbers that are needed.
     var questions: [WholeNumberAggregate] { get }
 
-    /// Takes the answers to ``questions`` for those of the one group, which has no records then.
+    /// Sets the only group's value from the results for ``questions``.
+    ///
+    /// No records were added then.
     func take(_ answers: [Int64?])
 }
 
-/// An aggregate of a field that the record alone has, which needs no batch.
+/// An aggregate of a field of the record itself, which can visit records in place.
 protocol FieldAggregate: RowAggregate {
-    /// Adds the records that `show` passes on to the only group; its value stays in registers
-    /// meanwhile.
+    /// Adds the records that `show` passes on to the only group.
+    ///
+    /// The value stays in registers meanwhile.
     func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError)
 }
 
@@ -42,7 +46,9 @@ extension FieldAggregate {
     }
 }
 
-/// The number of objects, whatever is counted of them: null counts too.
+/// The number of objects.
+///
+/// Null arguments are counted too.
 final class CountAggregate: WholeNumberRowAggregate {
     private var counts: [Int64] = []
     let questions: [WholeNumberAggregate] = [.objects]
@@ -57,7 +63,7 @@ final class CountAggregate: WholeNumberRowAggregate {
     func value(of group: Int) -> PredicateOperand { .integer(group < counts.count ? counts[group] : 0) }
 }
 
-/// The sum or mean of a field with whole numbers: exact.
+/// The exact sum or mean of a field with whole numbers.
 final class WholeSumAggregate: WholeNumberRowAggregate, FieldAggregate {
     private let slots: PlainArray<FieldSlot?>
     private let isAverage: Bool
@@ -105,7 +111,7 @@ final class WholeSumAggregate: WholeNumberRowAggregate, FieldAggregate {
     }
 }
 
-/// The sum or mean of a field with floating-point numbers, added in the order in which they come.
+/// The sum or mean of a field with floating-point numbers, added in the order of the records.
 final class DoubleSumAggregate: FieldAggregate {
     private let slots: PlainArray<FieldSlot?>
     private let isAverage: Bool
@@ -138,13 +144,13 @@ final class DoubleSumAggregate: FieldAggregate {
     }
 
     func value(of group: Int) -> PredicateOperand {
-        // Of nothing it is the whole number 0, as of fields of any other type.
+        // The sum of no values is the integer 0, as for fields of any other type.
         guard group < sums.count, counts[group] > 0 else { return isAverage ? .null : .integer(0) }
         return .double(isAverage ? sums[group] / Double(counts[group]) : sums[group])
     }
 }
 
-/// The least or greatest of a field with whole numbers.
+/// The minimum or maximum of a field with whole numbers.
 final class WholeExtremeAggregate: WholeNumberRowAggregate, FieldAggregate {
     private let slots: PlainArray<FieldSlot?>
     private let isMaximum: Bool
@@ -195,8 +201,8 @@ final class WholeExtremeAggregate: WholeNumberRowAggregate, FieldAggregate {
 
 /// Any function of any values.
 ///
-/// Least and greatest keep one value for each group; median, mode and standard deviation keep all
-/// of them.
+/// Minimum and maximum keep one value for each group. Median, mode and standard deviation keep all
+/// values.
 final class GeneralAggregate: RowAggregate {
     private let function: FetchRequest.Function
     private let source: RowSource
@@ -255,7 +261,7 @@ final class GeneralAggregate: RowAggregate {
 }
 
 extension Array {
-    /// Appends copies of a value until there are so many.
+    /// Appends copies of `value` until the array has `count` elements.
     @inline(__always)
     fileprivate mutating func extend(to count: Int, with value: Element) {
         if self.count < count { append(contentsOf: repeatElement(value, count: count - self.count)) }

@@ -13,24 +13,26 @@ public import RoostCore
 public struct RowBatch: Sendable {
     /// The names of the columns.
     public internal(set) var columns: [String] = []
-    /// Row after row, the values of each in the order of the columns.
+    /// The values of all rows, row by row, in the order of the columns.
     package internal(set) var values: [Value] = []
     /// The number of rows.
     public internal(set) var count = 0
 
-    /// An empty batch, for a ``RowCursor`` to fill.
+    /// Creates an empty batch for a ``RowCursor`` to fill.
     public init() {}
 
     /// Whether the batch has no rows.
     package var isEmpty: Bool { count == 0 }
 
-    /// The value of the row at `row` in the column at `column`.
+    /// The value in the given row and column.
     public subscript(row: Int, column: Int) -> Value {
         precondition(row >= 0 && row < count && column >= 0 && column < columns.count, "no row or column at this index")
         return values[row * columns.count + column]
     }
 
-    /// The value of a row in the column with this name; throws code `unknownProperty`.
+    /// Returns the value of a row in the column with the given name.
+    ///
+    /// Throws `unknownProperty` for an unknown name.
     public func value(_ column: String, at row: Int) throws(StoreError) -> Value {
         guard let index = columns.firstIndex(of: column) else {
             let hint = nearestName(to: column, among: columns).map { "; did you mean '\($0)'?" } ?? "."
@@ -39,7 +41,7 @@ public struct RowBatch: Sendable {
         return self[row, index]
     }
 
-    /// The values of a row that are not null, by column.
+    /// Returns the values of a row that are not null, by column name.
     public func values(at row: Int) -> [String: Value] {
         var values: [String: Value] = [:]
         for (index, name) in columns.enumerated() where !self[row, index].isNull { values[name] = self[row, index] }
@@ -52,7 +54,7 @@ public struct RowBatch: Sendable {
         count = 0
     }
 
-    /// Appends the first values of a row of another batch, as many as there are columns here.
+    /// Appends a row of another batch, reduced to the columns of this batch.
     mutating func append(_ batch: RowBatch, at row: Int) {
         let start = row * batch.columns.count
         values.append(contentsOf: batch.values[start..<start + columns.count])
@@ -75,15 +77,15 @@ public struct RowBatch: Sendable {
 public protocol RowCursor: AnyObject {
     /// The names of the columns.
     var columns: [String] { get }
-    /// By column, the type of its values; nil where it shows only on them, as that of a sum.
+    /// The types of the columns' values; nil if the type depends on the values, as for some sums.
     var types: [AttributeType?] { get }
 
-    /// Replaces the contents of `batch` by the next rows.
+    /// Replaces the contents of `batch` with the next rows.
     ///
-    /// Returns false, with an empty batch, at the end and ever after.
+    /// Returns false, with an empty batch, at the end and on every later call.
     ///
-    /// - Throws: What reading the objects throws. If the error names an object
-    ///   (``StoreError/damagedObject``), only that object is left out, and the next call continues;
-    ///   after any other error the cursor is at its end.
+    /// - Throws: The errors of reading the objects. If the error names an object
+    ///   (``StoreError/damagedObject``), only that object is skipped, and the next call continues.
+    ///   After any other error the cursor is at its end.
     func next(into batch: inout RowBatch) throws(StoreError) -> Bool
 }

@@ -1,12 +1,14 @@
 internal import RoostCore
 
-/// Compiles the columns' expressions: paths to fields as such, everything else as a program.
+/// Compiles the expressions of columns.
+///
+/// Paths to fields are compiled directly, other expressions to a program.
 struct RowCompiler {
     private(set) var compiler: PredicateCompiler
     private let model: ManagedObjectModel
     private let entity: ManagedObjectModel.Entity
 
-    /// Whether what is nested deep is left to another attempt on a stack of its own; see
+    /// Whether deep nesting throws, so that compilation is repeated on a larger stack; see
     /// ``PredicateCompiler/compile(_:)``.
     let isShallow: Bool
 
@@ -15,13 +17,15 @@ struct RowCompiler {
         compiler = PredicateCompiler(model: model, entity: entity, isShallow: isShallow)
     }
 
-    /// Throws where an expression is nested too deep, or too deep for the caller's stack.
+    /// Throws if an expression is nested too deep, or too deep for the caller's stack.
     func requireDepthHere(_ depth: Int) throws(StoreError) { try compiler.requireDepthHere(depth) }
 
-    /// The program that ``RowSource/expression(_:_:)`` is about.
+    /// The program to which ``RowSource/expression(_:_:)`` refers.
     var program: PredicateProgram { PredicateProgram(compiler.parts, model: model) }
 
-    /// Compiles an expression that must have one value; `column` names it in errors.
+    /// Compiles an expression that must have a single value.
+    ///
+    /// `column` is the column's name in errors.
     mutating func source(
         _ expression: FetchRequest.Expression, column: String
     ) throws(StoreError) -> (RowSource, PredicateType) {
@@ -61,7 +65,7 @@ struct RowCompiler {
         _ function: FetchRequest.Function, of argument: FetchRequest.Expression, column: String
     ) throws(StoreError) -> (@Sendable () -> any RowAggregate, PredicateType, AttributeType?) {
         let (source, argumentType) = try source(argument, column: column)
-        // The same errors, and the same type, as of the function over values of one object.
+        // Errors and type are those of the same function over values of a single object.
         let type = try compiler.expression(.function(function, [argument])).type
         if function == .count { return ({ CountAggregate() }, type, .integer64) }
         let isOneOfThem = function == .minimum || function == .maximum || function == .mode
@@ -82,12 +86,12 @@ struct RowCompiler {
     }
 }
 
-/// The rows that are wanted of all.
+/// The range of rows to return.
 struct Window: Sendable {
     let offset: Int
     let limit: Int?
 
-    /// The number of rows from the first on that are needed; nil for all.
+    /// The number of rows to compute, counted from the first; nil for all.
     var reach: Int? {
         limit.flatMap { limit in
             let sum = offset.addingReportingOverflow(limit)
@@ -96,17 +100,17 @@ struct Window: Sendable {
     }
 }
 
-/// The rows of a request, compiled: every name and type is known to be right.
+/// The compiled rows of a request, with valid names and types.
 struct RowPlan: Sendable {
     /// The content of a column of a grouped row.
     enum GroupedColumn: Sendable {
         case key(Int)
         case aggregate(Int)
-        /// An expression of what the group has.
+        /// An expression of keys and aggregates.
         case expression(PredicateProgram.Index)
     }
 
-    /// Rows of groups.
+    /// The grouping of rows.
     struct Grouping: Sendable {
         var keys: [RowSource] = []
         var aggregates: [@Sendable () -> any RowAggregate] = []
@@ -117,25 +121,28 @@ struct RowPlan: Sendable {
         var keySlots: [Int] = []
         var aggregateSlots: [Int] = []
         var having: PredicateProgram.Index?
-        /// Evaluates columns and the condition: what it knows of a group is in variables.
+        /// Evaluates columns and the condition.
+        ///
+        /// Its variables are the keys and aggregates of a group.
         var program: PredicateProgram
-        /// Whether there is a row for no object at all: aggregates without groups.
+        /// Whether there is always one row, even without objects: aggregates without groups.
         var isWhole: Bool
     }
 
-    /// The columns to give.
+    /// The names of the columns to return.
     let columns: [String]
-    /// The sources of the columns, then of columns that only the order needs; empty for groups.
+    /// The sources of the columns, followed by those of columns that only the order needs; empty
+    /// for groups.
     var sources: [RowSource] = []
     var grouping: Grouping?
-    /// The program that evaluates expressions of records.
+    /// The program that evaluates expressions for records.
     let program: PredicateProgram
-    /// The objects to read, with what the store itself can do of order and window.
+    /// The objects to read, with the part of order and window that the store can apply itself.
     let request: FetchRequest
-    /// The order of the rows; nil where they come in it.
+    /// The order of the rows; nil if they are read in that order.
     let order: [SortedRows.Level]?
-    /// Whether rows must be made distinct.
+    /// Whether duplicate rows are removed.
     let isDistinct: Bool
-    /// The window of rows; nil where the fetch has it.
+    /// The window of rows; nil if the fetch applies it.
     let window: Window?
 }

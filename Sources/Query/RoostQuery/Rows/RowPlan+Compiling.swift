@@ -39,7 +39,7 @@ extension RowPlan {
         }
     }
 
-    /// The attributes that are stored, those of superentities first.
+    /// Returns the stored attributes, those of superentities first.
     private static func everyAttribute(
         of entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) -> [FetchRequest.FetchedProperty] {
@@ -78,11 +78,11 @@ extension RowPlan {
         var levels: [SortedRows.Level] = []
         var isOrderOfObjects = true
         for descriptor in request.sortDescriptors {
-            // The name of a column comes before that of a property.
+            // A column name takes precedence over a property name.
             if let column = properties.firstIndex(where: { $0.name == descriptor.key }) {
                 levels.append(
                     SortedRows.Level(column: column, options: descriptor.options, isAscending: descriptor.isAscending))
-                // `tags.@max.label` is a key path, but none that objects can be sorted by.
+                // `tags.@max.label` is a key path, but objects cannot be sorted by it.
                 guard case .keyPath(let names) = properties[column].expression,
                     !names.contains(where: { $0.hasPrefix("@") })
                 else {
@@ -103,8 +103,8 @@ extension RowPlan {
                 fetch.sortDescriptors.append(descriptor)
             }
         }
-        // Says what is wrong with an order by properties, as for objects; without columns in it,
-        // the fetch does.
+        // Throws the error of an invalid order by properties, as for objects. If the order uses no
+        // columns, the fetch throws it.
         if !isOrderOfObjects { _ = try RecordSortOrder(fetch, model: model) }
         if isOrderOfObjects {
             sources.removeLast(sources.count - properties.count)
@@ -180,7 +180,7 @@ extension RowPlan {
             keySlots: groups.keySlots, aggregateSlots: groups.aggregateSlots, having: having, program: groups.program,
             isWhole: request.propertiesToGroupBy.isEmpty)
         program = groups.records.program
-        // In the order of keys, so that sums of floating-point numbers are the same in every store.
+        // Read in key order, so that sums of floating-point numbers are the same in every store.
         self.request = FetchRequest(
             request.entity, where: request.predicate
         ).with { $0.includesSubentities = request.includesSubentities }

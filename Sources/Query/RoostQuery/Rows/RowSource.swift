@@ -1,18 +1,18 @@
 internal import RoostCore
 
-/// The source of a column's value, for each record.
+/// The source of a column's value for a record.
 enum RowSource: Sendable {
     /// The object itself.
     case object
     /// A field of the record, or of a record that to-one relationships refer to.
     case path(RowPath)
-    /// Anything else.
+    /// Any other expression.
     case expression(PredicateProgram.Index, PredicateType.Kind)
 }
 
 /// A path through to-one relationships to a field.
 struct RowPath: Sendable {
-    /// One relationship: the location of the reference, by entity number, and the root of its
+    /// One relationship: the slot of the reference, by entity number, and the root of the
     /// destination's hierarchy.
     struct Step: Sendable {
         let slots: PlainArray<FieldSlot?>
@@ -25,7 +25,7 @@ struct RowPath: Sendable {
     let slots: PlainArray<FieldSlot?>
     let kind: RecordLayout.Field.Kind
 
-    /// Creates a path; nil if it passes through a to-many relationship, has an operator or ends at
+    /// Creates a path; nil if it passes through a to-many relationship, has an operator, or ends at
     /// objects.
     init?(_ path: ResolvedPath, model: ManagedObjectModel) {
         guard path.collectionOperator == nil, path.relationships.allSatisfy({ !$0.isToMany }),
@@ -43,8 +43,9 @@ struct RowPath: Sendable {
         kind = field.kind
     }
 
-    /// Runs `body` with the record that has the field; nil if a relationship on the way has no
-    /// object.
+    /// Runs `body` with the record that has the field.
+    ///
+    /// Returns nil if a relationship of the path has no object.
     @inline(__always)
     func withEnd<Result>(
         of record: RecordReader, evaluator: PredicateEvaluator, _ body: (RecordReader) -> Result
@@ -62,10 +63,10 @@ struct RowPath: Sendable {
 }
 
 extension RowPath {
-    /// Reads the objects that records refer to, many at once, before the path is followed from each
-    /// of them.
+    /// Reads the objects that records refer to, in few calls, before the path is followed from each
+    /// record.
     ///
-    /// Does not report errors: following the path meets them again.
+    /// Ignores errors, because following the path throws them again.
     func prefetch(for records: RecordBatch, evaluator: PredicateEvaluator) {
         var keys: [Int64] = []
         for (index, step) in steps.enumerated() {
@@ -90,8 +91,8 @@ extension RowPath {
 }
 
 extension FieldSlot {
-    /// The slots of the field called `name`, by entity number; nil for entities that are not
-    /// `entity` or a subentity of it.
+    /// Returns the slots of the field with the given name, by entity number; nil for entities other
+    /// than `entity` and its subentities.
     static func all(
         _ name: String, of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel
     ) -> [FieldSlot?] {
@@ -103,13 +104,13 @@ extension FieldSlot {
 }
 
 extension RowSource {
-    /// Reads the objects that records refer to, many at once.
+    /// Reads the objects that records refer to, in few calls.
     func prefetch(for records: RecordBatch, evaluator: PredicateEvaluator) {
         if case .path(let path) = self { path.prefetch(for: records, evaluator: evaluator) }
     }
 
-    /// The value for a record that the evaluator has begun; null after an error, which the
-    /// evaluator knows.
+    /// Returns the value for the evaluator's current record; null after an error, which the
+    /// evaluator stores.
     func value(of record: RecordReader, evaluator: PredicateEvaluator) -> Value {
         switch self {
         case .object: return .objectID(record.id)
@@ -122,7 +123,9 @@ extension RowSource {
         }
     }
 
-    /// The value in the form in which it compares; its bytes last until the next record is begun.
+    /// Returns the value as an operand.
+    ///
+    /// Its bytes are valid until the next record begins.
     func operand(of record: RecordReader, evaluator: PredicateEvaluator) -> PredicateOperand {
         switch self {
         case .object: return .object(root: record.model.entities[record.entityNumber].root, key: record.key)
@@ -137,9 +140,9 @@ extension RowSource {
         }
     }
 
-    /// Appends bytes that are the same for all records that belong to one group.
+    /// Appends bytes that are the same for all records of a group.
     func append(of record: RecordReader, evaluator: PredicateEvaluator, to key: inout [UInt8]) {
-        // The fields of its elements distinguish one composite from another.
+        // A composite is identified by the fields of its elements.
         if type == .composite {
             return OrderedBytes.append(
                 value(of: record, evaluator: evaluator), options: [], model: record.model, to: &key)
@@ -156,7 +159,7 @@ extension RowSource {
         }
     }
 
-    /// Whether the record alone has it, in a field.
+    /// The path, if it is a field of the record itself; nil otherwise.
     var localPath: RowPath? {
         if case .path(let path) = self, path.steps.isEmpty { return path }
         return nil
@@ -164,7 +167,7 @@ extension RowSource {
 }
 
 extension RowSource {
-    /// The type of the values, where all have the same.
+    /// The type of the values; nil if they can have different types.
     var type: AttributeType? {
         switch self {
         case .object: .objectID
@@ -175,7 +178,7 @@ extension RowSource {
 }
 
 extension AttributeType {
-    /// The type of what a field holds.
+    /// Creates the type of a field's values.
     init(_ kind: RecordLayout.Field.Kind) {
         switch kind {
         case .decimal: self = .decimal
@@ -196,7 +199,7 @@ extension AttributeType {
         }
     }
 
-    /// The type of an expression's values; nil where it shows only on them.
+    /// Creates the type of an expression's values; nil if the type depends on the values.
     init?(_ kind: PredicateType.Kind) {
         switch kind {
         case .null, .number: return nil

@@ -1,10 +1,13 @@
 internal import RoostCore
 
-// The stages of rows after they were made: sorting, removal of duplicates, then offset and limit.
+// The stages after rows are created: sorting, removal of duplicates, then offset and limit.
 
-/// Rows in another order: by keys made of their values, ties as they came.
+/// A cursor that sorts rows by keys of their values.
 ///
-/// With a window it keeps at most about twice as many rows as that reaches, without one all.
+/// Ties keep their order.
+///
+/// If only the first rows are needed, it buffers at most about twice as many; otherwise it buffers
+/// all rows.
 final class SortedRows: RowCursor {
     /// A column of the source, and how it is compared.
     struct Level {
@@ -27,11 +30,11 @@ final class SortedRows: RowCursor {
     /// Sorts rows.
     ///
     /// - Parameters:
-    ///   - source: The rows; columns after the last of `columns` serve the order alone.
-    ///   - columns: The columns to give, the first ones of the source.
+    ///   - source: The rows. Columns after the last of `columns` are used only for the order.
+    ///   - columns: The columns to return, which are the first columns of the source.
     ///   - levels: The order, most significant first.
-    ///   - needed: How many of the first rows are wanted; nil for all.
-    ///   - model: The model of the objects that values name.
+    ///   - needed: The number of first rows that are needed; nil for all.
+    ///   - model: The model of the objects whose IDs are values.
     init(_ source: any RowCursor, columns: [String], levels: [Level], needed: Int?, model: ManagedObjectModel) {
         (self.source, self.columns, self.levels, self.needed) = (source, columns, levels, needed)
         self.model = model
@@ -84,8 +87,8 @@ final class SortedRows: RowCursor {
 
 /// A cursor that removes duplicate rows, keeping the first.
 ///
-/// Values are equal as in an order: nulls are, NaNs are, both zeros, and IDs that name one object.
-/// Memory is that of the keys of all rows given.
+/// Values are equal if an order does not distinguish them: nulls, NaNs, both zeros, and IDs of the
+/// same object. The memory is that of the keys of all rows returned.
 final class DistinctRows: RowCursor {
     let columns: [String]
     let types: [AttributeType?]

@@ -1,9 +1,9 @@
 internal import RoostCore
 
-/// Sorts records by keys that are made once for each of them.
+/// Sorts records by keys that are computed once for each record.
 ///
-/// With a limit, it keeps at most about twice as many records as offset and limit ask for, with
-/// their keys. Without a limit, it keeps all of them.
+/// With a limit, it buffers at most about twice as many records as offset plus limit, with their
+/// keys. Without a limit, it buffers all records.
 final class KeyedSort {
     private let source: MatchingRecords
     private let maker: SortKeyMaker
@@ -11,11 +11,11 @@ final class KeyedSort {
     private let offset: Int
     private let limit: Int?
     private var kept: RecordBatch
-    /// The most records that were kept at one time.
+    /// The maximum number of records that were buffered at once.
     private(set) var highestKeptCount = 0
     private var keys = SortKeys()
-    /// Once enough were read, the key of the last record that can still be wanted, and its
-    /// object's; else empty.
+    /// The sort key and the object key of the last record that the result can still contain; empty
+    /// until enough records were read.
     private var bound = SortKeys()
     private var boundKey: Int64 = 0
     private var order: [Int]?
@@ -25,7 +25,7 @@ final class KeyedSort {
     ///
     /// - Parameters:
     ///   - source: The records to sort, in any order.
-    ///   - maker: The order; ties are ordered by ascending key.
+    ///   - maker: The order. Ties are ordered by ascending key.
     ///   - model: The model of the records.
     ///   - graph: The source of related objects, for an order through relationships.
     ///   - offset: The number of records to skip.
@@ -39,10 +39,10 @@ final class KeyedSort {
         kept = RecordBatch(model: model)
     }
 
-    /// As ``FillingRecordCursor/fill(_:)``.
+    /// Implements ``FillingRecordCursor/fill(_:)``.
     func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
         if order == nil {
-            // After a damaged record the next call continues reading.
+            // After a damaged record, the next call continues reading.
             try readAll()
             order = try positions()
         }
@@ -71,7 +71,7 @@ final class KeyedSort {
                     return !read.isFull
                 }
             } catch {
-                // The records before a damaged one are kept first.
+                // Add the records before a damaged record first.
                 failure = error
             }
             made.removeAll()
@@ -96,8 +96,8 @@ final class KeyedSort {
         do throws(StoreError) {
             try evaluator.requireSuccess()
         } catch {
-            // The data that the order needs is lost, and its object is not a record of the result:
-            // the fetch cannot continue.
+            // Data that the order needs is lost, but the damaged object is not a record of the
+            // result. So the fetch cannot continue.
             throw error.withoutDamagedObject
         }
     }

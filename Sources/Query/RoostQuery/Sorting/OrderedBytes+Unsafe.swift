@@ -1,17 +1,18 @@
 internal import Foundation
 internal import RoostCore
 
-/// Values as bytes that, compared as unsigned numbers, have the order of the values: the keys of
-/// sorting, grouping and distinct rows.
+/// Encodes values as bytes that, compared as unsigned numbers, have the order of the values: the
+/// keys of sorting, grouping and distinct rows.
 ///
-/// Null comes before everything and NaN after every number; 0.0 and −0.0 have the same bytes, and
-/// so has every NaN. The bytes of no value are the beginning of another's, so keys of several
-/// values can be put together.
+/// Null precedes all values, and NaN follows all numbers. 0.0 and −0.0 have the same bytes, and so
+/// have all NaNs. The bytes of one value are never a prefix of another's, so keys of several values
+/// can be concatenated.
 enum OrderedBytes {
-    /// Appends what a field of a record holds.
+    /// Appends the value of a record's field.
     ///
     /// - Parameters:
-    ///   - slot: The field; of a reference its key, of an object ID the hierarchy too.
+    ///   - slot: The field. A reference is encoded as its key, an object ID as its hierarchy and
+    ///     key.
     ///   - record: The record.
     ///   - options: The options for folding and comparing text.
     ///   - key: The key to append to.
@@ -28,7 +29,7 @@ enum OrderedBytes {
         case .objectID:
             append(UInt64(bitPattern: slot.integer(in: record)) ^ 1 << 63, to: &key)
             let entity = slot.entity(in: record)
-            // Keys are those of a hierarchy.
+            // Keys are unique within a hierarchy.
             append(UInt64(entity < record.model.entities.count ? record.model.entities[entity].root : entity), to: &key)
         case .double, .float, .date: append(slot.double(in: record), to: &key)
         case .decimal: append(DecimalNumber(slot: slot.bytes(in: record)) ?? .nan, to: &key)
@@ -39,11 +40,11 @@ enum OrderedBytes {
         }
     }
 
-    /// Appends text that is made alike as `options` say, in their order.
+    /// Appends text so that texts are ordered as `options` require.
     static func append(
         text: UnsafeRawBufferPointer, options: FetchRequest.Comparison.Options, to key: inout [UInt8]
     ) {
-        // Nearly all text is compared as it is.
+        // Most text is compared without options.
         guard !options.isEmpty else { return append(text, to: &key) }
         TextFolding.withFolded(text, by: options) { folded in
             if options.contains(.localized) {
@@ -65,7 +66,7 @@ enum OrderedBytes {
         key.append(0)
     }
 
-    /// Appends a number, its highest byte first.
+    /// Appends a number with its highest byte first.
     @inline(__always)
     static func append(_ number: UInt64, to key: inout [UInt8]) {
         withUnsafeBytes(of: number.bigEndian) { key.append(contentsOf: $0) }
@@ -99,7 +100,7 @@ enum OrderedBytes {
 }
 
 extension OrderedBytes {
-    /// Appends text that is made alike as `options` say, in their order.
+    /// Appends text so that texts are ordered as `options` require.
     static func append(text: inout String, options: FetchRequest.Comparison.Options, to key: inout [UInt8]) {
         text.withUTF8 { append(text: UnsafeRawBufferPointer($0), options: options, to: &key) }
     }

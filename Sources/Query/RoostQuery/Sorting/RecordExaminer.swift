@@ -1,10 +1,9 @@
 package import RoostCore
 
-/// Examines single records for a request: whether it asks for them, and where they are in its
-/// order.
+/// Examines single records for a request: whether they match, and their position in the order.
 ///
-/// For a result that is kept up to date, one changed object after the other. It is for one thread,
-/// and keeps copies of the related objects that it has read.
+/// For a result that is kept up to date as objects change. Use it from one thread at a time. It
+/// keeps copies of the related objects that it has read.
 package final class RecordExaminer {
     private let matcher: RecordMatcher
     private let maker: SortKeyMaker
@@ -14,8 +13,8 @@ package final class RecordExaminer {
     ///
     /// - Parameters:
     ///   - checked: The request. Its limit and offset do not matter.
-    ///   - graph: The related objects; nil if the request needs none.
-    /// - Throws: What compiling the order throws.
+    ///   - graph: The source of related objects; nil if the request needs none.
+    /// - Throws: The errors of compiling the order.
     package init(_ checked: CheckedFetchRequest, graph: (any ObjectGraph)?) throws(StoreError) {
         matcher = checked.filter.matcher(over: graph)
         maker = SortKeyMaker(levels: try RecordSortOrder.madeLevels(checked.request, model: checked.model))
@@ -23,21 +22,22 @@ package final class RecordExaminer {
             PredicateProgram(PredicateProgram.Parts(), model: checked.model), graph: graph)
     }
 
-    /// Reads the objects that the order of records depends on, many at once.
+    /// Reads the objects on which the order of records depends, in few calls.
     package func prepare(_ records: RecordBatch) {
         evaluator.begin(nil)
         maker.prepare(records, evaluator: evaluator)
     }
 
-    /// Returns whether the request asks for a record.
+    /// Returns whether a record matches the request.
     ///
-    /// - Throws: As ``RecordMatcher/matches(_:)``.
+    /// - Throws: The errors of ``RecordMatcher/matches(_:)``.
     package func matches(_ record: RecordReader) throws(StoreError) -> Bool { try matcher.matches(record) }
 
-    /// Returns bytes that compare as records do in the request's order; the keys of objects decide
-    /// between equal ones.
+    /// Returns bytes that compare as records do in the request's order.
     ///
-    /// - Throws: What reading related objects throws.
+    /// Records with equal bytes are ordered by key.
+    ///
+    /// - Throws: The errors of reading related objects.
     package func order(of record: RecordReader) throws(StoreError) -> [UInt8] {
         var key: [UInt8] = []
         evaluator.begin(nil)
@@ -46,9 +46,9 @@ package final class RecordExaminer {
         return key
     }
 
-    /// Returns the number of the bytes of an order that its first levels have.
+    /// Returns the number of bytes that the first `count` levels of a record's order have.
     ///
-    /// - Throws: What reading related objects throws.
+    /// - Throws: The errors of reading related objects.
     package func byteCount(ofFirst count: Int, levelsOf record: RecordReader) throws(StoreError) -> Int {
         var key: [UInt8] = []
         evaluator.begin(nil)
@@ -57,10 +57,10 @@ package final class RecordExaminer {
         return key.count
     }
 
-    /// Returns the value by which the first level of the order sorts; null without an object on the
-    /// way.
+    /// Returns the value by which the first level of the order sorts; null if a relationship of its
+    /// path has no object.
     ///
-    /// - Throws: What reading related objects throws.
+    /// - Throws: The errors of reading related objects.
     package func firstValue(of record: RecordReader) throws(StoreError) -> Value {
         guard let level = maker.levels.first else { return .null }
         evaluator.begin(nil)

@@ -2,22 +2,22 @@ package import RoostCore
 
 /// A fetch request's order, compiled against record layouts: compares two packed records.
 ///
-/// Nulls come before everything, NaN after every number, 0.0 and −0.0 are equal, text is ordered by
-/// code point, data and UUIDs by their bytes. Ties are ordered by ascending key. An order through
+/// Nulls precede all values, NaN follows all numbers, and 0.0 equals −0.0. Text is ordered by code
+/// point, data and UUIDs by their bytes. Ties are ordered by ascending key. An order through
 /// relationships or of folded text needs keys (``needsKeys``). Defines the meaning of sort
 /// descriptors for every store.
 package struct RecordSortOrder: Sendable {
-    /// One level of the order for the records of one entity.
+    /// The order by one value, for the records of one entity.
     private struct Level {
-        /// The slot of the value; nil for entities that the request does not ask for.
+        /// The slot of the value; nil for entities that are not requested.
         let slot: FieldSlot?
         let isAscending: Bool
     }
 
-    /// Level by level, one for each entity of the model.
+    /// For each level of the order, one element for each entity of the model.
     private let levels: PlainArray<Level>
     private let entityCount: Int
-    /// The maker of the keys that the order needs; nil if the records show the order themselves.
+    /// Creates the keys of the order; nil if records can be compared directly.
     let maker: SortKeyMaker?
 
     /// Compiles the sort descriptors of a request.
@@ -46,9 +46,9 @@ package struct RecordSortOrder: Sendable {
         entityCount = model.entities.count
     }
 
-    /// Returns the levels of an order by made keys, even if records show the order themselves.
+    /// Returns the levels of an order by keys, even if records can be compared directly.
     ///
-    /// - Throws: As ``init(_:model:)``.
+    /// - Throws: The errors of ``init(_:model:)``.
     static func madeLevels(
         _ request: FetchRequest, model: ManagedObjectModel
     ) throws(StoreError) -> [SortKeyMaker.Level] {
@@ -60,7 +60,7 @@ package struct RecordSortOrder: Sendable {
 
     private static let noLevels = PlainArray<Level>([])
 
-    /// The order of the keys alone.
+    /// The order by key only.
     static let byKey = RecordSortOrder()
 
     private init() { (levels, entityCount, maker) = (Self.noLevels, 0, nil) }
@@ -80,22 +80,25 @@ package struct RecordSortOrder: Sendable {
                 .invalidRequest,
                 "'\(entity.name)' cannot be sorted by '\(descriptor.key)': \(path.end.kindDescription) have no order.")
         }
-        // Without effect on anything but text.
+        // The option affects only text.
         let isText = field.kind == .string || field.kind == .uri
         return SortKeyMaker.Level(
             path: end,
             options: isText ? descriptor.options.subtracting(.normalized) : [], isAscending: descriptor.isAscending)
     }
 
-    /// Whether the order is that of the keys alone.
+    /// Whether the order is by key only.
     package var isByKey: Bool { levels.count == 0 }
 
     /// Whether the order needs more than the two records: related objects, or folded text.
     ///
-    /// ``ScanningFetch`` then makes a key for each record; ``precedes(_:_:)`` cannot be asked.
+    /// Then ``ScanningFetch`` computes a key for each record, and ``precedes(_:_:)`` must not be
+    /// called.
     package var needsKeys: Bool { maker != nil }
 
-    /// Whether `left` comes before `right`; not for an order that ``needsKeys``.
+    /// Whether `left` precedes `right`.
+    ///
+    /// Do not call it if ``needsKeys`` is true.
     package func precedes(_ left: RecordReader, _ right: RecordReader) -> Bool {
         precondition(maker == nil, "an order that needs keys cannot compare records")
         let (leftEntity, rightEntity) = (left.entityNumber, right.entityNumber)
@@ -113,11 +116,13 @@ package struct RecordSortOrder: Sendable {
         return left.key < right.key
     }
 
-    /// A number that says most of where a record comes: one with a smaller number precedes one with
-    /// a larger; equal numbers say nothing.
+    /// Returns a number that approximates the position of a record.
     ///
-    /// Comparing a number with that of a bound is much cheaper than ``precedes(_:_:)``. The order
-    /// must not be by key alone.
+    /// A record with a smaller number precedes one with a larger number. Equal numbers give no
+    /// order.
+    ///
+    /// Comparing a number with that of a bound is much faster than ``precedes(_:_:)``. The order
+    /// must have a sort descriptor.
     @inline(__always)
     func leadingNumber(of record: RecordReader) -> UInt64 {
         let level = levels[record.entityNumber]
@@ -135,7 +140,7 @@ package struct RecordSortOrder: Sendable {
         case .double, .float, .date:
             let number = slot.double(in: record)
             guard !number.isNaN else { return .max }
-            // Both zeros are the same number.
+            // Both zeros are equal.
             let bits = (number == 0 ? 0 : number).bitPattern
             return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
         case .string, .uri, .data, .uuid: return slot.firstBytes(in: record)
@@ -143,7 +148,7 @@ package struct RecordSortOrder: Sendable {
         }
     }
 
-    /// A total order: null, then numbers and bytes, then NaN.
+    /// Compares operands in a total order: null, then numbers and bytes, then NaN.
     private static func order(_ left: PredicateOperand, _ right: PredicateOperand) -> Int {
         if let order = PredicateOperand.order(left, right) { return order }
         let (a, b) = (rank(left), rank(right))

@@ -1,15 +1,15 @@
 package import RoostCore
 
 extension FetchRequest.SortDescriptor {
-    /// Reads one part of an order as people write it: `year`, `-title[cd]`.
+    /// Parses one part of an order, in a form for people: `year`, `-title[cd]`.
     ///
-    /// A hyphen before the name means descending, and letters in brackets after it are the options
-    /// of comparisons. A text that is the name of a property as a whole means that property, in
-    /// ascending order. Brackets with other letters stay in the name, which the request then
+    /// A hyphen before the name means descending order. Letters in brackets after the name are
+    /// comparison options. A text that is the whole name of a property means that property, in
+    /// ascending order. Brackets with other letters remain in the name, which the request then
     /// refuses.
     ///
     /// - Parameters:
-    ///   - text: The part, without blanks around it.
+    ///   - text: The part, without surrounding spaces.
     ///   - entity: The entity whose objects are sorted.
     package init(text: String, of entity: ManagedObjectModel.Entity) {
         guard entity.layout.field(text) == nil else {

@@ -1,9 +1,9 @@
 internal import RoostCore
 
-/// Makes the keys of an order that records alone do not show: through to-one relationships, or of
-/// folded text.
+/// Computes the keys of an order that needs more than the records: through to-one relationships, or
+/// of folded text.
 ///
-/// A key is made once for each record, not for each comparison.
+/// A key is computed once for each record, not for each comparison.
 struct SortKeyMaker: Sendable {
     /// One level of the order.
     struct Level: Sendable {
@@ -14,12 +14,14 @@ struct SortKeyMaker: Sendable {
 
     let levels: [Level]
 
-    /// Reads the objects that records refer to, many at once, before keys are made of them.
+    /// Reads the objects that records refer to, in few calls, before their keys are computed.
     func prepare(_ records: RecordBatch, evaluator: PredicateEvaluator) {
         for level in levels { level.path.prefetch(for: records, evaluator: evaluator) }
     }
 
-    /// Appends the key of a record; after an error, which the evaluator keeps, the key is useless.
+    /// Appends the key of a record.
+    ///
+    /// After an error, which the evaluator stores, the key is invalid.
     func append(_ record: RecordReader, evaluator: PredicateEvaluator, to key: inout [UInt8]) {
         for level in levels {
             let start = key.count
@@ -28,7 +30,7 @@ struct SortKeyMaker: Sendable {
                 OrderedBytes.append(slot, of: end, options: level.options, to: &key)
                 return true
             }
-            // No object on the way: null.
+            // If an object of the path is missing, the value is null.
             if isFound != true { key.append(0) }
             if !level.isAscending { OrderedBytes.complement(&key, from: start) }
         }

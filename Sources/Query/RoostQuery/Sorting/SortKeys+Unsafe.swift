@@ -1,7 +1,9 @@
 internal import Foundation
 internal import RoostCore
 
-/// One key for each of many records, packed: bytes that have the order of the records.
+/// Packed keys of many records.
+///
+/// The order of the keys' bytes is that of the records.
 struct SortKeys: Sendable {
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
@@ -28,8 +30,8 @@ struct SortKeys: Sendable {
         ends.append(bytes.count)
     }
 
-    /// Negative, zero or positive as the key at `index` comes before, equals or comes after that of
-    /// `other` at `otherIndex`.
+    /// Returns a negative number, zero or a positive number if the key at `index` precedes, equals
+    /// or follows the key of `other` at `otherIndex`.
     func order(_ index: Int, other: SortKeys, otherIndex: Int) -> Int {
         bytes.withUnsafeBytes { bytes in
             other.bytes.withUnsafeBytes { otherBytes in
@@ -40,12 +42,14 @@ struct SortKeys: Sendable {
         }
     }
 
-    /// The positions of the keys in ascending order, the ones that are equal by `tie`.
+    /// Returns the indexes of the keys in ascending order.
     ///
-    /// - Throws: Code `cancelled` in a task that is cancelled meanwhile.
+    /// `tie` orders equal keys.
+    ///
+    /// - Throws: `cancelled` if the task is cancelled meanwhile.
     func sorted(tie: (Int, Int) -> Bool) throws(StoreError) -> [Int] {
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in
-            // The first bytes decide most comparisons, without going to the keys.
+            // The first bytes decide most comparisons without access to the keys.
             var items = (0..<count).map { (number: Self.number(bytes[range($0)]), index: $0) }
             try items.sortUnlessCancelled { left, right in
                 if left.number != right.number { return left.number < right.number }
@@ -60,7 +64,9 @@ struct SortKeys: Sendable {
 
     private func range(_ index: Int) -> Range<Int> { (index == 0 ? 0 : ends[index - 1])..<ends[index] }
 
-    /// Returns the first eight bytes as a number; missing bytes count as zero.
+    /// Returns the first eight bytes as a number.
+    ///
+    /// Missing bytes count as zero.
     private static func number(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt64 {
         var number: UInt64 = 0
         for byte in bytes.prefix(8) { number = number << 8 | UInt64(byte) }

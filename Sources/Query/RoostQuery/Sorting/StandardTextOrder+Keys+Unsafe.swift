@@ -1,17 +1,19 @@
 internal import RoostCore
 
 extension StandardTextOrder {
-    /// Appends bytes that, compared as unsigned numbers, have the order of texts; the bytes of no
-    /// text are the beginning of another's.
+    /// Appends bytes that, compared as unsigned numbers, have the order of texts.
     ///
-    /// - Complexity: O(*n*) in the length of the text; about three times as many bytes.
+    /// The bytes of one text are never a prefix of another's.
+    ///
+    /// - Complexity: O(*n*) in the length of the text. Appends about three times as many bytes.
     package static func append(_ text: UnsafeRawBufferPointer, to key: inout [UInt8]) {
         TextFolding.withFolded(text, by: [.caseInsensitive, .diacriticInsensitive]) { appendNumeric($0, to: &key) }
         TextFolding.withFolded(text, by: .caseInsensitive) { OrderedBytes.append($0, to: &key) }
         OrderedBytes.append(text, to: &key)
     }
 
-    /// Text in which a run of digits is `0`, how many digits its number has, and these.
+    /// Appends text in which a run of digits is replaced by `0`, the number of its digits, and the
+    /// digits.
     private static func appendNumeric(_ text: UnsafeRawBufferPointer, to key: inout [UInt8]) {
         /// The position of the digit count of a run; nil outside of a run.
         var run: Int?
@@ -19,7 +21,7 @@ extension StandardTextOrder {
             guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else {
                 close(&run, key: &key)
                 key.append(byte)
-                // As in ``OrderedBytes``.
+                // Escaped as in ``OrderedBytes``.
                 if byte == 0 { key.append(0xFF) }
                 continue
             }
@@ -28,7 +30,7 @@ extension StandardTextOrder {
                 run = key.count
                 for _ in 0..<4 { key.append(0) }
             }
-            // Zeros at the beginning do not count.
+            // Leading zeros are skipped.
             if byte != UInt8(ascii: "0") || run.map({ key.count > $0 + 4 }) ?? false { key.append(byte) }
         }
         close(&run, key: &key)

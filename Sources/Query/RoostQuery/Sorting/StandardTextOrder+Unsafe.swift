@@ -1,14 +1,14 @@
 internal import RoostCore
 
-/// The localized standard order, which people expect of names with numbers in them: "Track 2"
-/// before "Track 10", "Émile" beside "Emil".
+/// The localized standard order, which people expect for names with numbers: "Track 2" before
+/// "Track 10", "Émile" beside "Emil".
 ///
-/// Texts compare without case and diacritics, and runs of ASCII digits as numbers; what is the same
-/// then, without case; what is the same still, by code point. No locale changes it, so that every
-/// store and machine orders alike.
+/// Texts are compared first without case and diacritics, and with runs of ASCII digits as numbers.
+/// Ties are compared without case, and remaining ties by code point. The order depends on no
+/// locale, so it is the same in every store and on every machine.
 package enum StandardTextOrder {
-    /// Negative, zero or positive as `left` comes before, is the same bytes as, or comes after
-    /// `right`.
+    /// Returns a negative number, zero or a positive number if `left` precedes, has the same bytes
+    /// as, or follows `right`.
     package static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         for options in [FetchRequest.Comparison.Options.caseInsensitive.union(.diacriticInsensitive), .caseInsensitive]
         {
@@ -23,7 +23,7 @@ package enum StandardTextOrder {
         return PredicateOperand.order(left, right)
     }
 
-    /// Compares by code point, but runs of ASCII digits by the numbers they are.
+    /// Compares by code point, but compares runs of ASCII digits as numbers.
     private static func numericOrder(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         var (i, j) = (0, 0)
         while i < left.count, j < right.count {
@@ -43,7 +43,7 @@ package enum StandardTextOrder {
 
     private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
-    /// The run of digits at a position: its length, and its digits without leading zeros.
+    /// Returns the run of digits at a position: its length, and its digits without leading zeros.
     private static func digits(
         _ text: UnsafeRawBufferPointer, from start: Int
     ) -> (length: Int, number: UnsafeRawBufferPointer) {

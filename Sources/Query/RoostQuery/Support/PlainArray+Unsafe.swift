@@ -1,14 +1,14 @@
 internal import RoostCore
 
-/// An array that never changes and whose reading costs no reference counting: for what is looked at
-/// for every record.
+/// An immutable array whose elements are read without reference counting, for data that is read for
+/// every record.
 final class PlainArray<Element: Sendable>: @unchecked Sendable {
-    // Proof of Sendable: the elements are written in `init`, before any other code has the object,
-    // and freed in `deinit`.
+    // Proof of Sendable: the elements are written in `init`, before other code can access the
+    // object, and freed in `deinit`.
     private let elements: UnsafeMutableBufferPointer<Element>
 
     init(_ elements: [Element]) {
-        // Many are empty; they take no memory.
+        // Many arrays are empty and need no memory.
         self.elements =
             elements.isEmpty ? UnsafeMutableBufferPointer(start: nil, count: 0) : .allocate(capacity: elements.count)
         _ = self.elements.initialize(from: elements)

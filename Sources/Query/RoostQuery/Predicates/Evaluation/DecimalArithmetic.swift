@@ -1,12 +1,14 @@
 internal import RoostCore
 
-/// Calculating with decimals of 38 digits; what has more is rounded, half away from zero.
+/// Arithmetic on decimals of 38 digits.
 ///
-/// Foundation's own functions cut digits off instead, and its multiplication traps on products that
-/// are too small.
+/// Results with more digits are rounded half away from zero.
+///
+/// Foundation's own functions truncate instead of rounding, and its multiplication traps on
+/// products that are too small.
 extension DecimalNumber {
     init(_ number: Int64) {
-        // Every such number has at most 19 digits.
+        // Every 64-bit integer has at most 19 digits.
         self = DecimalNumber(isNegative: number < 0, mantissa: UInt128(number.magnitude), exponent: 0) ?? .zero
     }
 
@@ -22,7 +24,7 @@ extension DecimalNumber {
         guard !left.isNaN, !right.isNaN else { return .nan }
         let exponent = min(left.exponent, right.exponent)
         if let a = left.mantissa(exponent), let b = right.mantissa(exponent) {
-            // Both are below 10^38, so that their sum is far from 2^128.
+            // Both are below 10^38, so their sum is far below 2^128.
             let (isNegative, mantissa) =
                 left.isNegative == right.isNegative
                 ? (left.isNegative, a + b) : (a >= b ? (left.isNegative, a - b) : (right.isNegative, b - a))
@@ -51,8 +53,9 @@ extension DecimalNumber {
     static func quotient(_ left: Self, _ right: Self) -> Self? {
         guard !left.isNaN, !right.isNaN, right.mantissa != 0 else { return .nan }
         guard left.mantissa != 0 else { return .zero }
-        // 38 digits and 39 zeros, which 256 bits hold, over at most 38 digits: the quotient has 39
-        // at least, and the rest decides nothing.
+        // The dividend has 38 digits and 39 zeros, which fits into 256 bits. The divisor has at
+        // most 38 digits. So the quotient has at least 39 digits, and the remainder does not affect
+        // the result.
         let (lead, digits) = left.normalized
         let (high, low) = digits.multipliedFullWidth(by: Self.mantissaLimit)
         let dividend = Self.timesTen((high, low))
@@ -68,11 +71,11 @@ extension DecimalNumber {
         return (number.high * 10 + carry, low)
     }
 
-    /// Rounds a number of 256 bits to 38 digits, half away from zero; nil if its size exceeds the
+    /// Rounds a 256-bit number to 38 digits, half away from zero; nil if the result is out of the
     /// range of decimals.
     ///
-    /// If it has more than 38 digits, a fraction that was cut off before does not change the
-    /// result.
+    /// If the number has more than 38 digits, a fraction that was cut off earlier does not affect
+    /// the result.
     init?(isNegative: Bool, rounding number: (high: UInt128, low: UInt128), exponent: Int) {
         var ((high, low), exponent, lastDigit) = (number, exponent, UInt128(0))
         while high != 0 || low >= Self.mantissaLimit {
@@ -84,14 +87,15 @@ extension DecimalNumber {
         self.init(isNegative: isNegative, mantissa: lastDigit >= 5 ? low + 1 : low, exponent: exponent)
     }
 
-    /// The remainder of a division, exact and with the sign of the dividend; the divisor must not
-    /// be 0.
+    /// Returns the exact remainder of a division, with the sign of the dividend.
+    ///
+    /// The divisor must not be 0.
     static func remainder(_ left: Self, _ right: Self) -> Self {
         guard !left.isNaN, !right.isNaN, right.mantissa != 0 else { return .nan }
         let remainder: UInt128
         let exponent: Int
         if left.exponent >= right.exponent {
-            // (m × 10^k) mod n, factor by factor, so that nothing grows beyond 2^256.
+            // Computes (m × 10^k) mod n, factor by factor, so that no product exceeds 2^256.
             let divisor = right.mantissa
             var result = left.mantissa % divisor
             for _ in right.exponent..<left.exponent {
@@ -102,13 +106,13 @@ extension DecimalNumber {
         } else if let divisor = right.wholeMantissa(left.exponent) {
             (remainder, exponent) = (left.mantissa % divisor, Int(left.exponent))
         } else {
-            // A divisor that is longer than 38 digits is greater than the dividend.
+            // A divisor with more than 38 digits is greater than the dividend.
             return left
         }
         return DecimalNumber(isNegative: left.isNegative, mantissa: remainder, exponent: exponent) ?? .nan
     }
 
-    /// The whole number next to it towards zero, upwards or downwards.
+    /// Returns the nearest whole number toward zero, upward or downward, by `rule`.
     func rounded(_ rule: FloatingPointRoundingRule) -> Self {
         guard !isNaN, exponent < 0 else { return self }
         var divisor: UInt128 = 1
@@ -121,12 +125,12 @@ extension DecimalNumber {
         return DecimalNumber(isNegative: isNegative, mantissa: whole, exponent: 0) ?? self
     }
 
-    /// The digits for a smaller exponent; nil when they are more than 38.
+    /// Returns the mantissa for a smaller exponent; nil if it has more than 38 digits.
     private func mantissa(_ exponent: Int16) -> UInt128? {
         wholeMantissa(exponent).flatMap { $0 < Self.mantissaLimit ? $0 : nil }
     }
 
-    /// Returns the digits for a smaller exponent; nil if they do not fit into 128 bits.
+    /// Returns the mantissa for a smaller exponent; nil if it does not fit into 128 bits.
     private func wholeMantissa(_ exponent: Int16) -> UInt128? {
         guard mantissa != 0 else { return 0 }
         guard self.exponent - exponent <= 38 else { return nil }

@@ -1,20 +1,21 @@
 internal import RoostCore
 
-/// The exact sum of any number of decimals, in any order, which is rounded once when it is read.
+/// An exact sum of decimals, independent of their order, that is rounded once when it is read.
 struct DecimalSum {
-    /// The sum in base 10^18, least significant digit first, in units of 10^−128; carries are
-    /// resolved at the end.
+    /// The sum in base 10^18, least significant digit first, in units of 10^−128.
     ///
-    /// Empty while the sum has only zeros. Each number adds less than 10^18 to a digit, so that no
-    /// number of additions overflows it.
+    /// Carries are resolved at the end.
+    ///
+    /// Empty while only zeros were added. Each number adds less than 10^18 to a digit, so no
+    /// realistic number of additions overflows a digit.
     private var digits: [Int128] = []
     private var isNaN = false
 
     private static let radix: UInt128 = 1_000_000_000_000_000_000
     private static let radixDigits = 18
     private static let leastExponent = -128
-    /// 127 + 128 zeros, 38 digits and 19 for what many numbers add up to, with room for the places
-    /// they begin at.
+    /// Enough for 127 + 128 zeros, 38 digits, and 19 digits for the sum of many numbers, plus
+    /// rounding up to whole digits of base 10^18.
     private static let digitCount = 19
 
     /// Creates an empty sum.
@@ -45,7 +46,7 @@ struct DecimalSum {
         digits[index] += isNegative ? -Int128(part) : Int128(part)
     }
 
-    /// The sum with 38 digits, rounded half away from zero; nil if it is out of the range of
+    /// The sum rounded to 38 digits, half away from zero; nil if it is out of the range of
     /// decimals.
     var value: DecimalNumber? {
         guard !isNaN else { return .nan }
@@ -53,7 +54,7 @@ struct DecimalSum {
         let isNegative = carry < 0
         if isNegative { (carried, carry) = Self.carried(digits.map { -$0 }) }
         guard let top = carried.lastIndex(where: { $0 != 0 }) else { return .zero }
-        // Four of them have 55 digits at least: what is below decides nothing.
+        // Four digits have at least 55 decimal digits, so lower digits do not affect the result.
         let bottom = max(0, top - 3)
         var wide: (high: UInt128, low: UInt128) = (0, 0)
         for digit in carried[bottom...top].reversed() {
@@ -65,7 +66,8 @@ struct DecimalSum {
             isNegative: isNegative, rounding: wide, exponent: Self.leastExponent + bottom * Self.radixDigits)
     }
 
-    /// Each digit below the radix, and what is left: below zero for a sum that is.
+    /// Returns the digits, each below the radix, and the last carry, which is negative for a
+    /// negative sum.
     private static func carried(_ digits: [Int128]) -> ([UInt128], Int128) {
         let radix = Int128(radix)
         var carry: Int128 = 0

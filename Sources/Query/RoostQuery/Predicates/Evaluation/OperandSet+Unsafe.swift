@@ -1,22 +1,20 @@
 internal import RoostCore
 
-/// A set of constants, in which a lookup takes the same time among ten and among a hundred
-/// thousand.
+/// A set of constants whose lookup time does not depend on their number.
 final class OperandSet: @unchecked Sendable {
-    // Proof of Sendable: nothing changes after `init`; the bytes of operands belong to `constants`.
+    // Proof of Sendable: nothing changes after `init`. The bytes of operands belong to `constants`.
 
     private let constants: [PredicateConstant]
-    /// Positions in ``constants`` by their hash, each in the first free place from there on; −1
-    /// marks a free place.
+    /// Indexes into ``constants`` by hash, each in the first free slot from its hash on; −1 marks a
+    /// free slot.
     private let table: PlainArray<Int32>
     private let operands: PlainArray<Element>
     private let mask: Int
-    /// Whether null is one of them.
+    /// Whether the set contains null.
     let containsNull: Bool
 
     private struct Element: @unchecked Sendable {
-        // Proof of Sendable: a value that never changes; the bytes are those of the set's
-        // constants.
+        // Proof of Sendable: a value that never changes. The bytes belong to the set's constants.
         let operand: PredicateOperand
     }
 
@@ -28,10 +26,10 @@ final class OperandSet: @unchecked Sendable {
         var containsNull = false
         for (position, constant) in constants.enumerated() {
             if case .null = constant.operand { containsNull = true }
-            // NaN equals nothing, not even itself.
+            // NaN equals no value, not even itself.
             guard PredicateOperand.equal(constant.operand, constant.operand) else { continue }
             var place = Self.hash(constant.operand) & (capacity - 1)
-            // What is there already would make a long run of places that are taken.
+            // Skip duplicates, which would make a long run of used slots.
             while table[place] >= 0, !Self.isSame(constants[Int(table[place])].operand, constant.operand) {
                 place = (place + 1) & (capacity - 1)
             }
@@ -43,7 +41,7 @@ final class OperandSet: @unchecked Sendable {
         self.containsNull = containsNull
     }
 
-    /// Whether a constant equals the operand.
+    /// Whether the set contains a constant that equals the operand.
     func contains(_ operand: PredicateOperand) -> Bool {
         if case .null = operand { return containsNull }
         var place = Self.hash(operand) & mask
@@ -54,8 +52,7 @@ final class OperandSet: @unchecked Sendable {
         return false
     }
 
-    /// The most places in a row that are taken: as many values are compared at most before one is
-    /// found.
+    /// The longest run of used slots, which is the maximum number of comparisons of a lookup.
     var longestRun: Int {
         var (longest, run) = (0, 0)
         for place in 0...mask {
@@ -65,8 +62,9 @@ final class OperandSet: @unchecked Sendable {
         return longest
     }
 
-    /// Returns the same number for all equal operands: numbers are hashed by their nearest
-    /// floating-point number, whatever their type.
+    /// Returns the same hash for all equal operands.
+    ///
+    /// Numbers of all types are hashed by their nearest double.
     static func hash(_ operand: PredicateOperand) -> Int {
         switch operand {
         case .null: return 0
@@ -80,8 +78,9 @@ final class OperandSet: @unchecked Sendable {
         }
     }
 
-    /// Whether both are the same value of the same form; what is equal in another form must be in
-    /// the set itself.
+    /// Whether both are the same value in the same form.
+    ///
+    /// Equal values in different forms must all be in the set.
     private static func isSame(_ left: PredicateOperand, _ right: PredicateOperand) -> Bool {
         switch (left, right) {
         case (.integer, .integer), (.double, .double), (.decimal, .decimal), (.bytes, .bytes), (.object, .object):

@@ -1,10 +1,10 @@
 internal import RoostCore
 
-/// Reduces many values to one: their number, sum, mean, minimum or maximum.
+/// Reduces many values to one: their count, sum, mean, minimum or maximum.
 ///
-/// Nulls are counted, and otherwise left out. Sums of whole numbers and of decimals are exact until
-/// they are rounded to the 38 digits of a decimal, at the end; with a floating-point number among
-/// them, they are added as such in the order in which they come.
+/// Nulls are counted, and otherwise ignored. Sums of whole numbers and of decimals are exact, and
+/// are rounded to the 38 digits of a decimal at the end. If a floating-point number is among the
+/// values, all values are added as floating-point numbers, in the order in which they were added.
 struct PredicateAccumulator {
     private(set) var count = 0
     /// The number of values that are not null.
@@ -20,10 +20,10 @@ struct PredicateAccumulator {
     /// Creates an accumulator without values.
     init() {}
 
-    /// Creates an accumulator with whole numbers that were added already.
+    /// Creates an accumulator with the given sum and count of whole numbers.
     init(wholeSum: Int128, count: Int) { (self.wholeSum, self.count, valueCount) = (wholeSum, count, count) }
 
-    /// Adds a value to number and sum.
+    /// Adds a value to the count and the sum.
     mutating func add(_ operand: PredicateOperand) {
         count += 1
         switch operand {
@@ -39,7 +39,9 @@ struct PredicateAccumulator {
         doubleSum += PredicateArithmetic.double(operand)
     }
 
-    /// Adds a value to number, least and greatest; of equal ones the first stays.
+    /// Adds a value to the count, minimum and maximum.
+    ///
+    /// Of equal values the first is kept.
     mutating func compare(_ operand: PredicateOperand) {
         count += 1
         if case .null = operand { return }
@@ -55,7 +57,7 @@ struct PredicateAccumulator {
         return decimal.map { .decimal($0) } ?? .double(doubleSum)
     }
 
-    /// The sum of whole numbers and decimals; nil when a decimal cannot hold it.
+    /// The sum of whole numbers and decimals; nil if it is out of the range of decimals.
     private var decimal: DecimalNumber? {
         guard let whole = DecimalNumber(isNegative: wholeSum < 0, mantissa: wholeSum.magnitude, exponent: 0) else {
             return nil
@@ -67,7 +69,7 @@ struct PredicateAccumulator {
 
     /// The mean of the values; null without values.
     ///
-    /// For whole numbers it is the nearest double, even if no double is the sum.
+    /// For whole numbers, this is the double nearest to the mean, even if the sum is not a double.
     var average: PredicateOperand {
         guard valueCount > 0 else { return .null }
         let sum = sum
@@ -82,7 +84,7 @@ struct PredicateAccumulator {
 }
 
 extension PredicateOperand {
-    /// A total order of the values of one type: null, then numbers and bytes, then NaN.
+    /// Compares values of one type in a total order: null, then numbers and bytes, then NaN.
     static func totalOrder(_ left: Self, _ right: Self) -> Int {
         if let order = order(left, right) { return order }
         return left.rank - right.rank

@@ -1,13 +1,15 @@
 internal import Foundation
 internal import RoostCore
 
-/// The functions of numbers and dates.
+/// Functions of numbers and dates.
 ///
-/// Whole numbers stay whole where the result is one of 64 bits; beyond that they become decimals,
-/// and beyond those floating-point numbers. A floating-point number on one side makes both of them
-/// such.
+/// Whole numbers stay whole if the result fits into 64 bits. Otherwise the result becomes a
+/// decimal, and beyond the range of decimals a floating-point number. If one operand is a
+/// floating-point number, both are converted to floating-point numbers.
 enum PredicateArithmetic {
-    /// The value of a function of one or two arguments; `right` is ignored where it takes one.
+    /// Returns the value of a function of one or two arguments.
+    ///
+    /// `right` is ignored if the function takes one argument.
     static func value(
         of function: FetchRequest.Function, left: PredicateOperand, right: PredicateOperand
     ) -> PredicateOperand {
@@ -39,7 +41,7 @@ enum PredicateArithmetic {
         }
     }
 
-    /// Returns the nearest floating-point number; NaN for a value that is not a number.
+    /// Returns the nearest double; NaN for a value that is not a number.
     static func double(_ operand: PredicateOperand) -> Double {
         switch operand {
         case .integer(let number): Double(number)
@@ -49,7 +51,7 @@ enum PredicateArithmetic {
         }
     }
 
-    /// A number as a decimal; nil for a floating-point one.
+    /// Returns a number as a decimal; nil for a floating-point number.
     static func decimal(_ operand: PredicateOperand) -> DecimalNumber? {
         switch operand {
         case .integer(let number): DecimalNumber(number)
@@ -82,7 +84,9 @@ enum PredicateArithmetic {
         return decimalOrDouble(left, right: right, decimals: DecimalNumber.product) { $0 * $1 }
     }
 
-    /// Never a whole-number division; of a decimal by zero, null.
+    /// Divides two numbers.
+    ///
+    /// This is never an integer division. A decimal division by zero is null.
     static func divide(_ left: PredicateOperand, _ right: PredicateOperand) -> PredicateOperand {
         if case .integer(let a) = left, case .integer(let b) = right { return .double(Double(a) / Double(b)) }
         if decimal(left) != nil, let b = decimal(right), !b.isNaN, b.mantissa == 0 { return .null }
@@ -106,7 +110,7 @@ enum PredicateArithmetic {
         return .double(pow(double(left), double(right)))
     }
 
-    /// The power if it is a number of 64 bits.
+    /// Returns the power if it fits into 64 bits.
     private static func wholePower(_ base: Int64, exponent: Int64) -> Int64? {
         var (result, square, rest): (Int64, Int64, Int64) = (1, base, exponent)
         while true {

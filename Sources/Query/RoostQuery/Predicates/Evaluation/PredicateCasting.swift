@@ -3,9 +3,9 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostSystem
 
-/// The conversions of `CAST` for values that are known only on the record.
+/// The conversions of `CAST` for values that are only known at run time.
 enum PredicateCasting {
-    /// The value in another type; nil where it does not fit.
+    /// Converts a value to another type; nil if it cannot be converted.
     static func value(_ value: Value, as type: FetchRequest.CastType, model: ManagedObjectModel?) -> Value? {
         switch type {
         case .number: number(value)
@@ -46,7 +46,7 @@ enum PredicateCasting {
         case .decimal: return value
         case .bool(let flag): return .decimal(flag ? 1 : 0)
         case .int(let number): return .decimal(Decimal(number))
-        // The number that it prints as, not the exact value of its bits.
+        // Uses the shortest decimal text of the number, not the exact value of its bits.
         case .double(let number): return DecimalNumber(utf8: "\(number)".utf8).map { .decimal($0.decimal) }
         default:
             guard let text = value.text, isNumber(text) else { return nil }
@@ -54,7 +54,7 @@ enum PredicateCasting {
         }
     }
 
-    /// Whether a text has only characters of numbers: digits, signs, a point, an exponent.
+    /// Whether a text contains only characters of numbers: digits, signs, points and exponents.
     private static func isNumber(_ text: String) -> Bool {
         text.utf8.allSatisfy { byte in
             byte &- UInt8(ascii: "0") < 10 || "+-.eE".utf8.contains(byte)

@@ -4,7 +4,9 @@ internal import RoostCore
 extension PredicateCompiler {
     typealias Operator = FetchRequest.Comparison.Operator
 
-    /// Compiles a comparison; throws code `invalidRequest` for sides that can never be compared so.
+    /// Compiles a comparison.
+    ///
+    /// Throws `invalidRequest` if the operands can never be compared in this way.
     mutating func comparison(_ comparison: FetchRequest.Comparison, depth: Int) throws(StoreError) -> Condition {
         if let condition = try existence(comparison, depth: depth) { return condition }
         let left = try expression(comparison.left, depth: depth + 1)
@@ -33,8 +35,8 @@ extension PredicateCompiler {
         return try compare(left, comparison: comparison, depth: depth)
     }
 
-    /// `SUBQUERY(…).@count > 0` and the like, which the first object found decides; nil for any
-    /// other comparison.
+    /// Compiles comparisons such as `SUBQUERY(…).@count > 0`, for which one matching object is
+    /// enough; nil for any other comparison.
     private mutating func existence(
         _ comparison: FetchRequest.Comparison, depth: Int
     ) throws(StoreError) -> Condition? {
@@ -54,7 +56,7 @@ extension PredicateCompiler {
         return isWanted ? condition : Condition(node: add(.not(condition.node)), isPlain: condition.isPlain)
     }
 
-    /// Compares one value with the right side of a comparison.
+    /// Compiles the comparison of a single value with the right side.
     private mutating func compare(
         _ left: Term, comparison: FetchRequest.Comparison, depth: Int
     ) throws(StoreError) -> Condition {
@@ -69,13 +71,13 @@ extension PredicateCompiler {
         }
     }
 
-    /// Compares two values that can be compared.
+    /// Compiles the comparison of two comparable values.
     private mutating func compare(
         _ left: Term, operation: Operator, right: Term, options: FetchRequest.Comparison.Options
     ) throws(StoreError) -> Condition {
         let isPlain = left.isPlain && right.isPlain
         let isText = left.type.family == .text || right.type.family == .text
-        // Options affect text only; the locale affects only its order.
+        // Options affect only text. The locale affects only the order of text.
         var options = isText ? options.subtracting(.normalized) : []
         let isTextOperator: Bool
         switch operation {
@@ -95,7 +97,7 @@ extension PredicateCompiler {
         if let text = left.constant?.text, let mirrored = operation.mirrored {
             return try match(right, operation: mirrored, text: text, options: options)
         }
-        // A pattern that is known only on the record may be invalid.
+        // A pattern that is only known at run time may be invalid.
         return Condition(
             node: add(.compareText(left.node, operation, right.node, options)),
             isPlain: isPlain && operation != .matches && operation != .like)
@@ -154,8 +156,9 @@ extension PredicateCompiler {
         return try compare(left, operation: .isIn, right: right, options: comparison.options)
     }
 
-    /// Whether a value is one of a list: constants are looked up all at once, others are compared
-    /// one by one.
+    /// Compiles a membership test in a list.
+    ///
+    /// Constants are looked up together; other members are compared one by one.
     private mutating func membership(
         _ left: Term, of members: [FetchRequest.Expression], comparison: FetchRequest.Comparison, depth: Int
     ) throws(StoreError) -> Condition {
@@ -208,9 +211,9 @@ extension PredicateCompiler {
 
     // MARK: What may be compared with what
 
-    /// The error of a comparison whose left side has many values, with what to write.
+    /// Returns the error for a comparison whose left side has many values, with a suggestion.
     ///
-    /// Constants do not show in it: they may be data.
+    /// Constants are not shown in the message, because they may be user data.
     private func manyValues(_ comparison: FetchRequest.Comparison) -> StoreError {
         let symbol = Self.symbol(comparison.operator)
         var example = ""
@@ -248,7 +251,7 @@ extension PredicateCompiler {
         default: isOfText = false
         }
         let isTest = operation == .equal || operation == .notEqual || operation == .isIn
-        // The bytes of a transformable value can be compared with data, for equality only.
+        // The bytes of a transformable value can be compared with data, but only for equality.
         let same = a == b || (isTest && Set([a, b]) == [.data, .transformable])
         let allowed: Bool
         if isOfText {
@@ -277,7 +280,7 @@ extension PredicateCompiler {
         }
     }
 
-    /// The operator as it is written.
+    /// Returns the operator in predicate syntax.
     static func symbol(_ operation: Operator) -> String {
         switch operation {
         case .equal: "=="
@@ -298,7 +301,7 @@ extension PredicateCompiler {
 }
 
 extension FetchRequest.Comparison.Operator {
-    /// The operator with the same meaning after the sides are exchanged, if any.
+    /// The equivalent operator for exchanged sides, if there is one.
     var mirrored: Self? {
         switch self {
         case .equal, .notEqual: self
@@ -314,7 +317,7 @@ extension FetchRequest.Comparison.Operator {
 }
 
 extension Value {
-    /// The text that a string or a URI is.
+    /// The text of a string or a URI; nil for any other value.
     var text: String? {
         switch self {
         case .string(let text), .uri(let text): text
@@ -322,7 +325,7 @@ extension Value {
         }
     }
 
-    /// Text as it compares with these options; any other value as it is.
+    /// Returns text folded by the options, and any other value unchanged.
     func folded(_ options: FetchRequest.Comparison.Options) -> Value {
         guard !options.isEmpty, let text else { return self }
         return .string(TextFolding.folded(text, by: options))

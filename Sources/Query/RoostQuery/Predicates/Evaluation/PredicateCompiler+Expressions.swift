@@ -32,7 +32,7 @@ extension PredicateCompiler {
         }
     }
 
-    /// Compiles an expression that must have one value.
+    /// Compiles an expression that must have a single value.
     mutating func single(
         _ expression: FetchRequest.Expression, depth: Int, in place: String
     ) throws(StoreError) -> Term {
@@ -86,7 +86,7 @@ extension PredicateCompiler {
         switch end {
         case .object:
             slots = nil
-            // What a path without steps starts at need not be objects.
+            // The values from which a path without steps starts may be other than objects.
             type = PredicateType(.object, entity: number)
             if relationships.isEmpty, let start { type = start.type.element }
         case .field(let field): (slots, type) = (self.slots(field.name, of: number), PredicateType(field))
@@ -99,20 +99,20 @@ extension PredicateCompiler {
         } else if isMany {
             type = type.many(isOrdered: isOrdered)
         }
-        // One to-many relationship of one object reaches each object once; objects further along
-        // the path may repeat.
+        // A single to-many relationship of one object reaches each object once. After more
+        // relationships, the path can reach an object repeatedly.
         let firstToMany = relationships.firstIndex(where: \.isToMany) ?? relationships.count
         let node = add(
             PredicateProgram.Path(
                 start: start?.node, steps: first..<first + steps.count, slots: slots, lastToMany: lastToMany,
                 collectionOperator: collectionOperator,
                 firstRepetition: start?.type.isCollection ?? false ? 0 : firstToMany + 2))
-        // Without steps and fields it is a collection operator over what the record has itself.
+        // Without steps and fields, this is a collection operator on values of the record itself.
         let isPlain = steps.isEmpty && slots == nil && start?.isPlain ?? true
         return Term(node: node, type: type, isPlain: isPlain)
     }
 
-    /// The type of what a collection operator makes of values.
+    /// Returns the type of the result of a collection operator on values.
     private func result(
         of collectionOperator: FetchRequest.CollectionOperator, type: PredicateType, names: [String]
     ) throws(StoreError) -> PredicateType {
@@ -131,18 +131,18 @@ extension PredicateCompiler {
         return collectionOperator == .sum || collectionOperator == .average ? PredicateType(.number) : type.element
     }
 
-    /// A path that starts at the value of an expression.
+    /// Compiles a path that starts at the value of an expression.
     private mutating func path(
         of start: FetchRequest.Expression, names: [String], depth: Int
     ) throws(StoreError) -> Term {
-        // Each step of a way is a level of the evaluation.
+        // Each step of a path is a level of the evaluation.
         let term = try expression(start, depth: depth + max(1, names.count))
         guard term.type.isCollection else {
             if term.constant?.isNull ?? false { return term }
             guard let number = try objectEntity(term, expression: start, names: names) else { return constant(.null) }
             return try path(try ResolvedPath(names, from: number, model: model), names: names, from: term)
         }
-        // The collection exists already, so a collection operator may come first.
+        // The start is a collection already, so a collection operator may come first.
         var collectionOperator: FetchRequest.CollectionOperator?
         var rest: [String] = []
         for (position, name) in names.enumerated() {
@@ -172,8 +172,8 @@ extension PredicateCompiler {
             from: term)
     }
 
-    /// The entity of what a path starts at; nil for an object of an entity that the model lacks,
-    /// which does not exist.
+    /// Returns the entity of the objects from which a path starts; nil for the ID of an entity that
+    /// the model lacks, because such an object does not exist.
     private func objectEntity(
         _ term: Term, expression: FetchRequest.Expression, names: [String]
     ) throws(StoreError) -> Int? {
@@ -305,16 +305,16 @@ extension PredicateCompiler {
         case .uri: kind = .uri
         case .objectID: kind = .object
         }
-        // An object that is one already is still of its entity.
+        // An object that is cast to an object ID keeps its entity.
         let entity = type == .objectID && term.type.kind == .object ? term.type.entity : nil
         return Term(
             node: add(.cast(type, term.type.kind, term.node)), type: PredicateType(kind, entity: entity),
-            // The entity of an object may have to be read.
+            // Determining the entity of an object may require reading the object.
             isPlain: term.isPlain && term.type.family != .object)
     }
 }
 
 extension PredicateType {
-    /// Whether one value can be less than another.
+    /// Whether values of the type can be ordered.
     var hasOrder: Bool { ![.object, .composite, .transformable].contains(family) }
 }

@@ -2,8 +2,8 @@ internal import Foundation
 internal import RoostCore
 
 extension PredicateCompiler {
-    /// Compiles a function: how many arguments it has, of what types, and of what type its value
-    /// is.
+    /// Compiles a function call: checks the number and types of the arguments, and determines the
+    /// type of the result.
     mutating func call(
         _ function: FetchRequest.Function, arguments: [FetchRequest.Expression], depth: Int
     ) throws(StoreError) -> Term {
@@ -32,7 +32,7 @@ extension PredicateCompiler {
             isPlain: terms.allSatisfy(\.isPlain))
     }
 
-    /// The value of a calculation with constants.
+    /// Returns the value of an arithmetic function of constants.
     private func folded(_ function: FetchRequest.Function, terms: [Term], type: PredicateType) -> Value? {
         guard !function.isOfMany, type.family == .number || type.family == .date,
             terms.allSatisfy({ $0.type.family == .number || $0.type.family == .date })
@@ -47,7 +47,7 @@ extension PredicateCompiler {
         return Value(result, kind: type.kind, model: model)
     }
 
-    /// The type of a function's value; nil for arguments that it does not take.
+    /// Returns the type of a function's result; nil if the argument types are invalid.
     private static func result(of function: FetchRequest.Function, types: [PredicateType]) -> PredicateType? {
         guard let first = types.first, let last = types.last else { return nil }
         let areNumbers = types.allSatisfy { $0.family == .number || $0.family == .null }
@@ -68,7 +68,7 @@ extension PredicateCompiler {
         case .subtract where last.family == .date:
             return first.family == .date || first.family == .null ? PredicateType(.double) : nil
         case .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift, .onesComplement:
-            // A number whose type shows only on the record may be whole.
+            // A number whose type is only known at run time may be whole.
             let areWhole = types.allSatisfy { [.integer, .boolean, .number, .null].contains($0.kind) }
             return areWhole ? PredicateType(.integer) : nil
         default: return areNumbers ? number : nil
@@ -118,7 +118,7 @@ extension FetchRequest.Function {
         }
     }
 
-    /// Whether it makes one value of many.
+    /// Whether the function reduces many values to one.
     var isOfMany: Bool {
         switch self {
         case .sum, .count, .minimum, .maximum, .average, .median, .mode, .standardDeviation: true

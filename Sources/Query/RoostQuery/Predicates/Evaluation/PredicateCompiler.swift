@@ -4,17 +4,17 @@ internal import RoostCore
 /// Compiles predicates and expressions: checks every name, type and number of arguments, and builds
 /// the nodes of a program.
 ///
-/// A compiled program can fail on a record only because of the contents: a pattern that is not a
-/// regular expression, or a damaged store.
+/// A compiled program can fail at run time only because of data: an invalid regular expression in a
+/// record, or a damaged store.
 struct PredicateCompiler {
     /// A compiled expression.
     struct Term {
         let node: PredicateProgram.Index
         let type: PredicateType
-        /// Whether the record alone decides it, quickly and without an error: no other object, no
-        /// regular expression, no code of others.
+        /// Whether evaluation is fast, cannot fail, and depends only on the record: it needs no
+        /// other object, regular expression or registered function.
         let isPlain: Bool
-        /// The value, where it is the same for every record and known already.
+        /// The value if it is the same for every record and known at compile time; nil otherwise.
         var constant: Value?
     }
 
@@ -24,7 +24,7 @@ struct PredicateCompiler {
         let isPlain: Bool
     }
 
-    /// A name with a dollar sign, and the variable that it refers to.
+    /// A variable in a predicate, written with a dollar sign.
     private struct Variable {
         let name: String
         let slot: Int
@@ -38,17 +38,19 @@ struct PredicateCompiler {
     /// The maximum nesting of SUBQUERY.
     static let maximumSubqueryDepth = 16
 
-    /// The maximum number of parts of a tree; a shared part counts each time it occurs.
+    /// The maximum number of nodes of a tree.
+    ///
+    /// A shared node counts each time it occurs.
     static let maximumNodeCount = 1_000_000
 
     let model: ManagedObjectModel
-    /// The entity whose properties the names mean.
+    /// The entity whose properties the names refer to.
     let entity: ManagedObjectModel.Entity
     private(set) var parts = PredicateProgram.Parts()
     private var variables: [Variable] = []
     private var subqueryDepth = 0
     private var slotsByField: [FieldName: Int] = [:]
-    /// The value of `now()`, the same for all records.
+    /// The value of `now()`, which is the same for all records.
     private let start = Date()
 
     private struct FieldName: Hashable {
@@ -56,7 +58,7 @@ struct PredicateCompiler {
         let name: String
     }
 
-    /// Whether what is too deep for the caller's stack is left to another attempt; see
+    /// Whether deep nesting throws, so that compilation is repeated on a larger stack; see
     /// ``compile(_:)``.
     private let isShallow: Bool
 
@@ -93,10 +95,10 @@ struct PredicateCompiler {
         }
     }
 
-    /// The code that is thrown instead of going deeper than the caller's stack may allow.
+    /// The code of the error that is thrown if the nesting may exhaust the caller's stack.
     private static let tooDeepForStack = StoreError.Code("tooDeepForStack")
 
-    /// Throws where the tree is too deep, or too deep for the caller's stack.
+    /// Throws if the tree is nested too deep, or too deep for the caller's stack.
     func requireDepthHere(_ depth: Int) throws(StoreError) {
         try Self.requireDepth(depth)
         guard parts.nodes.count < Self.maximumNodeCount else {
@@ -108,11 +110,11 @@ struct PredicateCompiler {
         }
     }
 
-    /// Compiles with `body`: on the caller's stack, and once more on one of its own where that is
-    /// not enough.
+    /// Runs `body` on the caller's stack, and if the nesting is too deep for that, again on a
+    /// larger stack.
     ///
-    /// `body` makes the result, by a compiler that is made with what it is given: whether it is
-    /// shallow.
+    /// `body` creates a compiler and returns the result. Its argument is the value of the
+    /// compiler's `isShallow`.
     static func compile<Result: Sendable>(
         _ body: @escaping @Sendable (Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -159,7 +161,7 @@ struct PredicateCompiler {
 
     // MARK: Variables
 
-    /// Runs `body` with a name for what the slot is bound to.
+    /// Runs `body` with a variable name that refers to the value in `slot`.
     mutating func binding<Result>(
         _ name: String, slot: Int, type: PredicateType,
         _ body: (inout Self) throws(StoreError) -> Result
@@ -177,8 +179,9 @@ struct PredicateCompiler {
         return try body(&self)
     }
 
-    /// Declares a name for a variable that the user of the program binds; returns the variable's
-    /// slot.
+    /// Declares a variable whose value the user of the program sets.
+    ///
+    /// Returns the slot of the variable.
     mutating func declare(_ name: String, type: PredicateType) -> Int {
         let slot = newVariable()
         variables.append(Variable(name: name, slot: slot, type: type))
@@ -198,8 +201,8 @@ struct PredicateCompiler {
 
     // MARK: Constants and fields
 
-    /// Throws code `invalidRequest` for a value that no store can hold, so that no comparison with
-    /// it has a meaning.
+    /// Throws `invalidRequest` for a value that no store can hold, because comparisons with it have
+    /// no meaning.
     func requireStorable(_ value: Value) throws(StoreError) {
         guard case .decimal(let decimal) = value, DecimalNumber(decimal) == nil else { return }
         throw invalid("a decimal constant has more than 38 digits; round it.")
@@ -215,7 +218,9 @@ struct PredicateCompiler {
 
     var now: Value { .date(start) }
 
-    /// Returns the position of a property's first slot; one follows for each entity of the model.
+    /// Returns the index of a property's first slot.
+    ///
+    /// There is one slot for each entity of the model.
     mutating func slots(_ name: String, of number: Int) -> Int {
         let key = FieldName(entity: number, name: name)
         if let slots = slotsByField[key] { return slots }
@@ -234,8 +239,8 @@ struct PredicateCompiler {
         return add(.path(parts.paths.count - 1))
     }
 
-    /// Marks a collection's path as one whose objects' records are looked at, if one of the newest
-    /// paths starts at the variable.
+    /// Marks the path of a collection as one whose destination records are read, if a path that was
+    /// added since `count` starts at the variable.
     mutating func readEnds(of collection: Term, ifPathsFrom slot: Int, since count: Int) {
         guard case .path(let path) = parts.nodes[collection.node] else { return }
         for other in parts.paths[count...] {

@@ -1,8 +1,8 @@
 internal import RoostCore
 
 extension PredicateEvaluator {
-    /// Whether a condition is true of the record and what variables are bound to; false after an
-    /// error.
+    /// Whether a condition is true for the current record and the current values of variables;
+    /// false after an error.
     func isTrue(_ index: PredicateProgram.Index) -> Bool {
         switch program.nodes[index] {
         case .truth(let truth): return truth
@@ -57,7 +57,7 @@ extension PredicateEvaluator {
         }
     }
 
-    /// Compares two texts that are known only on the record.
+    /// Compares two texts that are only known at run time.
     private func compareText(
         _ left: PredicateOperand, operation: FetchRequest.Comparison.Operator, right: PredicateOperand,
         options: FetchRequest.Comparison.Options
@@ -84,7 +84,9 @@ extension PredicateEvaluator {
 }
 
 extension PredicateOperand {
-    /// Compares two values; with null on one side `!=` alone is true.
+    /// Compares two values.
+    ///
+    /// If exactly one of them is null, only `!=` is true.
     @inline(__always)
     static func compare(_ left: Self, operation: FetchRequest.Comparison.Operator, right: Self) -> Bool {
         switch operation {
@@ -94,7 +96,7 @@ extension PredicateOperand {
         case .lessOrEqual: return order(left, right).map { $0 <= 0 } ?? false
         case .greater: return order(left, right).map { $0 > 0 } ?? false
         case .greaterOrEqual: return order(left, right).map { $0 >= 0 } ?? false
-        // Of text, and decided by a matcher; what comes here is null.
+        // These are text operators, which a matcher evaluates. Here a side is null.
         case .beginsWith, .between, .contains, .endsWith, .isIn, .like, .matches: return false
         }
     }

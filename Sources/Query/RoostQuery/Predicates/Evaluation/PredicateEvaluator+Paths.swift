@@ -1,20 +1,20 @@
 internal import RoostCore
 
 extension PredicateEvaluator {
-    /// The maximum number of objects of a to-many relationship that are read at once.
+    /// The maximum number of destinations of a to-many relationship to read at once.
     private static var countPerRead: Int { 128 }
 
-    /// Reads the objects that records refer to through to-one relationships, before their paths are
+    /// Reads the objects that records refer to through to-one relationships, before the paths are
     /// followed one by one.
     ///
-    /// Does not report errors: following the path meets them again.
+    /// Ignores errors, because following the path throws them again.
     func prefetch(for records: RecordBatch) {
         for index in 0..<program.paths.count where program.paths[index].start == nil {
             let path = program.paths[index]
             var root = -1
             var keys: [Int64] = []
             for step in path.steps {
-                // The last step of a path to objects reads nothing.
+                // The last step of a path to objects need not read the object.
                 guard case .toOne(let slots) = program.steps[step],
                     step + 1 < path.steps.upperBound || path.slots != nil
                 else { break }
@@ -36,7 +36,7 @@ extension PredicateEvaluator {
         }
     }
 
-    /// The value of a path that has one.
+    /// Returns the value of a path that has a single value.
     func value(of path: PredicateProgram.Path) -> PredicateOperand {
         var accumulator = PredicateAccumulator()
         switch path.collectionOperator {
@@ -67,8 +67,9 @@ extension PredicateEvaluator {
         }
     }
 
-    /// Calls `body` with each value of a path until it returns false; false when it did, or after
-    /// an error.
+    /// Calls `body` with each value of a path until it returns false.
+    ///
+    /// Returns false if `body` did, or after an error.
     func forEach(
         _ path: PredicateProgram.Path, repetition: Repetition, _ body: (PredicateOperand) -> Bool
     ) -> Bool {
@@ -89,11 +90,11 @@ extension PredicateEvaluator {
         }
     }
 
-    /// Calls `body` with what is at the end of each way along a path.
+    /// Calls `body` with the value at the end of each way along a path.
     private func walk(
         _ path: PredicateProgram.Path, repetition: Repetition, _ body: (PredicateOperand) -> Bool
     ) -> Bool {
-        // Most paths are too short for anything to come again on them.
+        // Most paths are too short to reach an object twice.
         guard repetition == .once, path.firstRepetition <= path.lastReading else {
             return walk(path, repetition: repetition, visited: nil, body)
         }
@@ -115,7 +116,7 @@ extension PredicateEvaluator {
         }
     }
 
-    /// Continues after a step that has reached an object.
+    /// Continues a path from an object that a step has reached.
     private func go(
         _ path: PredicateProgram.Path, step: Int, to object: PredicateOperand, visited: VisitedObjects?,
         _ body: (PredicateOperand) -> Bool
@@ -131,8 +132,9 @@ extension PredicateEvaluator {
         return walk(path, step: step, record: record, visited: visited, body)
     }
 
-    /// Ends a way at null, which is a value unless a to-many relationship follows: null has no
-    /// destinations.
+    /// Ends a path at null.
+    ///
+    /// Null is a value, unless a to-many relationship follows: null has no destinations.
     private func ended(_ path: PredicateProgram.Path, at step: Int, _ body: (PredicateOperand) -> Bool) -> Bool {
         step > path.lastToMany ? body(.null) && !hasFailed : true
     }
@@ -165,24 +167,22 @@ extension PredicateEvaluator {
     }
 }
 
-/// The number of times that a path continues from an object that it reaches repeatedly.
+/// How often a path continues from an object that it reaches several times.
 enum Repetition {
-    /// Each time: to count or add up values, or if their order matters.
+    /// Each time: for counts and sums, or if the order of values matters.
     case everyWay
-    /// The first time: only new values can change the result.
+    /// Only the first time: for results that only new values can change.
     case once
 }
 
 extension PredicateProgram.Path {
-    /// The last step at which following the path on from an object costs more than looking at its
-    /// record.
+    /// The last step at which continuing from an object costs more than reading its record.
     fileprivate var lastReading: Int { slots == nil && readsEnd ? steps.count : lastToMany }
 
-    /// Whether an object reached at a step is worth remembering, because many ways may meet there
-    /// and continue from it.
+    /// Whether to remember an object that a step has reached, because many ways may reach the
+    /// object and continue from there.
     ///
-    /// Following a to-one relationship or a field again costs no more than finding out that it was
-    /// followed.
+    /// Following a to-one relationship or a field again is as fast as the lookup.
     fileprivate func isWorthNoting(_ step: Int) -> Bool {
         let step = step - steps.lowerBound
         guard step >= firstRepetition else { return false }

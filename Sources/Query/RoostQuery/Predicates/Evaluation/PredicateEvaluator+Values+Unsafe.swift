@@ -2,9 +2,9 @@ internal import Foundation
 internal import RoostCore
 
 extension PredicateEvaluator {
-    /// The value of an expression that has one; null after an error.
+    /// Returns the value of an expression with a single value; null after an error.
     ///
-    /// The bytes of it last until the next record is begun.
+    /// The bytes of the value are valid until the next record begins.
     func value(_ index: PredicateProgram.Index) -> PredicateOperand {
         switch program.nodes[index] {
         case .constant(let operand): return operand
@@ -60,8 +60,9 @@ extension PredicateEvaluator {
 
     // MARK: Collections
 
-    /// Calls `body` with each value of an expression until it returns false; false when it did, or
-    /// after an error.
+    /// Calls `body` with each value of an expression until it returns false.
+    ///
+    /// Returns false if `body` did, or after an error.
     func forEach(
         _ index: PredicateProgram.Index, repetition: Repetition, _ body: (PredicateOperand) -> Bool
     ) -> Bool {
@@ -188,14 +189,18 @@ extension PredicateEvaluator {
 
     // MARK: Values
 
-    /// A value as an operand; its bytes last until the next record is begun.
+    /// Returns a value as an operand.
+    ///
+    /// Its bytes are valid until the next record begins.
     func encoded(_ value: Value) -> PredicateOperand {
         let constant = PredicateConstant(value, model: program.model)
         guard case .bytes(let bytes) = constant.operand else { return constant.operand }
         return .bytes(memory.copy(bytes))
     }
 
-    /// Returns an operand as a value; an object's ID names its own entity, read from its record.
+    /// Returns an operand as a value.
+    ///
+    /// An object ID contains the object's own entity, which is read from the record.
     func decoded(_ operand: PredicateOperand, kind: PredicateType.Kind) -> Value {
         guard case .object(let root, let key) = operand, root >= 0 else {
             return Value(operand, kind: kind, model: program.model)
@@ -220,8 +225,9 @@ extension PredicateEvaluator {
 }
 
 extension Value {
-    /// Creates the value of an operand, as a value of a kind; an object's ID names the entity at
-    /// the top of its hierarchy.
+    /// Creates a value of the given kind from an operand.
+    ///
+    /// An object ID contains the root entity of the hierarchy.
     init(_ operand: PredicateOperand, kind: PredicateType.Kind, model: ManagedObjectModel) {
         switch operand {
         case .null: self = .null

@@ -1,28 +1,32 @@
 internal import RoostCore
 
-/// Runs a program on records, one after another; for one thread.
+/// Evaluates a program on records, one after another.
 ///
-/// After an error, the evaluation of the record only gives false and null, and ``failure`` has the
-/// error. So the conditions that cannot fail need no check each time.
+/// Use it from one thread at a time.
+///
+/// After an error, the rest of the record's evaluation returns false and null, and ``failure`` has
+/// the error. So most evaluation code need not check for errors.
 final class PredicateEvaluator {
-    // Exclusivity of the properties below is not checked at run time: each access reads or writes a
-    // whole value, within which nothing else runs, and every node of every record makes some.
+    // Exclusivity of these properties is not checked at run time. Each access reads or writes a
+    // whole value without running other code, and every node accesses them for every record.
 
     let program: PredicateProgram
     /// The source of related objects; nil if predicates cannot use any.
     private let graph: (any ObjectGraph)?
-    /// Copies of them, created at the first use: most evaluators never need any.
+    /// Copies of related objects.
+    ///
+    /// Created at the first use, because most evaluators never need any.
     @exclusivity(unchecked) private var copies: RelatedRecords?
     let memory = RowMemory()
-    /// The record that is looked at; nil where an expression is evaluated without one.
+    /// The current record; nil while an expression is evaluated without a record.
     @exclusivity(unchecked) var record: RecordReader?
-    /// The values that variables are bound to.
+    /// The values of the variables.
     @exclusivity(unchecked) var variables: [PredicateOperand]
-    /// The first error since it was looked at last.
+    /// The first error since ``requireSuccess()`` was last called.
     @exclusivity(unchecked) private(set) var failure: StoreError?
-    /// Arrays that no path is using, so that a record needs no new one.
+    /// Arrays that no path uses at the moment, kept for reuse.
     @exclusivity(unchecked) private var spareKeys: [[Int64]] = []
-    /// The same for what paths remember.
+    /// Sets of visited objects that no path uses at the moment, kept for reuse.
     @exclusivity(unchecked) private var spareVisits: [VisitedObjects] = []
 
     /// Creates an evaluator.
@@ -38,14 +42,16 @@ final class PredicateEvaluator {
 
     // MARK: Records
 
-    /// Begins another record and discards what was made for the previous one.
+    /// Begins the next record and discards the values that were created for the previous one.
     func begin(_ record: RecordReader?) {
         memory.removeAll()
         copies?.beginRecord()
         self.record = record
     }
 
-    /// Whether a record meets a condition; throws what makes that impossible to say.
+    /// Whether a record meets a condition.
+    ///
+    /// Throws if the condition cannot be evaluated.
     func isTrue(_ node: PredicateProgram.Index, of record: RecordReader?) throws(StoreError) -> Bool {
         begin(record)
         let isTrue = isTrue(node)
@@ -53,17 +59,17 @@ final class PredicateEvaluator {
         return isTrue
     }
 
-    /// Throws the error that an evaluation has met, once.
+    /// Throws the error of the evaluation, if there is one, and clears it.
     func requireSuccess() throws(StoreError) {
         guard let failure else { return }
         self.failure = nil
         throw failure
     }
 
-    /// Keeps the first error.
+    /// Stores an error, unless one is stored already.
     func fail(_ error: StoreError) { if failure == nil { failure = error } }
 
-    /// Whether an error was met, so that nothing more need be looked at.
+    /// Whether an error has occurred, so that evaluation can stop.
     var hasFailed: Bool { failure != nil }
 
     // MARK: Related objects
@@ -88,7 +94,7 @@ final class PredicateEvaluator {
         }
     }
 
-    /// Reads records that will be needed soon, many at once.
+    /// Reads records that will be needed soon, in few calls.
     func load(_ keys: some Sequence<Int64>, inHierarchyOf root: Int) {
         guard root >= 0, let related else { return }
         do throws(StoreError) {
@@ -98,18 +104,18 @@ final class PredicateEvaluator {
         }
     }
 
-    /// Reads as ``load(_:inHierarchyOf:)`` does; returns false instead of an error.
+    /// Does the same as ``load(_:inHierarchyOf:)``, but returns false instead of storing an error.
     func loadQuietly(_ keys: some Sequence<Int64>, inHierarchyOf root: Int) -> Bool {
         guard root >= 0, let related else { return false }
         return (try? related.load(keys, inHierarchyOf: root)) != nil
     }
 
-    /// Returns the record of an object if it was read before.
+    /// Returns the record of an object if it has been read already.
     func loadedRecord(_ key: Int64, inHierarchyOf root: Int) -> RecordReader? {
         copies?.loadedRecord(key, inHierarchyOf: root)
     }
 
-    /// Runs `body` with something that remembers objects, and nothing yet.
+    /// Runs `body` with an empty set of visited objects.
     func withVisitedObjects(_ body: (VisitedObjects) -> Bool) -> Bool {
         let visited = spareVisits.popLast() ?? VisitedObjects()
         defer { spareVisits.append(visited) }
@@ -117,8 +123,9 @@ final class PredicateEvaluator {
         return body(visited)
     }
 
-    /// Runs `body` with the keys of the destinations of a to-many relationship; false if `body`
-    /// returns false, or after an error.
+    /// Runs `body` with the keys of the destinations of a to-many relationship.
+    ///
+    /// Returns false if `body` returns false, or after an error.
     func withDestinations(
         of relationship: Int, from key: Int64, _ body: ([Int64]) -> Bool
     ) -> Bool {

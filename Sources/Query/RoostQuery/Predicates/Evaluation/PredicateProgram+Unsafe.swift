@@ -1,18 +1,18 @@
 internal import RoostCore
 
-/// Predicates and expressions compiled against a model: a list of nodes that name each other by
-/// position.
+/// Predicates and expressions compiled against a model: a list of nodes that refer to each other by
+/// index.
 ///
-/// Nothing in a node counts references, so that running one costs none. A program never changes;
-/// ``PredicateEvaluator`` runs it.
+/// Nodes contain no counted references, so evaluating them costs no reference counting. A program
+/// is immutable; ``PredicateEvaluator`` evaluates it.
 final class PredicateProgram: @unchecked Sendable {
-    // Proof of Sendable: nothing changes after `init`, and all that nodes point to belongs to the
-    // program: the bytes of operands to `constants`, matchers and sets to their lists.
+    // Proof of Sendable: nothing changes after `init`, and the program owns everything that nodes
+    // point to: operands point to the bytes of `constants`, and matchers and sets are in lists.
 
-    /// The position of a node.
+    /// The index of a node.
     typealias Index = Int
 
-    /// A run of positions in ``links``.
+    /// A range of indexes into ``links``.
     struct Range: Sendable {
         let start: Int
         let count: Int
@@ -20,14 +20,16 @@ final class PredicateProgram: @unchecked Sendable {
 
     /// An expression or a condition.
     enum Node: @unchecked Sendable {
-        // Proof of Sendable: a value that never changes; the bytes of an operand are the program's.
+        // Proof of Sendable: a value that never changes. The program owns the bytes of operands.
 
         // MARK: Expressions
         case constant(PredicateOperand)
         case evaluatedObject
-        /// The value that a SUBQUERY or a quantifier bound last.
+        /// The current value of a variable that a SUBQUERY or a quantifier binds.
         case variable(Int)
-        /// A field of the record itself: where its slots begin.
+        /// A field of the record itself.
+        ///
+        /// The value is the index of its first slot.
         case field(Int)
         case path(Int)
         case list(Range)
@@ -49,13 +51,14 @@ final class PredicateProgram: @unchecked Sendable {
         case not(Index)
         case compare(Index, FetchRequest.Comparison.Operator, Index)
         case between(Index, Index, Index)
-        /// An operator on text whose right side is known, and what it is of null.
+        /// A text operator whose right side is known, and its result for null.
         case match(Index, matcher: Int, whenNull: Bool)
-        /// An operator on text whose right side is known only when it is met.
+        /// A text operator whose right side is only known at run time.
         case compareText(Index, FetchRequest.Comparison.Operator, Index, FetchRequest.Comparison.Options)
         case member(Index, set: Int, FetchRequest.Comparison.Options)
-        /// Whether the condition is true for an element, or for all, of a collection that the
-        /// variable is bound to one by one.
+        /// Whether the condition is true for any, or for all, elements of a collection.
+        ///
+        /// The variable is bound to each element in turn.
         case any(Index, variable: Int, condition: Index)
         case all(Index, variable: Int, condition: Index)
     }
@@ -66,28 +69,30 @@ final class PredicateProgram: @unchecked Sendable {
         case toMany(relationship: Int, destinationRoot: Int)
     }
 
-    /// A path that leads through relationships, or starts elsewhere than at the object.
+    /// A path that passes through relationships, or does not start at the current object.
     struct Path: Sendable {
-        /// The start of the path; nil for the object itself.
+        /// The start of the path; nil for the current object.
         let start: Index?
         let steps: Swift.Range<Int>
-        /// The position of the first slot of the field at its end; nil if it ends at objects.
+        /// The index of the first slot of the field at the end of the path; nil if the path ends at
+        /// objects.
         let slots: Int?
-        /// The step after which no to-many relationship follows: from here on a null on the way is
-        /// a value; before, it gives no value.
+        /// The last step through a to-many relationship; −1 if there is none.
+        ///
+        /// A null before this step gives no value. A null after this step is a value.
         let lastToMany: Int
         let collectionOperator: FetchRequest.CollectionOperator?
-        /// From this step on, several ways may reach the same object.
+        /// The first step at which several ways may reach the same object.
         let firstRepetition: Int
-        /// Whether the records of the objects at its end are looked at, so that they are better
-        /// read together.
+        /// Whether the records of the objects at the end are read, so that reading many at once is
+        /// faster.
         var readsEnd = false
     }
 
     /// The location of a field in the records of one entity.
     struct Place: Sendable {
         let slot: FieldSlot
-        /// The root of the hierarchy of a reference's destination; −1 if the value names its
+        /// The root of the hierarchy of a reference's destination; −1 if the value contains the
         /// entity.
         let destinationRoot: Int
 
@@ -97,7 +102,7 @@ final class PredicateProgram: @unchecked Sendable {
         }
     }
 
-    /// A call of a function of the program's user.
+    /// A call of a registered function.
     struct Call: Sendable {
         let function: RegisteredFunction
         let argumentKinds: [PredicateType.Kind]
@@ -122,7 +127,7 @@ final class PredicateProgram: @unchecked Sendable {
     let links: PlainArray<Index>
     let paths: PlainArray<Path>
     let steps: PlainArray<Step>
-    /// Field by field, one place for each entity of the model.
+    /// The places of the fields: for each field, one place for each entity of the model.
     let places: PlainArray<Place?>
     let variableCount: Int
     let constants: [PredicateConstant]
@@ -144,7 +149,7 @@ final class PredicateProgram: @unchecked Sendable {
         functions = parts.functions
     }
 
-    /// Returns the field of an object whose record is of an entity; null if the entity lacks it.
+    /// Returns the value of a field in a record; null if the record's entity lacks the field.
     func operand(_ slots: Int, in record: RecordReader) -> PredicateOperand {
         guard let place = places[slots + record.entityNumber] else { return .null }
         return PredicateOperand(record, slot: place.slot, destinationRoot: place.destinationRoot)

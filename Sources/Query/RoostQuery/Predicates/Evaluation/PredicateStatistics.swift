@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Statistics of many numbers, which do not include nulls.
+/// Statistics of many numbers, without nulls.
 enum PredicateStatistics {
     /// Returns the middle value, or the mean of the two middle values; null without values.
     static func median(_ values: inout [PredicateOperand]) -> PredicateOperand {
@@ -14,7 +14,7 @@ enum PredicateStatistics {
         return mean.average
     }
 
-    /// Returns the most frequent value, of several the lowest; null without values.
+    /// Returns the most frequent value, the lowest of several; null without values.
     static func mode(_ values: inout [PredicateOperand]) -> PredicateOperand {
         values.sort { PredicateOperand.totalOrder($0, $1) < 0 }
         var (mode, most) = (PredicateOperand.null, 0)
@@ -38,10 +38,10 @@ enum PredicateStatistics {
     }
 }
 
-/// Values, each of them once, in the order of their insertion.
+/// A set of values in the order of their insertion.
 ///
-/// Values are the same here when neither comes before the other: nulls are, NaNs are, and so are
-/// both zeros.
+/// Two values are equal if neither precedes the other. So nulls are equal, NaNs are equal, and both
+/// zeros are equal.
 struct DistinctOperands {
     private var positions: [Int: [Int]] = [:]
     private var elements: [PredicateOperand] = []
@@ -50,7 +50,9 @@ struct DistinctOperands {
         positions[OperandSet.hash(operand), default: []].contains { Self.isSame(elements[$0], operand) }
     }
 
-    /// Adds a value; false when it is there already.
+    /// Adds a value.
+    ///
+    /// Returns false if the set already contains it.
     @discardableResult
     mutating func insert(_ operand: PredicateOperand) -> Bool {
         guard !contains(operand) else { return false }

@@ -1,6 +1,6 @@
 package import RoostCore
 
-/// The properties of an expression's values that are known before the first record is read.
+/// The type of an expression's values, as far as it is known before records are read.
 package struct PredicateType: Sendable {
     /// The kind of a value.
     package enum Kind: String, Sendable {
@@ -8,7 +8,7 @@ package struct PredicateType: Sendable {
         case composite
     }
 
-    /// Values that compare with each other.
+    /// A group of kinds whose values can be compared with each other.
     package enum Family: String, Sendable {
         case null, number, text, data, date, uuid, object, composite, transformable
     }
@@ -16,9 +16,9 @@ package struct PredicateType: Sendable {
     package var kind: Kind
     /// The number of the entity that objects belong to, if known.
     package var entity: Int?
-    /// Whether there are many values.
+    /// Whether the expression has many values.
     package var isCollection = false
-    /// Whether the values have an order of their own, so that one can be requested by its position.
+    /// Whether the values are ordered, so that a value can be requested by its index.
     var isOrdered = false
 
     init(_ kind: Kind, entity: Int? = nil) {
@@ -38,10 +38,10 @@ package struct PredicateType: Sendable {
 
     package var family: Family { kind.family }
 
-    /// One of the values, where there are many.
+    /// The type of a single element of a collection.
     var element: PredicateType { PredicateType(kind, entity: entity) }
 
-    /// The same as a collection.
+    /// Returns the type of a collection of such values.
     func many(isOrdered: Bool = false) -> PredicateType {
         var many = self
         many.isCollection = true
@@ -49,7 +49,7 @@ package struct PredicateType: Sendable {
         return many
     }
 
-    /// The type of what is one or the other; nil where they are of different families.
+    /// Returns the type of a value that has one of two types; nil if their families are different.
     func joined(with other: PredicateType, model: ManagedObjectModel) -> PredicateType? {
         if kind == .null { return other.element }
         if other.kind == .null { return element }
@@ -62,7 +62,7 @@ package struct PredicateType: Sendable {
         }
     }
 
-    /// Returns the nearest entity that includes both, or nil.
+    /// Returns the nearest common entity of both entities, or nil.
     private static func common(_ a: Int?, b: Int?, model: ManagedObjectModel) -> Int? {
         guard var a, let b else { return nil }
         while !model.entities[a].includes(b) {

@@ -1,9 +1,9 @@
 public import RoostCore
 
-/// A function that the program lends to predicates: `FUNCTION(target, "name", …)`.
+/// A function of the program that predicates can call: `FUNCTION(target, "name", …)`.
 ///
-/// The names are known to the whole process. A function must give the same value for the same
-/// arguments, whatever the thread and the time, or stores will answer differently.
+/// Names are registered for the whole process. A function must always return the same value for the
+/// same arguments, on every thread. Otherwise stores return different results.
 ///
 /// ```swift
 /// try RegisteredFunction.register("decade", argumentCount: 1, returning: .integer64) { values in
@@ -17,22 +17,23 @@ public struct RegisteredFunction: Sendable {
     package let name: String
     /// The number of arguments, the target included; nil for any number.
     package let argumentCount: Int?
-    /// The type of its values.
+    /// The type of the function's results.
     package let resultType: AttributeType
     let body: @Sendable ([Value]) throws -> Value
 
     private static let functions = Mutex<[String: RegisteredFunction]>([:])
 
-    /// Makes a function known by a name.
+    /// Registers a function under a name.
     ///
     /// - Parameters:
     ///   - name: The name in predicates.
-    ///   - argumentCount: How many arguments it takes, the target included; nil for any number.
-    ///   - resultType: The type of its values; null is a value of every type. No composites.
+    ///   - argumentCount: The number of arguments, the target included; nil for any number.
+    ///   - resultType: The type of the results. Null is a value of every type. Composites are not
+    ///     allowed.
     ///   - body: The function. It is called on the thread of the fetch, while the store may be
-    ///     read; what it throws ends the fetch.
-    /// - Throws: `invalidRequest` for a name that is empty, taken, or one of the language's own
-    ///   functions, and for a result that is a composite or undefined.
+    ///     locked for reading. An error that it throws ends the fetch.
+    /// - Throws: `invalidRequest` if the name is empty, registered already, or that of a built-in
+    ///   function, or if the result type is composite or undefined.
     public static func register(
         _ name: String, argumentCount: Int? = nil, returning resultType: AttributeType,
         _ body: @escaping @Sendable ([Value]) throws -> Value
@@ -59,7 +60,9 @@ public struct RegisteredFunction: Sendable {
     package static func named(_ name: String) -> RegisteredFunction? { functions.withLock { $0[name] } }
     package static var names: [String] { functions.withLock { $0.keys.sorted() } }
 
-    /// Calls the function; what comes back is of its type, or null.
+    /// Calls the function.
+    ///
+    /// The result has the registered type or is null.
     func value(of arguments: [Value]) throws(StoreError) -> Value {
         let value: Value
         do {

@@ -1,14 +1,13 @@
 internal import RoostCore
 
-/// Copies of the records that predicates have reached through relationships, so that each is read
-/// once for many references to it.
+/// Copies of the records that predicates have reached through relationships, so that each record is
+/// read once for many references.
 ///
-/// A reader stays valid until ``beginRecord()``, which discards all copies once they exceed the
-/// limit.
+/// A reader is valid until ``beginRecord()``, which discards all copies once they exceed the limit.
 final class RelatedRecords {
-    /// The number of bytes after which all copies are discarded before the next record.
+    /// The size of the copies above which all of them are discarded before the next record.
     private static let byteLimit = 8 << 20
-    /// The number of records that are read at once.
+    /// The number of records to read at once.
     private static let countPerRead = 256
 
     private let graph: any ObjectGraph
@@ -17,7 +16,7 @@ final class RelatedRecords {
     private let memory = RowMemory()
     @exclusivity(unchecked) private var byteCount = 0
     private var batch: RecordBatch
-    /// The keys that are to be read; its memory is kept.
+    /// A reusable buffer for the keys to read.
     private var missing: [Int64] = []
 
     init(_ graph: any ObjectGraph, model: ManagedObjectModel) {
@@ -26,7 +25,9 @@ final class RelatedRecords {
         batch = RecordBatch(model: model)
     }
 
-    /// Allows copies to be discarded: no reader is in use any more.
+    /// Discards all copies if they exceed the limit.
+    ///
+    /// Call it when no reader is in use.
     func beginRecord() {
         guard byteCount > Self.byteLimit else { return }
         places.removeAll()
@@ -41,18 +42,18 @@ final class RelatedRecords {
         return loadedRecord(key, inHierarchyOf: root)
     }
 
-    /// Returns the record with this key if it exists and was read before.
+    /// Returns the record with the given key if it exists and has been read already.
     func loadedRecord(_ key: Int64, inHierarchyOf root: Int) -> RecordReader? {
         places.bytes(of: key, root: root).flatMap { reader($0, key: key) }
     }
 
-    /// Reads the records with these keys that were not read before.
+    /// Reads the records with the given keys that have not been read yet.
     func load(_ keys: some Sequence<Int64>, inHierarchyOf root: Int) throws(StoreError) {
         var missing = missing
         self.missing = []
         missing.removeAll(keepingCapacity: true)
         defer { self.missing = missing }
-        // Nothing is there, until it is found.
+        // Mark all keys as missing until their records are found.
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
         for key in keys where places.insert(nothing, at: key, root: root) { missing.append(key) }
         for start in stride(from: 0, to: missing.count, by: Self.countPerRead) {
@@ -63,8 +64,8 @@ final class RelatedRecords {
                     isWhole ? missing : Array(missing[start...].prefix(Self.countPerRead)), inHierarchyOf: root,
                     into: &batch)
             } catch {
-                // What was not read is not known to be missing. Nothing is freed: records are being
-                // looked at.
+                // Whether the remaining keys exist is unknown, so remove their marks. No memory is
+                // freed, because records are in use.
                 for key in missing[start...] { places.forget(key, root: root) }
                 throw error
             }
@@ -80,33 +81,35 @@ final class RelatedRecords {
     func appendDestinations(
         of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
     ) throws(StoreError) {
-        // One object may have any number of destinations.
+        // Check here, because one object may have any number of destinations.
         try FetchCancellation.check()
         try graph.appendDestinations(of: relationship, from: key, to: &keys)
     }
 
     private func reader(_ bytes: UnsafeRawBufferPointer, key: Int64) -> RecordReader? {
-        // SAFETY: the bytes are those of a whole record of a batch, whose structure was checked;
-        // they stay where they are until they are forgotten, and the model is held here.
+        // SAFETY: the bytes are those of a whole record of a batch, whose structure was checked.
+        // They do not move until they are discarded, and `self` holds the model.
         bytes.isEmpty ? nil : RecordReader(unchecked: bytes, key: key, model: model)
     }
 }
 
-/// Bytes by hierarchy and key: a table of fixed places, because every object of every relationship
-/// is looked up in it.
+/// A hash table of record bytes by hierarchy and key.
+///
+/// Every object of every relationship is looked up in it.
 final class RecordPlaces {
     private struct Place {
         var key: Int64 = 0
-        /// −1 where nothing was inserted.
+        /// −1 for an empty slot.
         var root: Int32 = -1
         /// −1 after ``forget(_:root:)``.
         var count: Int32 = 0
         var address: UnsafeRawPointer?
     }
 
-    // SAFETY of all below: `places` has `mask` + 1 initialized places, and every position is taken
-    // modulo their number. At most half of them are in use, so every search ends at a free one.
-    // Exclusivity is not checked at run time: nothing is called that could come back here.
+    // SAFETY of all below: `places` has `mask` + 1 initialized places, and every index is taken
+    // modulo their number. At most half of them are in use, so every search ends at a free place.
+    // Exclusivity is not checked at run time, because no code is called that could access the
+    // table.
     @exclusivity(unchecked) private var places: UnsafeMutablePointer<Place>
     @exclusivity(unchecked) private var mask: Int
     @exclusivity(unchecked) private var usedCount = 0
@@ -119,14 +122,16 @@ final class RecordPlaces {
 
     deinit { places.deallocate() }
 
-    /// The bytes; nil where nothing was inserted.
+    /// Returns the bytes of a key; nil if no bytes were inserted for the key.
     func bytes(of key: Int64, root: Int) -> UnsafeRawBufferPointer? {
         let place = places[position(of: key, root: root)]
         return place.root < 0 || place.count < 0
             ? nil : UnsafeRawBufferPointer(start: place.address, count: Int(place.count))
     }
 
-    /// Adds bytes; false, and nothing happens, where there are some.
+    /// Inserts the bytes of a key.
+    ///
+    /// Returns false, and changes nothing, if the key already has bytes.
     func insert(_ bytes: UnsafeRawBufferPointer, at key: Int64, root: Int) -> Bool {
         let position = position(of: key, root: root)
         let isNew = places[position].root < 0
@@ -138,27 +143,29 @@ final class RecordPlaces {
         return true
     }
 
-    /// Replaces the bytes of a key, if it has any.
+    /// Replaces the bytes of a key, if the key has a place.
     func replace(_ bytes: UnsafeRawBufferPointer, at key: Int64, root: Int) {
         let position = position(of: key, root: root)
         guard places[position].root >= 0 else { return }
         places[position] = Self.place(bytes, key: key, root: root)
     }
 
-    /// Removes the bytes of a key; its place stays taken, because searches for other keys pass it.
+    /// Removes the bytes of a key.
+    ///
+    /// Its place stays in use, because searches for other keys pass it.
     func forget(_ key: Int64, root: Int) {
         let position = position(of: key, root: root)
         if places[position].root >= 0 { places[position].count = -1 }
     }
 
-    /// Removes everything and keeps the memory.
+    /// Removes all keys and keeps the memory.
     func removeAll() {
         places.update(repeating: Place(), count: mask + 1)
         usedCount = 0
     }
 
     private static func place(_ bytes: UnsafeRawBufferPointer, key: Int64, root: Int) -> Place {
-        // No record has more bytes than RecordLayout.maximumByteCount, and no model more entities.
+        // The sizes of records and the number of entities are limited, so both fit into 32 bits.
         Place(
             key: key, root: Int32(truncatingIfNeeded: root), count: Int32(truncatingIfNeeded: bytes.count),
             address: bytes.baseAddress)

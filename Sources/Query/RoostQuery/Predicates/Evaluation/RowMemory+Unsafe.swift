@@ -1,11 +1,11 @@
 internal import RoostCore
 
-/// Memory for the bytes that functions make, until the next record is looked at.
+/// Memory for the bytes that functions create, which is valid until the next record.
 final class RowMemory {
     private static let chunkByteCount = 16 * 1024
 
-    // Exclusivity is not checked at run time: no method calls out while it changes them, and every
-    // record asks.
+    // Exclusivity is not checked at run time. No method calls other code while it changes these
+    // properties, and they are accessed for every record.
     @exclusivity(unchecked) private var chunks: [UnsafeMutableRawBufferPointer] = []
     @exclusivity(unchecked) private var used = 0
 
@@ -20,21 +20,21 @@ final class RowMemory {
         while chunks.count > 1 || (chunks.last?.count ?? 0) > Self.chunkByteCount { chunks.removeLast().deallocate() }
     }
 
-    /// A copy of bytes, until ``removeAll()``.
+    /// Returns a copy of bytes that is valid until ``removeAll()``.
     func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         if chunks.isEmpty || (chunks.last?.count ?? 0) - used < bytes.count {
             chunks.append(.allocate(byteCount: max(Self.chunkByteCount, bytes.count), alignment: 8))
             used = 0
         }
         guard let chunk = chunks.last else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-        // SAFETY: the chunk has at least this many bytes left after `used`, see above.
+        // SAFETY: the chunk has at least this many bytes after `used`, as ensured above.
         let place = UnsafeMutableRawBufferPointer(rebasing: chunk[used..<used + bytes.count])
         place.copyMemory(from: bytes)
         used += bytes.count
         return UnsafeRawBufferPointer(place)
     }
 
-    /// A copy of a text's bytes.
+    /// Returns a copy of a text's bytes that is valid until ``removeAll()``.
     func copy(_ text: String) -> UnsafeRawBufferPointer {
         var text = text
         return text.withUTF8 { copy(UnsafeRawBufferPointer($0)) }

@@ -1,38 +1,42 @@
 internal import RoostCore
 
-/// The objects from which a path was followed already, step by step, so that it is not followed
-/// again.
+/// The objects and steps from which a path has been followed already, so that it is not followed
+/// from them again.
 ///
-/// It remembers a million objects, in at most 32 MiB. Paths from later objects are followed each
-/// time.
+/// It holds at most a million objects, in at most 32 MiB. Later objects are not recorded, and paths
+/// from them are followed each time.
 final class VisitedObjects {
     private struct Place {
         var key: Int64 = 0
         var step: Int32 = 0
-        /// The round in which it was taken; 0 where it never was.
+        /// The round in which the place was used last; 0 if it was never used.
         var round: UInt32 = 0
     }
 
     private let mostPlaces: Int
-    /// At most half of them are taken, so that every search ends at one that is not.
+    /// A hash table.
+    ///
+    /// At most half of the places are in use, so every search ends at a free place.
     private var places = [Place](repeating: Place(), count: 64)
     private var takenCount = 0
     private var round: UInt32 = 0
 
     init(mostPlaces: Int = 1 << 21) { self.mostPlaces = mostPlaces }
 
-    /// Forgets everything and keeps the memory.
+    /// Removes all objects and keeps the memory.
     func begin() {
         takenCount = 0
         round &+= 1
         guard round == 0 else { return }
-        // After so many rounds their numbers come again, and places of the first ones would look
-        // taken.
+        // After an overflow, round numbers repeat, and places of earlier rounds would seem to be in
+        // use.
         places = [Place](repeating: Place(), count: places.count)
         round = 1
     }
 
-    /// Notes that a path continues from an object at a step; returns false if it did before.
+    /// Records that a path continues from an object at a step.
+    ///
+    /// Returns false if that was recorded already.
     func insert(_ key: Int64, at step: Int) -> Bool {
         let (found, isTaken) = position(of: key, step: step)
         guard !isTaken else { return false }
@@ -46,7 +50,7 @@ final class VisitedObjects {
         return true
     }
 
-    /// Returns the position of an object, or the position where it would be noted.
+    /// Returns the index of an object, or the index at which it would be inserted.
     private func position(of key: Int64, step: Int) -> (Int, isTaken: Bool) {
         var bits = (UInt64(bitPattern: key) ^ UInt64(truncatingIfNeeded: step) << 48) &* 0x9E37_79B9_7F4A_7C15
         bits ^= bits >> 32

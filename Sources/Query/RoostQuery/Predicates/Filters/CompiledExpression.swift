@@ -1,22 +1,25 @@
 package import RoostCore
 
-/// An expression checked against a model, to be evaluated on many records of one entity and its
+/// An expression compiled against a model, for evaluation on many records of an entity and its
 /// subentities.
 ///
-/// Check it once, then ask an evaluator of ``evaluator(over:)`` record by record:
+/// Compile it once, then evaluate it for each record with an evaluator from ``evaluator(over:)``:
 ///
-///     let length = try CompiledExpression(.function(.divide, [.keyPath(["length"]),
-///     .constant(60)]), for: "Track", model: model) let evaluator = length.evaluator(over:
-///     SnapshotGraph(snapshot)) try batch.forEachRecord { record in values.append(try
-///     evaluator.value(of: record)) }
+/// ```swift
+/// let length = try CompiledExpression(
+///     .function(.divide, [.keyPath(["length"]), .constant(60)]), for: "Track", model: model)
+/// let evaluator = length.evaluator(over: SnapshotGraph(snapshot))
+/// try batch.forEachRecord { record in values.append(try evaluator.value(of: record)) }
+/// ```
 package struct CompiledExpression: Sendable {
     let program: PredicateProgram
     let node: PredicateProgram.Index
     package let type: PredicateType
 
-    /// Checks an expression.
+    /// Compiles an expression.
     ///
-    /// - Throws: `unknownEntity`, `unknownProperty`, and as ``RecordFilter/init(_:model:)``.
+    /// - Throws: `unknownEntity`, `unknownProperty`, and the errors of
+    ///   ``RecordFilter/init(_:model:)``.
     package init(
         _ expression: FetchRequest.Expression, for entity: EntityName, model: ManagedObjectModel
     ) throws(StoreError) {
@@ -34,20 +37,25 @@ package struct CompiledExpression: Sendable {
         program = PredicateProgram(compiler.parts, model: model)
     }
 
-    /// Whether it has many values for each object, as a path through a to-many relationship has.
+    /// Whether the expression has many values for each object, as a path through a to-many
+    /// relationship does.
     package var isCollection: Bool { type.isCollection }
 
-    /// Returns an evaluator of the expression; for one thread.
+    /// Returns an evaluator of the expression.
     ///
-    /// It keeps copies of the related objects that it has met: 8 MiB of them, and those of one
-    /// record. `graph` is the source of related objects; without one, an expression that asks for
-    /// them throws code `unsupported`.
+    /// Use it from one thread at a time.
+    ///
+    /// The evaluator keeps copies of related objects: up to 8 MiB, plus those of one record.
+    /// `graph` is the source of related objects. Without it, an expression that uses related
+    /// objects throws `unsupported`.
     package func evaluator(over graph: (any ObjectGraph)?) -> ExpressionEvaluator {
         ExpressionEvaluator(self, graph: graph)
     }
 }
 
-/// Evaluates one expression on records, one after the other; for one thread.
+/// Evaluates one expression on records, one after another.
+///
+/// Use it from one thread at a time.
 package final class ExpressionEvaluator {
     private let expression: CompiledExpression
     private let evaluator: PredicateEvaluator
@@ -57,10 +65,12 @@ package final class ExpressionEvaluator {
         evaluator = PredicateEvaluator(expression.program, graph: graph)
     }
 
-    /// Returns the value of the expression for a record: the first of many values, or null.
+    /// Returns the value of the expression for a record.
     ///
-    /// An object's ID names the object's own entity.
-    /// - Throws: As ``RecordMatcher/matches(_:)``.
+    /// If it has many values, returns the first or null.
+    ///
+    /// An object ID contains the object's own entity.
+    /// - Throws: The errors of ``RecordMatcher/matches(_:)``.
     package func value(of record: RecordReader) throws(StoreError) -> Value {
         var value = Value.null
         try forEach(of: record) { operand in
@@ -70,9 +80,9 @@ package final class ExpressionEvaluator {
         return value
     }
 
-    /// All values of the expression for a record, in their order.
+    /// Returns all values of the expression for a record, in their order.
     ///
-    /// - Throws: As ``RecordMatcher/matches(_:)``.
+    /// - Throws: The errors of ``RecordMatcher/matches(_:)``.
     package func values(of record: RecordReader) throws(StoreError) -> [Value] {
         var values: [Value] = []
         try forEach(of: record) { operand in
@@ -82,7 +92,7 @@ package final class ExpressionEvaluator {
         return values
     }
 
-    /// Calls `body` with the operands of the values until it returns false.
+    /// Calls `body` with each value of the expression, as an operand, until it returns false.
     func forEach(of record: RecordReader, _ body: (PredicateOperand) -> Bool) throws(StoreError) {
         evaluator.begin(record)
         _ = evaluator.forEach(expression.node, repetition: .everyWay, body)

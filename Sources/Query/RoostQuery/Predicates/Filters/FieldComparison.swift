@@ -1,21 +1,22 @@
 internal import RoostCore
 
-/// A comparison of an object's own field with a constant, which is known as valid without being
-/// compiled.
+/// A comparison of an object's own field with a constant, which is valid without being compiled.
 ///
-/// Most conditions are such comparisons. ``PredicateCompiler`` accepts each of them, with the same
-/// meaning.
+/// Most conditions have this form. ``PredicateCompiler`` accepts the same comparisons, with the
+/// same meaning.
 struct FieldComparison {
-    /// The number of the entity that the field is of.
+    /// The number of the entity that has the field.
     let entity: Int
     let field: RecordLayout.Field
     let operation: FetchRequest.Comparison.Operator
     let constant: PredicateConstant
 
-    /// The maximum number of comparisons; a predicate with more is compiled.
+    /// The maximum number of comparisons.
+    ///
+    /// A predicate with more comparisons is compiled.
     private static let mostComparisons = 8
 
-    /// Creates a comparison; nil for a comparison of another form, or with an error.
+    /// Creates a comparison; nil for an invalid comparison or one of another form.
     init?(_ comparison: FetchRequest.Comparison, of entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
         guard comparison.modifier == .direct, case .keyPath(let names) = comparison.left, names.count == 1,
             case .constant(let value) = comparison.right, let field = entity.layout.field(names[0]),
@@ -27,7 +28,7 @@ struct FieldComparison {
         constant = PredicateConstant(value, model: model)
     }
 
-    /// The comparisons that a predicate asks for together; nil for any other predicate.
+    /// Returns the comparisons whose conjunction is the predicate; nil for any other predicate.
     static func all(
         _ predicate: FetchRequest.Predicate?, of entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) -> [Self]? {
@@ -47,7 +48,7 @@ struct FieldComparison {
         }
     }
 
-    /// Whether a field and a value can be compared, and that is all there is to it.
+    /// Whether a field and a value can be compared, and one direct comparison is enough.
     private static func isComparable(
         _ kind: RecordLayout.Field.Kind, operation: FetchRequest.Comparison.Operator, value: Value,
         options: FetchRequest.Comparison.Options
@@ -67,7 +68,7 @@ struct FieldComparison {
             (.float, .int), (.float, .bool), (.float, .double), (.date, .date):
             return true
         case (.reference, .objectID), (.uuid, .uuid), (.data, .data), (_, .null): return isEquality
-        // Text is folded where the options say so, which takes more.
+        // Text is supported only if the options require no folding.
         case (.string, .string), (.string, .uri), (.uri, .string), (.uri, .uri):
             return isEquality && options.subtracting([.normalized, .localized]).isEmpty
         default: return false

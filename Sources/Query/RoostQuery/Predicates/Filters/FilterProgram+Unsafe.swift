@@ -1,19 +1,20 @@
 internal import RoostCore
 
-/// The conditions of a predicate that a record decides alone, as a sequence of tests; each says
-/// which test comes next if it is true and if it is false.
+/// The conditions of a predicate that depend only on the record, as a sequence of tests.
 ///
-/// So most of them need neither a stack nor a reference count. Other conditions are left to the
-/// evaluator, whose answers the tests always agree with.
+/// Each test refers to the next test for a true and for a false result.
+///
+/// So most tests need neither a stack nor reference counting. The evaluator handles other
+/// conditions, and returns the same results as the tests.
 final class FilterProgram: @unchecked Sendable {
-    // Proof of Sendable: nothing changes after `init`. All that tests point to belongs to `program`
-    // or `comparisons`, which never change.
+    // Proof of Sendable: nothing changes after `init`. Everything that tests point to belongs to
+    // `program` or `comparisons`, which never change.
 
     /// A test of a record.
     ///
-    /// But for `isNull` and `evaluate`, the field is not null when the test is made.
+    /// Except for `isNull` and `evaluate`, the field is not null when the test runs.
     fileprivate enum Test: @unchecked Sendable {
-        // Proof of Sendable: a value that never changes; what it points to is the program's.
+        // Proof of Sendable: a value that never changes. The program owns everything it points to.
         case isNull(FieldSlot)
         case integer(FieldSlot, low: Int64, high: Int64)
         case number(FieldSlot, low: Double, high: Double)
@@ -26,7 +27,7 @@ final class FilterProgram: @unchecked Sendable {
 
     private struct Step: Sendable {
         let test: Test
-        /// The position of the next step, or one of the two ends.
+        /// The index of the next step, or one of the two ends.
         let whenTrue: Int
         let whenFalse: Int
         let whenNull: Int
@@ -37,17 +38,16 @@ final class FilterProgram: @unchecked Sendable {
 
     private let program: PredicateProgram?
     private let comparisons: [FieldComparison]
-    // SAFETY of both: written in `init`, before any other code has the object, and freed in
-    // `deinit`. Not in objects of their own, which every fetch would have to create.
+    // SAFETY of both: written in `init`, before other code can access the object, and freed in
+    // `deinit`. They are not in separate objects, because every fetch would have to create those.
     private let steps: UnsafeMutableBufferPointer<Step>
-    /// By entity number, where its records start.
+    /// By entity number, the first step for records of the entity.
     private let starts: UnsafeMutableBufferPointer<Int>
-    /// The step that covers all conditions on records of some entity, if it is a range of 64-bit
-    /// integers.
+    /// The step that checks all conditions for records of an entity, if it is a range of 64-bit
+    /// integers; nil otherwise.
     private let sole: SoleRange?
 
-    /// A step that accepts integers of eight bytes from `low` to `high` and rejects everything
-    /// else.
+    /// A step that accepts 8-byte integers from `low` to `high` and rejects all other values.
     private struct SoleRange {
         let position: Int
         let slot: FieldSlot
@@ -68,13 +68,13 @@ final class FilterProgram: @unchecked Sendable {
     /// Compiles conditions.
     ///
     /// - Parameters:
-    ///   - conditions: The conditions of a program that a record must all meet.
-    ///   - program: The program they belong to.
-    ///   - entities: The numbers of the entities whose records can be wanted; others are rejected.
+    ///   - conditions: The conditions in the program that a record must all meet.
+    ///   - program: The program that contains the conditions.
+    ///   - entities: The numbers of the requested entities. Records of other entities are rejected.
     init(_ conditions: [PredicateProgram.Index], of program: PredicateProgram, entities: [Int]) {
         let starts = Self.starts(program.model)
-        // One for all entities: a hierarchy has many, and what they add must not be copied for
-        // each.
+        // One compiler for all entities: a hierarchy can have many, and the steps must not be
+        // copied for each.
         var compiler = Compiler(program: program)
         for number in entities {
             compiler.number = number
@@ -87,13 +87,13 @@ final class FilterProgram: @unchecked Sendable {
         sole = Self.sole(starts, steps: compiler.steps)
     }
 
-    /// Compiles comparisons of fields with constants, all required, without nodes; nil if one needs
-    /// nodes.
+    /// Compiles a conjunction of comparisons of fields with constants, without nodes; nil if a
+    /// comparison needs nodes.
     ///
     /// - Parameters:
-    ///   - comparisons: The comparisons that a record must meet.
-    ///   - entities: The numbers of the entities whose records can be wanted: that of the
-    ///     comparisons, and of its subentities.
+    ///   - comparisons: The comparisons that a record must all meet.
+    ///   - entities: The numbers of the requested entities: the entity of the comparisons and its
+    ///     subentities.
     ///   - model: The model.
     init?(_ comparisons: [FieldComparison], entities: [Int], model: ManagedObjectModel) {
         let starts = Self.starts(model)
@@ -103,7 +103,7 @@ final class FilterProgram: @unchecked Sendable {
             var next = Self.accepted
             for index in comparisons.indices.reversed() {
                 let comparison = comparisons[index]
-                // A subentity has the field at another place.
+                // A subentity has the field at another offset.
                 guard
                     let field = layout.entityNumber == comparison.entity
                         ? comparison.field : layout.field(comparison.field.name),
@@ -130,7 +130,9 @@ final class FilterProgram: @unchecked Sendable {
         steps.deallocate()
     }
 
-    /// Memory for where the records of each entity start; all are rejected.
+    /// Allocates the table of first steps by entity.
+    ///
+    /// Initially all records are rejected.
     private static func starts(_ model: ManagedObjectModel) -> UnsafeMutableBufferPointer<Int> {
         let starts = UnsafeMutableBufferPointer<Int>.allocate(capacity: model.entities.count)
         starts.initialize(repeating: rejected)
@@ -149,10 +151,10 @@ final class FilterProgram: @unchecked Sendable {
         return nil
     }
 
-    /// Whether a record is of a wanted entity and meets the conditions.
+    /// Whether a record is of a requested entity and meets the conditions.
     ///
-    /// Most programs check nothing or one number. They need no loop over the steps, which takes as
-    /// long as all other work on a record that is read in place.
+    /// Most programs check nothing or a single number. They need no loop over the steps, which
+    /// would take as long as all other work on a record that is read in place.
     @inline(__always)
     func matches(_ record: RecordReader, evaluator: PredicateEvaluator?) -> Bool {
         let entity = record.entityNumber
@@ -166,9 +168,10 @@ final class FilterProgram: @unchecked Sendable {
         return run(from: start, record: record, evaluator: evaluator)
     }
 
-    /// Whether a record meets the conditions from a step on.
+    /// Whether a record meets the conditions, starting at the given step.
     ///
-    /// One long loop without calls: it runs for each record, and a call costs more than a test.
+    /// One long loop without calls, because it runs for each record and a call costs more than a
+    /// test.
     @inline(never)
     private func run(from start: Int, record: RecordReader, evaluator: PredicateEvaluator?) -> Bool {
         var next = start
@@ -235,11 +238,12 @@ final class FilterProgram: @unchecked Sendable {
 
     // MARK: Compiling
 
-    /// Compiles the conditions of the entities, one after the other.
+    /// Compiles the conditions for each entity in turn.
     private struct Compiler {
-        /// The program whose nodes the conditions are; nil for comparisons, which need no nodes.
+        /// The program that contains the nodes of the conditions; nil for comparisons, which need
+        /// no nodes.
         let program: PredicateProgram?
-        /// The number of the entity whose conditions are compiled.
+        /// The number of the entity whose conditions are being compiled.
         var number = 0
         private(set) var steps: [Step] = []
 
@@ -260,8 +264,9 @@ final class FilterProgram: @unchecked Sendable {
             (range.start..<range.start + range.count).map { nodes.links[$0] }
         }
 
-        /// Adds the tests of a condition, after the steps that follow it; returns the position of
-        /// its first test.
+        /// Adds the tests of a condition after the steps that follow it.
+        ///
+        /// Returns the index of its first test.
         private mutating func add(_ node: PredicateProgram.Index, whenTrue: Int, whenFalse: Int) -> Int {
             let program = nodes
             switch program.nodes[node] {
@@ -305,8 +310,9 @@ final class FilterProgram: @unchecked Sendable {
             return add(.evaluate(node), whenTrue: whenTrue, whenFalse: whenFalse, whenNull: whenFalse)
         }
 
-        /// Adds the comparison of a field with a constant; nil, and nothing is added, where it
-        /// takes more than one look at the field.
+        /// Adds the comparison of a field with a constant.
+        ///
+        /// Returns nil, and adds nothing, if one test is not enough.
         mutating func add(
             _ place: PredicateProgram.Place, comparison: FetchRequest.Comparison.Operator,
             constant: PredicateOperand, whenTrue: Int, whenFalse: Int
@@ -324,8 +330,8 @@ final class FilterProgram: @unchecked Sendable {
             return steps.count - 1
         }
 
-        /// Returns the place of the field that a node is, in records of the entity; nil for other
-        /// nodes.
+        /// Returns the place of the field that a node reads, in records of the entity; nil for
+        /// other nodes.
         private func place(_ node: PredicateProgram.Index) -> PredicateProgram.Place? {
             guard case .field(let slots) = nodes.nodes[node] else { return nil }
             return nodes.places[slots + number]
@@ -336,8 +342,10 @@ final class FilterProgram: @unchecked Sendable {
             return operand
         }
 
-        /// The comparison of a field with a constant as one look at the field, `!=` as its
-        /// opposite; nil where it takes more.
+        /// Returns the single test for the comparison of a field with a constant; nil if one test
+        /// is not enough.
+        ///
+        /// For `!=`, returns the test of its opposite.
         private func test(
             _ place: PredicateProgram.Place, comparison: FetchRequest.Comparison.Operator,
             constant: PredicateOperand
@@ -352,7 +360,7 @@ final class FilterProgram: @unchecked Sendable {
             case (.double, _), (.float, _), (.date, _):
                 guard let number = constant.exactDouble else { return nil }
                 return Self.range(comparison, number: number).map { .number(slot, low: $0, high: $1) }
-            // An object of another hierarchy is another object, whatever its key.
+            // Objects of different hierarchies are different, whatever their keys.
             case (.reference, .object(place.destinationRoot, let key)) where isEquality:
                 return .integer(slot, low: key, high: key)
             case (_, .bytes(let bytes)) where isEquality: return .bytes(slot, equal: bytes)
@@ -360,8 +368,8 @@ final class FilterProgram: @unchecked Sendable {
             }
         }
 
-        /// Returns the integers for which a comparison is true, or not true for `!=`; nil for an
-        /// empty range or another comparison.
+        /// Returns the integers for which a comparison is true, or false for `!=`; nil for an empty
+        /// range or any other comparison.
         private static func range(
             _ comparison: FetchRequest.Comparison.Operator, number: Int64
         ) -> (Int64, Int64)? {
@@ -375,7 +383,9 @@ final class FilterProgram: @unchecked Sendable {
             }
         }
 
-        /// Returns the same for floating-point numbers; NaN is in no range.
+        /// Returns the same range for floating-point numbers.
+        ///
+        /// NaN is in no range.
         private static func range(
             _ comparison: FetchRequest.Comparison.Operator, number: Double
         ) -> (Double, Double)? {
@@ -392,7 +402,7 @@ final class FilterProgram: @unchecked Sendable {
 }
 
 extension FilterProgram.Test {
-    /// The test that requires both tests of one field; nil unless they test ranges.
+    /// Returns the test that is true if both tests of one field are; nil unless both test ranges.
     fileprivate func joined(with other: Self) -> Self? {
         switch (self, other) {
         case (.integer(let slot, let low, _), .integer(_, _, let high)): .integer(slot, low: low, high: high)
@@ -403,7 +413,7 @@ extension FilterProgram.Test {
 }
 
 extension PredicateOperand {
-    /// The integer that is exactly equal to a number, or nil.
+    /// The integer that is exactly equal to the number, or nil.
     var exactInteger: Int64? {
         switch self {
         case .integer(let number): number
@@ -412,7 +422,7 @@ extension PredicateOperand {
         }
     }
 
-    /// The floating-point number that is exactly equal to a number, or nil.
+    /// The double that is exactly equal to the number, or nil.
     var exactDouble: Double? {
         switch self {
         case .integer(let number): Double(exactly: number)

@@ -1,8 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// A value of a comparison, in the form in which values compare: numbers by value, everything else
-/// as bytes.
+/// A value in the form in which values are compared: numbers by value, everything else as bytes.
 enum PredicateOperand {
     case null
     case integer(Int64)
@@ -17,7 +16,7 @@ enum PredicateOperand {
     /// Creates the value of a record's field.
     ///
     /// The bytes are those of the record. `destinationRoot` is the root of the hierarchy of a
-    /// reference's destination; −1 for an object ID, which names its entity itself.
+    /// reference's destination; −1 for an object ID, which contains its entity.
     init(_ record: RecordReader, slot: FieldSlot, destinationRoot: Int) {
         guard !slot.isNull(in: record) else {
             self = .null
@@ -40,7 +39,9 @@ enum PredicateOperand {
         }
     }
 
-    /// Whether both are the same value; false when they cannot be compared, as with NaN.
+    /// Whether both are the same value.
+    ///
+    /// False if they cannot be compared, as with NaN.
     static func equal(_ left: Self, _ right: Self) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -51,8 +52,8 @@ enum PredicateOperand {
         }
     }
 
-    /// Negative, zero or positive as `left` comes before, equals or comes after `right`; nil when
-    /// they have no order: a null, a NaN.
+    /// Returns a negative number, zero or a positive number if `left` precedes, equals or follows
+    /// `right`; nil if they have no order, as with null or NaN.
     static func order(_ left: Self, _ right: Self) -> Int? {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): return a < b ? -1 : (a == b ? 0 : 1)
@@ -65,15 +66,16 @@ enum PredicateOperand {
             return DecimalNumber(isNegative: b < 0, mantissa: UInt128(b.magnitude), exponent: 0)
                 .flatMap { order(.decimal(a), .decimal($0)) }
         case (.integer, .decimal): return order(right, left).map { -$0 }
-        // A decimal meets a floating-point number as the nearest one of its kind.
+        // A decimal is compared with a floating-point number as the nearest double.
         case (.decimal(let a), .double): return order(.double(a.isNaN ? .nan : a.nearestDouble), right)
         case (.double, .decimal): return order(right, left).map { -$0 }
         default: return nil
         }
     }
 
-    /// Compares bytes as unsigned numbers, a prefix before what it is a prefix of: for UTF-8, code
-    /// point order.
+    /// Compares bytes as unsigned numbers.
+    ///
+    /// A prefix precedes longer bytes. For UTF-8, this is code point order.
     static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         let common = min(left.count, right.count)
         if common > 0, let a = left.baseAddress, let b = right.baseAddress {
@@ -95,15 +97,19 @@ enum PredicateOperand {
     }
 }
 
-/// A constant of a predicate, lowered to the form in which it compares; keeps its bytes.
+/// A constant of a predicate as an operand.
+///
+/// Owns the operand's bytes.
 final class PredicateConstant: @unchecked Sendable {
-    // Proof of Sendable: `memory` is written only in `init`, before any other code has the object,
-    // and freed in `deinit`.
-    /// The bytes of text and data; nil for any other constant.
+    // Proof of Sendable: `memory` is written only in `init`, before other code can access the
+    // object, and is freed in `deinit`.
+    /// The bytes of text or data; nil for any other constant.
     private let memory: UnsafeMutableRawBufferPointer?
     let operand: PredicateOperand
 
-    /// Lowers a value; a value of another model's entity becomes an object that matches nothing.
+    /// Converts a value to an operand.
+    ///
+    /// The ID of an entity that the model lacks becomes an object that equals no other.
     init(_ value: Value, model: ManagedObjectModel) {
         var bytes: [UInt8]?
         var operand = PredicateOperand.null

@@ -1,31 +1,32 @@
 package import RoostCore
 
-/// A fetch request's predicate, compiled against record layouts: decides which packed records are
-/// wanted.
+/// The predicate of a fetch request, compiled against record layouts, which decides whether packed
+/// records match.
 ///
 /// Defines predicate semantics. An engine may use another access path but must return the same
 /// records.
 package struct RecordFilter: Sendable {
     let model: ManagedObjectModel
-    /// The program that the evaluator runs; nil if none is needed.
+    /// The program of the evaluator; nil if no evaluator is needed.
     let program: PredicateProgram?
-    /// The conditions that a record decides alone and must all meet; they are checked first.
+    /// The conditions on the record alone, all of which must be true.
+    ///
+    /// They are checked first.
     let quick: FilterProgram
-    /// The other conditions as one, if any.
+    /// The conjunction of the other conditions, if any.
     let rest: PredicateProgram.Index?
 
     /// Compiles the predicate of a request.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for values that can never be
-    ///   compared (a string attribute with a number), for wrong arguments of functions, variables
-    ///   without a value, an invalid regular expression, a negative limit or offset, and for
-    ///   nesting deeper than ``maximumDepth``; `limitExceeded` for a list of more than
-    ///   ``maximumListCount`` values, a pattern that is too long, and SUBQUERY in SUBQUERY deeper
-    ///   than 16 levels.
+    ///   compared (a string attribute with a number), invalid arguments of functions, variables
+    ///   without a value, an invalid regular expression, a negative limit or offset, and nesting
+    ///   deeper than ``maximumDepth``; `limitExceeded` for a list of more than ``maximumListCount``
+    ///   values, a pattern that is too long, and SUBQUERY nested deeper than 16 levels.
     package init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
         let entity = try model.requireEntity(request.entity)
         try request.requireWindow()
-        // Records of entities that the request does not ask for are never wanted.
+        // Records of other entities never match.
         let entities = request.includesSubentities ? entity.selfAndSubentities : [entity.number]
         if let comparisons = FieldComparison.all(request.predicate, of: entity, model: model),
             let quick = FilterProgram(comparisons, entities: entities, model: model)
@@ -58,8 +59,8 @@ package struct RecordFilter: Sendable {
         self.quick = FilterProgram(quick, of: program, entities: entities)
     }
 
-    /// Whether looks at a record's own fields decide everything, so that no other object is ever
-    /// asked for.
+    /// Whether the filter depends only on the record's own fields, so that no other object is ever
+    /// read.
     package var looksAtFieldsOnly: Bool { program == nil }
 
     /// The maximum nesting of a predicate.
@@ -67,20 +68,24 @@ package struct RecordFilter: Sendable {
     /// The maximum number of values of a list.
     package static let maximumListCount = 100_000
 
-    /// Returns the parts of a predicate that must all be true.
+    /// Returns the conditions whose conjunction is the predicate.
     private static func conjuncts(_ predicate: FetchRequest.Predicate) -> [FetchRequest.Predicate] {
         if case .and(let members) = predicate { return members }
         return [predicate]
     }
 
-    /// Returns a matcher that decides which records are wanted; for one thread.
+    /// Returns a matcher that decides whether records match.
     ///
-    /// `graph` is the source of related objects; without one, a predicate that asks for them throws
-    /// code `unsupported`.
+    /// Use it from one thread at a time.
+    ///
+    /// `graph` is the source of related objects. Without it, a predicate that uses related objects
+    /// throws `unsupported`.
     package func matcher(over graph: (any ObjectGraph)?) -> RecordMatcher { RecordMatcher(self, graph: graph) }
 }
 
-/// Decides for records, one after another, whether they meet a filter; for one thread.
+/// Decides whether records match a filter, one after another.
+///
+/// Use it from one thread at a time.
 package final class RecordMatcher {
     /// Nil if a record's own fields decide everything.
     let evaluator: PredicateEvaluator?
@@ -93,29 +98,29 @@ package final class RecordMatcher {
         rest = filter.rest
     }
 
-    /// Whether the record alone decides everything.
+    /// Whether all conditions depend only on the record.
     package var isQuick: Bool { rest == nil }
 
-    /// Whether the record is of an entity that the request asks for and meets its predicate.
+    /// Whether the record is of a requested entity and meets the predicate.
     ///
-    /// - Throws: `timedOut`, `limitExceeded`, `invalidRequest` for a pattern that the record brings
-    ///   along; what reading related objects throws, and what the program's own functions do.
+    /// - Throws: `timedOut`, `limitExceeded`; `invalidRequest` for an invalid pattern in the
+    ///   record; the errors of reading related objects and of registered functions.
     package func matches(_ record: RecordReader) throws(StoreError) -> Bool {
         guard matchesQuickly(record) else { return false }
         return try matchesRest(record)
     }
 
-    /// Whether the record meets what it decides alone.
+    /// Whether the record meets the conditions on the record alone.
     @inline(__always)
     func matchesQuickly(_ record: RecordReader) -> Bool { quick.matches(record, evaluator: evaluator) }
 
-    /// Whether a record that meets what it decides alone meets the rest.
+    /// Whether a record that meets the conditions on the record alone meets the others too.
     func matchesRest(_ record: RecordReader) throws(StoreError) -> Bool {
         guard let rest, let evaluator else { return true }
         return try evaluator.isTrue(rest, of: record)
     }
 
-    /// Reads the objects that records refer to before their conditions are checked, many at once.
+    /// Reads the objects that records refer to before the conditions are checked, in few calls.
     func prepare(_ records: RecordBatch) {
         evaluator?.begin(nil)
         evaluator?.prefetch(for: records)
@@ -123,7 +128,7 @@ package final class RecordMatcher {
 }
 
 extension FetchRequest {
-    /// Throws code `invalidRequest` for a negative limit or offset.
+    /// Throws `invalidRequest` for a negative limit or offset.
     func requireWindow() throws(StoreError) {
         guard fetchLimit ?? 0 >= 0, fetchOffset ?? 0 >= 0 else {
             throw StoreError(

@@ -1,35 +1,36 @@
 package import RoostCore
 
-/// A key path with a model's properties instead of names.
+/// A key path whose names were resolved to properties of a model.
 ///
-/// A path through to-many relationships has one value for each way along it, in the order of the
-/// relationships. An object that is reached several times counts each time.
+/// A path through to-many relationships has one value for each way along the path, in the order of
+/// the relationships. An object that is reached several times counts each time.
 package struct ResolvedPath: Sendable {
     /// The end of a path.
     package enum End: Sendable {
-        /// The objects themselves: those it starts from, or the destinations of the last
+        /// The objects themselves: the start of the path, or the destinations of the last
         /// relationship.
         case object
-        /// A stored field: an attribute, a composite's element, or a to-one relationship as the ID
-        /// of its object.
+        /// A stored field: an attribute, an element of a composite, or a to-one relationship as the
+        /// ID of its object.
         ///
-        /// It is the field of ``ResolvedPath/entity``; a subentity has one of the same name and
-        /// kind at another place.
+        /// The field belongs to ``ResolvedPath/entity``. A subentity has a field of the same name
+        /// and kind at another offset.
         case field(RecordLayout.Field)
     }
 
-    /// The relationships it goes through, in order; a to-one relationship at the end is a field
-    /// instead.
+    /// The relationships of the path, in order.
+    ///
+    /// A to-one relationship at the end is a field instead.
     package let relationships: [ManagedObjectModel.Relationship]
-    /// The number of the entity that the end belongs to.
+    /// The number of the entity that has the end of the path.
     package let entity: Int
     /// The end of the path.
     package let end: End
     /// The operator that is applied to the values; nil for the values themselves.
     package let collectionOperator: FetchRequest.CollectionOperator?
 
-    /// Whether it has many values: through a to-many relationship, and no collection operator makes
-    /// one of them.
+    /// Whether the path has many values: it passes through a to-many relationship, and no
+    /// collection operator reduces the values to one.
     package var isCollection: Bool {
         switch collectionOperator {
         case nil: relationships.contains { $0.isToMany }
@@ -38,28 +39,29 @@ package struct ResolvedPath: Sendable {
         }
     }
 
-    /// Whether it is a field of the object itself.
+    /// Whether the path is a field of the object itself.
     package var isLocal: Bool { relationships.isEmpty && collectionOperator == nil }
 
     /// Resolves a key path.
     ///
     /// - Parameters:
-    ///   - names: Property names and at most one collection operator; `objectID`, where no property
-    ///     has the name, is the object.
-    ///   - entity: The number of the entity the path starts from.
+    ///   - names: Property names and at most one collection operator. `objectID` is the object,
+    ///     unless a property has that name.
+    ///   - entity: The number of the entity from which the path starts.
     ///   - model: The model.
-    /// - Throws: `unknownProperty`, naming the nearest one; `invalidRequest` for a path that
-    ///   continues after an attribute, or a collection operator in the wrong place.
+    /// - Throws: `unknownProperty`, naming the most similar property; `invalidRequest` for a path
+    ///   that continues after an attribute, or for a misplaced collection operator.
     package init(_ names: [String], from entity: Int, model: ManagedObjectModel) throws(StoreError) {
         try self.init(names, from: entity, model: model) { $0 }
     }
 
-    /// Resolves a key path; `spelling` says how the name of a property that is suggested is written
-    /// where the path comes from.
+    /// Resolves a key path.
+    ///
+    /// `spelling` returns the name of a suggested property as the source of the path writes it.
     init(
         _ names: [String], from entity: Int, model: ManagedObjectModel, spelling: (String) -> String
     ) throws(StoreError) {
-        // Most paths are the name of a field; no other property has it, and no operator.
+        // Most paths are the name of a single field, which needs no further checks.
         if names.count == 1, let field = model.entities[entity].layout.field(names[0]) {
             (relationships, self.entity, end, collectionOperator) = ([], entity, .field(field), nil)
             return
@@ -85,7 +87,7 @@ package struct ResolvedPath: Sendable {
                 continue
             }
             let rest = names[position...]
-            // `a.b.@count`: the operator may follow the field.
+            // In `a.b.@count`, the operator follows the field.
             let path = rest.prefix { !$0.hasPrefix("@") }
             if path == ["objectID"], current.layout.field("objectID") == nil {
                 position += 1
@@ -115,7 +117,7 @@ package struct ResolvedPath: Sendable {
         self.collectionOperator = collectionOperator
     }
 
-    /// Refuses an operator at the end of a path to objects that needs the name of an attribute.
+    /// Refuses an operator that needs an attribute at the end of a path to objects.
     private static func requireCount(
         _ collectionOperator: FetchRequest.CollectionOperator, from entity: ManagedObjectModel.Entity
     ) throws(StoreError) {
@@ -180,7 +182,7 @@ package struct ResolvedPath: Sendable {
         // The misspelled name may be the first of several.
         let isNear = names.count == 1 || nearestName(to: name, among: known) != nil
         let hint = entity.hint(forUnknown: isNear ? name : names[0], among: known, spelling)
-        // The request may be for too many entities.
+        // The request may include entities that lack the property.
         let isKnown = names.first.map { entity.attribute($0) != nil || entity.relationship($0) != nil } ?? false
         let owner = entity.selfAndSubentities.first { number in
             let candidate = model.entities[number]

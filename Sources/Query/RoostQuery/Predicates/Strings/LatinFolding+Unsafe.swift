@@ -1,23 +1,24 @@
 internal import Foundation
 internal import RoostCore
 
-/// Foundation's foldings of the code points that European texts mostly consist of, Latin, Greek and
-/// Cyrillic, and of Chinese ideographs, which become themselves.
+/// A table of Foundation's foldings for the code points of most European texts (Latin, Greek and
+/// Cyrillic) and for Chinese ideographs, which do not change.
 ///
-/// Among themselves they fold one by one: what a code point becomes depends on others only where
-/// combining marks are among them.
+/// These code points can be folded one by one. The result for a code point depends on its neighbors
+/// only if combining marks are among them.
 final class LatinFolding: Sendable {
     private static let limit = 0x530
-    /// The block of the unified ideographs, which have neither case nor marks: three bytes of UTF-8
-    /// each.
+    /// The block of unified ideographs, which have neither case nor marks.
+    ///
+    /// Each has three bytes of UTF-8.
     private static let ideographs = 0x4E00...0x9FFF
     private static let longestByteCount = 16 * 1024
     private static let caseInsensitive = LatinFolding(.caseInsensitive)
     private static let diacriticInsensitive = LatinFolding(.diacriticInsensitive)
     private static let both = LatinFolding([.caseInsensitive, .diacriticInsensitive])
 
-    /// By code point, what it becomes: its UTF-8 from the lowest byte on, and in the highest one
-    /// how many bytes these are.
+    /// By code point, the folded form: its UTF-8 bytes from the lowest byte on, and their number in
+    /// the highest byte.
     private let folded: PlainArray<UInt64>
 
     private init(_ options: String.CompareOptions) {
@@ -25,13 +26,13 @@ final class LatinFolding: Sendable {
             (0..<Self.limit).map { number in
                 guard let scalar = Unicode.Scalar(number), !Self.isMark(scalar) else { return 0 }
                 let bytes = Array(String(scalar).folding(options: options, locale: nil).utf8)
-                // None has more than six; what had more would be left to Foundation.
+                // No folded form has more than six bytes. A longer one would be left to Foundation.
                 guard bytes.count < 8 else { return 0 }
                 return bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } | UInt64(bytes.count) << 56
             })
     }
 
-    /// Whether a code point belongs to the one before it.
+    /// Whether a code point is a mark that combines with the previous one.
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .spacingMark, .enclosingMark: true
@@ -39,23 +40,26 @@ final class LatinFolding: Sendable {
         }
     }
 
-    /// The table of some options, which must have case or diacritics among them.
+    /// Returns the table for options that include case or diacritics.
     static func table(_ options: FetchRequest.Comparison.Options) -> LatinFolding {
         guard options.contains(.caseInsensitive) else { return diacriticInsensitive }
         return options.contains(.diacriticInsensitive) ? both : caseInsensitive
     }
 
-    /// Runs `body` with the folded text; nil if it has other code points, or is not UTF-8.
+    /// Runs `body` with the folded text.
+    ///
+    /// Returns nil if the text has other code points or is not UTF-8.
     func withFolded<Result>(_ text: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
-        // A long text is worth the way through Foundation, rather than seven times its memory.
+        // For a long text, Foundation is used, because this method needs seven times its memory.
         guard text.count <= Self.longestByteCount else { return nil }
-        // A code point has at least one byte and becomes at most seven, which are written as eight.
+        // A code point has at least one byte, and its folded form at most seven, which are stored
+        // as eight.
         return withUnsafeTemporaryAllocation(byteCount: text.count * 7 + 8, alignment: 8) { (room) -> Result? in
             var (place, end) = (0, 0)
             while place < text.count {
                 guard let bytes = next(text, place: &place) else { return nil }
-                // SAFETY: `end` is at most seven times the code points before, and there is room
-                // for seven more bytes and one.
+                // SAFETY: `end` is at most seven times the number of previous code points, and
+                // there is room for seven more bytes and one.
                 room.storeBytes(of: bytes.littleEndian, toByteOffset: end, as: UInt64.self)
                 end += Int(bytes >> 56)
             }
@@ -63,8 +67,9 @@ final class LatinFolding: Sendable {
         }
     }
 
-    /// Folds the code point at `place`, in the form of ``folded``, and moves past it; nil for
-    /// others, and for invalid UTF-8.
+    /// Folds the code point at `place`, in the form of ``folded``, and moves past it.
+    ///
+    /// Returns nil for other code points and for invalid UTF-8.
     @inline(__always)
     private func next(_ text: UnsafeRawBufferPointer, place: inout Int) -> UInt64? {
         let first = Int(text[place])
@@ -72,7 +77,7 @@ final class LatinFolding: Sendable {
             place += 1
             return folded[first]
         }
-        // The bytes that must follow are 10xxxxxx.
+        // Continuation bytes have the form 10xxxxxx.
         guard place + 1 < text.count, text[place + 1] & 0xC0 == 0x80 else { return nil }
         let second = Int(text[place + 1] & 0x3F)
         if first >= 0xC2, first < 0xE0 {

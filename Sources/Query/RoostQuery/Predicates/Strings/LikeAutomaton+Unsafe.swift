@@ -1,28 +1,31 @@
 internal import RoostCore
 
-/// A pattern of `LIKE` with wildcards for single characters, matched byte by byte: each place of
-/// the pattern that the text can have reached is one bit, 64 in a word (the Shift-And method of
-/// Baeza-Yates and Gonnet).
+/// A matcher for `LIKE` patterns with wildcards for single characters.
 ///
-/// A byte of the text costs as many steps as the words that can still decide: one for patterns of
-/// up to 64 bytes, at most a 64th of the pattern's length. Matching never backtracks, so no text is
-/// slower than that.
+/// It matches byte by byte with the Shift-And method of Baeza-Yates and Gonnet: each pattern
+/// position that the text can have reached is one bit, with 64 bits in a word.
+///
+/// Each byte of the text needs one step for each word that can still affect the result: one for
+/// patterns of up to 64 bytes, and at most a 64th of the pattern's length. Matching never
+/// backtracks, so no text can be slower.
 struct LikeAutomaton: Sendable {
-    /// The words that hold a bit for each place.
+    /// The number of words with one bit for each position.
     let wordCount: Int
-    /// By byte and word: the places that take the byte.
+    /// By byte and word, the positions that accept the byte.
     private let takers: PlainArray<UInt64>
-    /// By word: the places of a `?`, which take what is left of a character too.
+    /// By word, the positions of `?`, which also accept the continuation bytes of a character.
     private let anyOnes: PlainArray<UInt64>
-    /// By word: the places followed by a `*`, where a match stays once it has reached one.
+    /// By word, the positions followed by `*`.
+    ///
+    /// A match that reaches such a position remains there.
     private let stays: PlainArray<UInt64>
     private let beginsWithRun: Bool
-    /// The bit of the last place, in the last word.
+    /// The bit of the last position, in the last word.
     private let lastBit: UInt64
 
     /// Prepares a pattern.
     ///
-    /// - Parameter tokens: The tokens, at least one of them not a run.
+    /// - Parameter tokens: The tokens. At least one of them is not a run.
     init(_ tokens: [LikePattern.Token]) {
         let places = tokens.filter { $0 != .anyRun }
         let wordCount = max(1, (places.count + 63) / 64)
@@ -54,12 +57,12 @@ struct LikeAutomaton: Sendable {
     /// Whether a byte is a continuation byte of UTF-8.
     private static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
 
-    /// Whether the whole text, which is UTF-8, fits the pattern.
+    /// Whether the whole text, which is UTF-8, matches the pattern.
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - steps: Grows by the words that were computed.
-    /// - Returns: Whether it fits.
+    ///   - steps: Increased by the number of words that were computed.
+    /// - Returns: Whether the text matches.
     func matches(_ text: UnsafeRawBufferPointer, steps: inout Int) -> Bool {
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: wordCount) { words in
             words.initialize(repeating: 0)
@@ -70,7 +73,7 @@ struct LikeAutomaton: Sendable {
     private func matches(
         _ text: UnsafeRawBufferPointer, words: UnsafeMutableBufferPointer<UInt64>, steps: inout Int
     ) -> Bool {
-        // Only these words can hold bits that matter: after a `*` is reached, the places before it
+        // Only these words can hold relevant bits: after a `*` is reached, the positions before it
         // are irrelevant.
         var (low, high) = (0, 0)
         var mayBegin = true
@@ -89,7 +92,7 @@ struct LikeAutomaton: Sendable {
                 if new != 0 { newHigh = word }
                 let staying = new & stays[word]
                 if staying == 0 { continue }
-                // After a `*` at the end nothing more needs deciding.
+                // If a `*` at the end is reached, the text matches.
                 if word == wordCount - 1, staying & lastBit != 0 { return true }
                 newLow = word
             }

@@ -1,13 +1,13 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// A pattern of `LIKE`: `*` stands for any code points, `?` for one, `\` makes the next character
-/// literal.
+/// A `LIKE` pattern: `*` matches any number of code points, `?` matches one, and `\` makes the next
+/// character literal.
 ///
-/// A lone `\` at the end is a backslash. Without a `?` the parts between the `*` are looked for one
-/// after the other, in time linear in the text; with one, ``LikeAutomaton`` decides.
+/// A single `\` at the end is a backslash. Without `?`, the parts between `*` are searched in
+/// sequence, in time linear in the text. With `?`, ``LikeAutomaton`` matches the pattern.
 struct LikePattern: Sendable {
-    /// The condition on one place of the text.
+    /// The condition on one position of the text.
     enum Token: Equatable {
         case byte(UInt8)
         /// One code point.
@@ -16,9 +16,9 @@ struct LikePattern: Sendable {
         case anyRun
     }
 
-    /// The parts of the pattern between its `*`; nil where it has a `?`.
+    /// The parts of the pattern between its `*`; nil if it contains `?`.
     let literalParts: [[UInt8]]?
-    /// The parts one after the other, and where each ends.
+    /// The bytes of all parts, and the end of each part.
     private let bytes: PlainBytes
     private let ends: PlainArray<Int>
     private let automaton: LikeAutomaton?
@@ -61,15 +61,15 @@ struct LikePattern: Sendable {
         return parts
     }
 
-    /// Whether the whole text, which is UTF-8, fits the pattern.
+    /// Whether the whole text, which is UTF-8, matches the pattern.
     func matches(_ text: UnsafeRawBufferPointer) -> Bool {
         guard let automaton else { return hasParts(text) }
         var steps = 0
         return automaton.matches(text, steps: &steps)
     }
 
-    /// Whether a text begins with the first part, ends with the last, and has the others between
-    /// them, in their order.
+    /// Whether a text begins with the first part, ends with the last part, and contains the other
+    /// parts between them, in order.
     private func hasParts(_ text: UnsafeRawBufferPointer) -> Bool {
         let (first, last) = (part(0), part(ends.count - 1))
         guard ends.count > 1 else { return text.count == first.count && Self.isEqual(text, first) }
@@ -78,7 +78,7 @@ struct LikePattern: Sendable {
             Self.isEqual(.init(rebasing: text.suffix(last.count)), last)
         else { return false }
         var rest = text.dropFirst(first.count).dropLast(last.count)
-        // The first match of each part leaves the most text to the parts after it.
+        // The first match of each part leaves the most text for the later parts.
         for index in 1..<(ends.count - 1) {
             let wanted = part(index)
             guard let place = Self.firstPlace(of: wanted, in: .init(rebasing: rest)) else { return false }
@@ -95,22 +95,22 @@ struct LikePattern: Sendable {
         PredicateOperand.order(left, right) == 0
     }
 
-    /// Returns the first position of `part`.
+    /// Returns the first position of `part` in `text`.
     ///
-    /// - Complexity: O(*n*), also for texts that are made to be slow.
+    /// - Complexity: O(*n*), even for adversarial texts.
     static func firstPlace(of part: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Int? {
         guard let wanted = part.baseAddress, !part.isEmpty else { return 0 }
         guard let start = text.baseAddress else { return nil }
-        // SAFETY: both pointers have as many bytes as their counts say. croost_find looks for a
-        // part in linear time.
+        // SAFETY: both pointers have as many bytes as their counts. croost_find searches in linear
+        // time.
         return croost_find(start, text.count, wanted, part.count).map { start.distance(to: $0) }
     }
 }
 
-/// Bytes that never change, at a place that stays.
+/// Immutable bytes at a fixed address.
 final class PlainBytes: @unchecked Sendable {
-    // Proof of Sendable: the bytes are written in `init`, before any other code has the object, and
-    // freed in `deinit`.
+    // Proof of Sendable: the bytes are written in `init`, before other code can access the object,
+    // and are freed in `deinit`.
     private let memory: UnsafeMutableRawBufferPointer
 
     init(_ bytes: [UInt8]) {
@@ -120,6 +120,6 @@ final class PlainBytes: @unchecked Sendable {
 
     deinit { memory.deallocate() }
 
-    /// The bytes; they last as long as the object.
+    /// The bytes, which are valid as long as the object exists.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(memory) }
 }

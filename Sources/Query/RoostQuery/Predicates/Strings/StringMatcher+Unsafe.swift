@@ -1,15 +1,16 @@
 internal import Foundation
 public import RoostCore
 
-/// One string operator with its right side, prepared to be asked of many texts: the meaning of
-/// string comparisons in every store.
+/// A string operator with its right side, prepared for matching many texts.
 ///
-/// Engines that compare strings themselves, such as a database with registered functions, use it to
-/// give the same answers.
+/// Defines the meaning of string comparisons for every store.
+///
+/// Engines that compare strings themselves, such as a database with registered functions, use this
+/// type to return the same results.
 public final class StringMatcher: @unchecked Sendable {
-    // Proof of Sendable: nothing changes after `init`; `pattern` is freed in `deinit`.
+    // Proof of Sendable: nothing changes after `init`. `pattern` is freed in `deinit`.
 
-    /// The most bytes of UTF-8 that a pattern of `LIKE` or `MATCHES` may have.
+    /// The maximum number of UTF-8 bytes of a `LIKE` or `MATCHES` pattern.
     package static let maximumPatternByteCount = 4096
 
     private enum Method {
@@ -20,20 +21,20 @@ public final class StringMatcher: @unchecked Sendable {
     }
 
     private let method: Method
-    /// The folding of texts before they are matched.
+    /// The folding that is applied to texts before they are matched.
     private let folding: FetchRequest.Comparison.Options
     private let isLocalized: Bool
-    /// The folded right side, or what of it is not wildcards.
+    /// The folded right side, or the part of it that has no wildcards.
     private let pattern: UnsafeMutableRawBufferPointer
 
     /// Prepares an operator.
     ///
     /// - Parameters:
-    ///   - comparison: Any operator but `between`; with `isIn` a text matches if it is a part of
+    ///   - comparison: Any operator except `between`. For `isIn`, a text matches if it is a part of
     ///     the right side.
-    ///   - text: The right side.
+    ///   - text: The right side of the operator.
     ///   - options: The comparison's options.
-    /// - Throws: `invalidRequest` for an invalid regular expression, and for `between`;
+    /// - Throws: `invalidRequest` for an invalid regular expression and for `between`;
     ///   `limitExceeded` for a pattern of more than ``maximumPatternByteCount`` bytes.
     public init(
         _ comparison: FetchRequest.Comparison.Operator, pattern text: String,
@@ -74,8 +75,9 @@ public final class StringMatcher: @unchecked Sendable {
 
     deinit { pattern.deallocate() }
 
-    /// The method that does the same as a pattern of `LIKE`, and the bytes it looks for: most
-    /// patterns need no wildcards.
+    /// Returns a method that is equivalent to a `LIKE` pattern, and the bytes to search for.
+    ///
+    /// Most patterns need no wildcards.
     private static func simplified(_ pattern: LikePattern) -> (Method, [UInt8]) {
         guard let parts = pattern.literalParts else { return (.like(pattern), []) }
         switch parts.count {
@@ -87,34 +89,34 @@ public final class StringMatcher: @unchecked Sendable {
         }
     }
 
-    /// Whether asking can throw and take long: a regular expression.
+    /// Whether matching is slow and can throw, because the operator is a regular expression.
     var isExpression: Bool { if case .expression = method { true } else { false } }
 
-    /// The bytes that a text must begin with, where that is all that is asked; they last as long as
-    /// the matcher.
+    /// The bytes that a text must begin with, if this is the only condition; nil otherwise.
+    ///
+    /// They are valid as long as the matcher exists.
     var plainPrefix: UnsafeRawBufferPointer? {
         guard case .beginsWith = method, folding.isEmpty else { return nil }
         return UnsafeRawBufferPointer(pattern)
     }
 
-    /// Whether a text in UTF-8 meets the operator.
+    /// Whether a UTF-8 text matches.
     ///
-    /// - Throws: `timedOut` where a regular expression takes more than a second, `limitExceeded`
-    ///   where it takes too much memory; nothing with other operators.
-    /// - Complexity: O(*n*) in the text; for a pattern of `LIKE` with `?`, a step for each byte and
-    ///   each 64 bytes of the pattern at most.
+    /// - Throws: `timedOut` if a regular expression takes more than a second, `limitExceeded` if it
+    ///   needs too much memory. Other operators do not throw.
+    /// - Complexity: O(*n*) in the length of the text. For a `LIKE` pattern with `?`, at most one
+    ///   step for each byte of the text and each 64 bytes of the pattern.
     public func matches(_ text: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
         guard case .expression(let expression) = method else { return matchesPlainly(text) }
         return try expression.matches(TextFolding.folded(String(decoding: text, as: UTF8.self), by: folding))
     }
 
-    /// As ``matches(_:)``, for operators other than regular expressions, for which it returns
-    /// false.
+    /// Does the same as ``matches(_:)``, but returns false for regular expressions.
     func matchesPlainly(_ text: UnsafeRawBufferPointer) -> Bool {
         folding.isEmpty ? decide(text) : TextFolding.withFolded(text, by: folding) { decide($0) }
     }
 
-    /// Asks the method about a folded text.
+    /// Matches a folded text.
     private func decide(_ text: UnsafeRawBufferPointer) -> Bool {
         let pattern = UnsafeRawBufferPointer(pattern)
         switch method {
@@ -141,9 +143,9 @@ public final class StringMatcher: @unchecked Sendable {
         isLocalized ? StandardTextOrder.order(left, right) : PredicateOperand.order(left, right)
     }
 
-    /// Whether `part` is a part of `text`.
+    /// Whether `text` contains `part`.
     ///
-    /// - Complexity: O(*n*), also for texts that are made to be slow.
+    /// - Complexity: O(*n*), even for adversarial texts.
     private static func contains(_ text: UnsafeRawBufferPointer, part: UnsafeRawBufferPointer) -> Bool {
         LikePattern.firstPlace(of: part, in: text) != nil
     }

@@ -1,20 +1,23 @@
 internal import Foundation
 package import RoostCore
 
-/// Folds strings before they are compared: full case folding of Unicode and removal of diacritics,
-/// without a locale.
+/// Folds strings for comparison: full Unicode case folding and removal of diacritics, without a
+/// locale.
 ///
-/// The meaning is that of Foundation's `folding(options:locale:)`. ASCII text, which has no
-/// diacritics and 26 letters to fold, gets the same bytes without it.
+/// The result is that of Foundation's `folding(options:locale:)`. ASCII text, which has 26 letters
+/// and no diacritics, gets the same bytes without Foundation.
 package enum TextFolding {
-    /// Returns the text as it compares with these options; only case and diacritics matter.
+    /// Returns the text in the form in which it is compared.
+    ///
+    /// Only case and diacritics have an effect.
     package static func folded(_ text: String, by options: FetchRequest.Comparison.Options) -> String {
         let options = foundationOptions(options)
         return options.isEmpty ? text : text.folding(options: options, locale: nil)
     }
 
-    /// Runs `body` with the bytes of a text as they compare with these options, valid only inside
-    /// it.
+    /// Runs `body` with the bytes of a text in the form in which it is compared.
+    ///
+    /// The bytes are valid only inside `body`.
     package static func withFolded<Result>(
         _ text: UnsafeRawBufferPointer, by options: FetchRequest.Comparison.Options,
         _ body: (UnsafeRawBufferPointer) -> Result
@@ -36,16 +39,18 @@ package enum TextFolding {
     /// Whether all bytes are ASCII.
     static func isASCII(_ text: UnsafeRawBufferPointer) -> Bool {
         var bits: UInt8 = 0
-        // Without a way out of the loop, so that it looks at many bytes at once.
+        // Without an early exit, so that the loop can be vectorized.
         for byte in text { bits |= byte }
         return bits < 0x80
     }
 
-    /// Copies a text with its ASCII letters made small; false when it is not ASCII.
+    /// Copies a text with its ASCII letters in lower case.
+    ///
+    /// Returns false if the text is not ASCII.
     private static func lower(_ text: UnsafeRawBufferPointer, into lowered: UnsafeMutableRawBufferPointer) -> Bool {
         var bits: UInt8 = 0
-        // SAFETY: both have `text.count` bytes. Without a way out of the loop, so that it takes
-        // many bytes at once.
+        // SAFETY: both have `text.count` bytes. Without an early exit, so that the loop can be
+        // vectorized.
         for index in 0..<text.count {
             let byte = text[index]
             bits |= byte

@@ -1,17 +1,19 @@
 internal import Foundation
 internal import RoostCore
 
-/// A regular expression of `MATCHES`, which must fit the whole text, and may take thirty million
-/// steps and a second for it.
+/// A regular expression of `MATCHES`.
 ///
-/// All texts that take long, those of one fetch, may take ten seconds together.
+/// It must match the whole text, within thirty million steps and one second.
+///
+/// All slow texts of a fetch together may take ten seconds.
 final class WholeTextExpression: Sendable {
     /// The maximum time for one text.
     static let deadline = Duration.seconds(1)
-    /// The maximum number of progress reports for one text, each after ten thousand steps: a second
-    /// on a slow machine.
+    /// The maximum number of progress reports for one text.
     ///
-    /// After 3700 of them Foundation gives up silently on Linux, as if the text did not fit.
+    /// Each report follows ten thousand steps, so the maximum takes a second on a slow machine.
+    ///
+    /// After 3700 reports, Foundation on Linux silently gives up and reports no match.
     private static let progressLimit = 3000
 
     private let expression: NSRegularExpression
@@ -20,17 +22,19 @@ final class WholeTextExpression: Sendable {
     private let longTime: Duration
     private let spent = Mutex<Duration>(.zero)
 
-    /// Compiles a pattern; throws code `invalidRequest` for an invalid one.
+    /// Compiles a pattern.
+    ///
+    /// Throws `invalidRequest` for an invalid pattern.
     init(
         _ pattern: String, ignoringCase: Bool, totalDeadline: Duration = .seconds(10),
         longTime: Duration = .milliseconds(10)
     ) throws(StoreError) {
         (self.totalDeadline, self.longTime) = (totalDeadline, longTime)
         let options: NSRegularExpression.Options = ignoringCase ? .caseInsensitive : []
-        // Alone first: an invalid expression must not become valid by what is put around it.
-        // Foundation refuses the empty expression, which fits the empty text.
+        // Compile the pattern alone first, because the added text could make an invalid pattern
+        // valid. Foundation refuses the empty pattern, which matches the empty text.
         if pattern.isEmpty || (try? NSRegularExpression(pattern: pattern, options: options)) != nil {
-            // A comment ends with its line, and a quotation may be open at the end.
+            // A comment ends with its line, and a quotation may be open at the end of the pattern.
             for ending in [")\\z", "\n)\\z", "\\E)\\z"] {
                 if let expression = try? NSRegularExpression(pattern: "\\A(?:\(pattern)\(ending)", options: options) {
                     self.expression = expression
@@ -43,10 +47,10 @@ final class WholeTextExpression: Sendable {
             "The pattern of MATCHES is not a regular expression; check its brackets, parentheses and backslashes.")
     }
 
-    /// Whether the whole text fits.
+    /// Whether the whole text matches.
     ///
-    /// - Throws: `timedOut` after ``deadline``, ``progressLimit``, or when all texts took
-    ///   ``totalDeadline``; `limitExceeded` when the search needs more memory than ICU gives it.
+    /// - Throws: `timedOut` after ``deadline``, after ``progressLimit``, or if slow texts took
+    ///   ``totalDeadline`` together; `limitExceeded` if the search exceeds the memory limit of ICU.
     func matches(_ text: String) throws(StoreError) -> Bool {
         let start = ContinuousClock.now
         var (isMatch, isLate, isTooLarge) = (false, false, false)
@@ -69,7 +73,7 @@ final class WholeTextExpression: Sendable {
                 isTooLarge = true
             }
         }
-        // Most texts take no time worth counting.
+        // The time for most texts is too short to count.
         if progressCount > 0 {
             let duration = ContinuousClock.now - start
             if duration > longTime { spent.withLock { $0 += duration } }

@@ -9,10 +9,10 @@ public import RoostCore
 /// let reset: Assignments = ["plays": 0, "lastPlayed": nil]
 /// ```
 ///
-/// Expressions see an object as it was before the update: `a = b, b = a` exchanges two values. In a
-/// text, interpolated values are bound, as in predicates, and `\(key: name)` is the name of a
-/// property. Literals have the type that they look like. An element of a composite attribute has
-/// a dotted path.
+/// Expressions read an object's values from before the update, so `a = b, b = a` exchanges two
+/// values. In a text, interpolated values are bound, as in predicates, and `\(key: name)` is the
+/// name of a property. The type of a literal depends only on how it is written. An element of a
+/// composite attribute has a dotted path.
 public struct Assignments: Sendable {
     private enum Content: Sendable {
         case expressions([String: FetchRequest.Expression])
@@ -25,16 +25,16 @@ public struct Assignments: Sendable {
         do throws(StoreError) { content = .expressions(try body()) } catch { content = .unreadable(error) }
     }
 
-    /// Creates assignments of values.
+    /// Creates assignments of constant values.
     public init(_ values: [String: Value]) { self.init(expressions: values.mapValues { .constant($0) }) }
 
     /// Creates assignments of expressions.
     public init(expressions: [String: FetchRequest.Expression]) { content = .expressions(expressions) }
 
-    /// Reads assignments from text that is not a literal of the program.
+    /// Parses assignments from text that is not a literal of the program.
     ///
     /// - Parameters:
-    ///   - format: Assignments between commas; inside of quotes, `%` is an ordinary character.
+    ///   - format: Comma-separated assignments. Inside quotes, `%` is an ordinary character.
     ///   - arguments: The values for `%@`, and the key paths for `%K`, from left to right.
     /// - Throws: `invalidRequest` for anything but properties, `=` and expressions, and for a
     ///   property that is set twice; the errors of ``FetchRequest/Predicate/init(format:_:)``.
@@ -44,7 +44,7 @@ public struct Assignments: Sendable {
 
     /// The new values by the names of the properties.
     ///
-    /// - Throws: The error of a literal that cannot be read, or that sets a property twice.
+    /// - Throws: The error of a literal that cannot be parsed, or that sets a property twice.
     public var expressions: [String: FetchRequest.Expression] {
         get throws(StoreError) {
             switch content {
@@ -82,22 +82,22 @@ public struct Assignments: Sendable {
 }
 
 extension Assignments: ExpressibleByStringInterpolation {
-    /// Reads assignments from a literal.
+    /// Parses assignments from a literal.
     ///
-    /// An update with a text that cannot be read throws `invalidRequest`.
+    /// If the text cannot be parsed, an update with these assignments throws `invalidRequest`.
     public init(stringLiteral text: String) { self.init(stringInterpolation: FetchRequest.Interpolation(text)) }
 
-    /// Reads assignments from a literal whose interpolated values are bound.
+    /// Parses assignments from a literal whose interpolated values are bound.
     ///
-    /// An update with a text that cannot be read throws `invalidRequest`. The column in the message
-    /// counts each interpolation as `\(…)`.
+    /// If the text cannot be parsed, an update with these assignments throws `invalidRequest`. The
+    /// column in the message counts each interpolation as `\(…)`.
     public init(stringInterpolation text: FetchRequest.Interpolation) {
         self.init { () throws(StoreError) in try Self.read(text.source) }
     }
 }
 
 extension Assignments: ExpressibleByDictionaryLiteral {
-    /// Creates assignments of values.
+    /// Creates assignments of constant values.
     ///
     /// An update with two values for a property throws `invalidRequest`.
     public init(dictionaryLiteral values: (String, Value)...) {

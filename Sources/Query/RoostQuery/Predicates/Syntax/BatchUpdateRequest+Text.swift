@@ -1,14 +1,14 @@
 package import RoostCore
 
 extension BatchUpdateRequest {
-    /// Adds what an assignment says: `plays = plays + 1`, `released = '2024-05-01'`,
-    /// `album = NULL`.
+    /// Adds an assignment in text form: `plays = plays + 1`, `released = '2024-05-01'`, `album =
+    /// NULL`.
     ///
-    /// It is written as a comparison of a predicate is, so that texts and keys get the property's
-    /// type.
+    /// The text is parsed as a comparison of a predicate, so that texts and keys get the type of
+    /// the property.
     ///
     /// - Throws: `invalidRequest` for anything but one property, `=` and an expression, and for a
-    ///   property that is set already; errors of reading a predicate.
+    ///   property that is set already; the errors of parsing a predicate.
     package mutating func set(_ assignment: String, model: ManagedObjectModel) throws(StoreError) {
         guard
             case .comparison(let comparison) = try FetchRequest.Predicate(assignment, for: entity, model: model),

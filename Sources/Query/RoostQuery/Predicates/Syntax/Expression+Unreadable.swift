@@ -1,20 +1,20 @@
 package import RoostCore
 
-/// Texts that could not be read.
+/// Texts that cannot be parsed.
 ///
-/// A literal cannot throw, so its expression keeps the error until a request is compiled. It is a
-/// call of a function with a name that no text has, and the error's code and message as arguments.
-/// So everything that passes expressions on passes the error on.
+/// A literal cannot throw, so its expression stores the error until a request is compiled. The
+/// expression is a call of a function with a name that no text can contain. The error's code and
+/// message are its arguments. So all code that copies expressions also copies the error.
 extension FetchRequest.Expression {
     private static let unreadable = "\u{0}unreadable"
 
-    /// An expression that keeps the error of a text.
+    /// Creates an expression that stores a parsing error.
     static func unreadable(_ error: StoreError) -> Self {
         .registered(
             unreadable, [.constant(.string(error.code.description)), .constant(.string(error.message))])
     }
 
-    /// The error of the text that this expression was read from; nil for a readable text.
+    /// The error of the text from which this expression was parsed; nil if the text was valid.
     package var readingError: StoreError? {
         guard case .registered(Self.unreadable, let arguments) = self, arguments.count == 2,
             case .constant(.string(let code)) = arguments[0], case .constant(.string(let message)) = arguments[1]

@@ -11,8 +11,8 @@ extension FetchRequest {
     /// let newest = FetchRequest("Track", where: "\(key: "album.year") >= \(2024)")
     /// ```
     ///
-    /// An interpolated value is bound: it is compared as it is, and never becomes text of the
-    /// predicate. So it has no quotes around it.
+    /// An interpolated value is bound: it is compared as it is, and is never parsed as part of the
+    /// predicate. So it needs no quotes.
     public struct Interpolation: StringInterpolationProtocol, Sendable {
         var source = PredicateText()
 
@@ -25,14 +25,16 @@ extension FetchRequest {
         /// Appends text in the language of predicates.
         public mutating func appendLiteral(_ literal: String) { source.text += literal }
 
-        // The parameter is optional because the compiler would otherwise warn of the debug
-        // description that an optional has in other strings.
-        /// Binds a value or a list of values; null for nil.
+        // The parameter is optional, because otherwise the compiler would warn that an optional in
+        // a string interpolation produces a debug description.
+        /// Binds a value or a list of values.
+        ///
+        /// Nil becomes null.
         public mutating func appendInterpolation<Argument: PredicateArgument>(_ value: Argument?) {
             append(value, isKey: false)
         }
 
-        /// Puts in the name of a property, or a dotted path of names.
+        /// Inserts the name of a property, or a dotted path of names.
         public mutating func appendInterpolation(key: String) { append(key, isKey: true) }
 
         private mutating func append(_ argument: some PredicateArgument, isKey: Bool) {
@@ -44,13 +46,13 @@ extension FetchRequest {
 }
 
 extension FetchRequest.Predicate: ExpressibleByStringInterpolation {
-    /// Reads a predicate from a literal in the language of predicates.
+    /// Parses a predicate from a literal in the predicate language.
     ///
-    /// As ``init(stringInterpolation:)``. For text that is not a literal of the program, use
+    /// See ``init(stringInterpolation:)``. For text that is not a literal of the program, use
     /// ``init(format:_:)``, which throws.
     public init(stringLiteral text: String) { self.init(stringInterpolation: FetchRequest.Interpolation(text)) }
 
-    /// Reads a predicate from a literal whose interpolated values are bound.
+    /// Parses a predicate from a literal whose interpolated values are bound.
     ///
     /// ```swift
     /// let often: FetchRequest.Predicate = "title BEGINSWITH \(prefix) AND plays > \(limit)"
@@ -58,15 +60,14 @@ extension FetchRequest.Predicate: ExpressibleByStringInterpolation {
     ///
     /// The language is that of ``init(format:_:)``, with interpolations instead of `%@` and `%K`:
     /// - Interpolated values are compared as they are.
-    /// - Literals in the text have the type that they look like.
+    /// - The type of a literal in the text depends only on how it is written.
     /// - A request checks the names of properties.
     ///
-    /// A literal cannot throw. A text that cannot be read makes each request that has the
-    /// predicate throw the error, with code `invalidRequest` in most cases, before it reads or
-    /// writes. The column in the message counts the characters of the text, and each
-    /// interpolation as `\(…)`.
+    /// A literal cannot throw. If the text cannot be parsed, each request with the predicate throws
+    /// the error before it reads or writes, in most cases with code `invalidRequest`. The column in
+    /// the message counts the characters of the text, and each interpolation as `\(…)`.
     ///
-    /// - Complexity: O(*n*) in the text, each time the literal is evaluated.
+    /// - Complexity: O(*n*) in the length of the text, each time the literal is evaluated.
     public init(stringInterpolation text: FetchRequest.Interpolation) {
         do throws(StoreError) {
             self = try PredicateParser.read(text.source) { (parser) throws(StoreError) in
@@ -80,20 +81,20 @@ extension FetchRequest.Predicate: ExpressibleByStringInterpolation {
 }
 
 extension FetchRequest.Expression: ExpressibleByStringInterpolation {
-    /// Reads an expression from a literal in the language of predicates.
+    /// Parses an expression from a literal in the predicate language.
     ///
-    /// As ``init(stringInterpolation:)``. For text that is not a literal of the program, use
+    /// See ``init(stringInterpolation:)``. For text that is not a literal of the program, use
     /// ``init(format:_:)``, which throws.
     public init(stringLiteral text: String) { self.init(stringInterpolation: FetchRequest.Interpolation(text)) }
 
-    /// Reads an expression from a literal whose interpolated values are bound.
+    /// Parses an expression from a literal whose interpolated values are bound.
     ///
     /// ```swift
     /// let more: FetchRequest.Expression = "plays + \(count)"
     /// ```
     ///
-    /// A word is the name of a property; text is in quotes, or interpolated. The rest is as for
-    /// predicates, errors included: see ``FetchRequest/Predicate/init(stringInterpolation:)``.
+    /// A word is the name of a property. Text is quoted or interpolated. Everything else, including
+    /// errors, is as for predicates; see ``FetchRequest/Predicate/init(stringInterpolation:)``.
     public init(stringInterpolation text: FetchRequest.Interpolation) {
         do throws(StoreError) {
             var source = text.source

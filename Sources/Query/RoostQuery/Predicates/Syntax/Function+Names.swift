@@ -1,9 +1,9 @@
 package import RoostCore
 
 extension FetchRequest.Function {
-    /// The number of arguments that the function takes.
+    /// The allowed numbers of arguments.
     ///
-    /// The functions over many values take one collection, or the values themselves.
+    /// Functions of many values take one collection, or the values as separate arguments.
     package var argumentCounts: ClosedRange<Int> {
         switch self {
         case .now: 0...0
@@ -15,7 +15,8 @@ extension FetchRequest.Function {
         }
     }
 
-    /// The sign between the two arguments, for arithmetic; nil for what is written as a call.
+    /// The operator between two arguments, for arithmetic; nil for functions that are written as
+    /// calls.
     var sign: String? {
         switch self {
         case .add: "+"
@@ -27,13 +28,13 @@ extension FetchRequest.Function {
         }
     }
 
-    /// The function of a name in any case, with or without the colon at its end.
+    /// Creates the function with the given name, in any case, with or without a trailing colon.
     package init?(name: String) {
         guard let function = Self.byName[Self.key(name)] else { return nil }
         self = function
     }
 
-    /// The function that SQL, or a programming language, calls by another name.
+    /// Creates the function with the given name in SQL or in a programming language.
     init?(nameInSQL name: String) {
         switch Self.key(name) {
         case "avg", "mean": self = .average
@@ -60,7 +61,7 @@ extension FetchRequest.Function {
     private static let byName = Dictionary(
         allCases.map { (key($0.rawValue), $0) }, uniquingKeysWith: { first, _ in first })
 
-    /// Returns the reason why a function of Core Data is not part of the language; nil for other
+    /// Returns the reason why the language does not support a function of Core Data; nil for other
     /// names.
     static func refusal(_ name: String) -> String? {
         switch key(name) {
@@ -73,7 +74,7 @@ extension FetchRequest.Function {
 
 /// The limits of predicates.
 enum PredicateLimits {
-    /// The maximum nesting of brackets, NOT and operators.
+    /// The maximum nesting of parentheses, NOT and operators.
     static let depth = RecordFilter.maximumDepth
     /// The maximum number of elements of a list.
     static let elementCount = 100_000

@@ -1,29 +1,31 @@
 public import RoostCore
 
 extension FetchRequest.Predicate {
-    /// Reads a predicate from text in the language of Core Data's predicate format strings, for an
-    /// entity of a model.
+    /// Parses a predicate in the language of Core Data's predicate format strings, for an entity of
+    /// a model.
     ///
     /// `docs/predicates.md` describes the language. Names must be those of the entity's properties,
-    /// also after relationships and after the variable of a SUBQUERY. A literal becomes a value of
-    /// the type that it meets: a string a date (``DateText``), a UUID, a URI, data (base64) or an
-    /// object (`"Album/5"`); a whole number an object's key; a number a decimal. A number of at
-    /// most nine digits means the nearest 32-bit number where it meets a float.
+    /// also after relationships and after the variable of a SUBQUERY. A literal is converted to the
+    /// type of the value that it is compared with. A string can become a date (``DateText``), a
+    /// UUID, a URI, data (base64) or an object (`"Album/5"`). A whole number can become the key of
+    /// an object, and any number a decimal. Compared with a float, a number of at most nine digits
+    /// means the nearest 32-bit number.
     ///
     /// - Parameters:
-    ///   - text: The predicate; inside of quotes, `%` and `$` are ordinary characters.
-    ///   - arguments: The values for `%@`, and the key paths for `%K`, from left to right. Their
-    ///     types do not change with what they meet.
-    ///   - entity: The entity whose properties the names mean.
-    ///   - model: The model that has the entity.
-    ///   - ofGroups: Whether it is a condition on groups, ``RowRequest/havingPredicate``, in which
-    ///     a path can begin with an operator over all objects of a group: `@sum.length`.
+    ///   - text: The predicate. Inside quotes, `%` and `$` are ordinary characters.
+    ///   - arguments: The values for `%@`, and the key paths for `%K`, from left to right. They are
+    ///     not converted to other types.
+    ///   - entity: The entity whose properties the names refer to.
+    ///   - model: The model that contains the entity.
+    ///   - ofGroups: Whether the text is a condition on groups, ``RowRequest/havingPredicate``.
+    ///     Then a path can begin with an operator over all objects of a group: `@sum.length`.
     /// - Throws: `invalidRequest` with the column and the expected text, also for a wrong number or
-    ///   kind of arguments and for nesting deeper than ``RecordFilter/maximumDepth``; `unsupported`
-    ///   naming a part of Core Data's language that this one lacks; `unknownEntity`,
-    ///   `unknownProperty`; `invalidValue` naming the property whose type a value does not fit;
-    ///   `limitExceeded` for a text of more than 1 MiB or a list of more than 100 000 elements.
-    /// - Complexity: O(*n*) in the text, for a given depth.
+    ///   kind of arguments and for nesting deeper than ``RecordFilter/maximumDepth``;
+    ///   `unsupported`, naming a part of Core Data's language that this language lacks;
+    ///   `unknownEntity`, `unknownProperty`; `invalidValue`, naming the property whose type a value
+    ///   does not fit; `limitExceeded` for a text of more than 1 MiB or a list of more than 100 000
+    ///   elements.
+    /// - Complexity: O(*n*) in the length of the text, for a given depth.
     package init(
         _ text: String, _ arguments: any PredicateArgument..., for entity: EntityName, model: ManagedObjectModel,
         ofGroups: Bool = false
@@ -31,9 +33,9 @@ extension FetchRequest.Predicate {
         try self.init(text, arguments: arguments, for: entity, model: model, ofGroups: ofGroups)
     }
 
-    /// Reads a predicate from text, for an entity of a model, with its arguments in an array.
+    /// Parses a predicate for an entity of a model, with its arguments in an array.
     ///
-    /// As ``init(_:_:for:model:ofGroups:)``.
+    /// See ``init(_:_:for:model:ofGroups:)``.
     package init(
         _ text: String, arguments: [any PredicateArgument], for entity: EntityName, model: ManagedObjectModel,
         ofGroups: Bool = false
@@ -46,29 +48,29 @@ extension FetchRequest.Predicate {
         }
     }
 
-    /// Reads a predicate from text in the language of Core Data's predicate format strings, without
-    /// a model.
+    /// Parses a predicate in the language of Core Data's predicate format strings, without a model.
     ///
-    /// Names are taken as they are, and checked when a request with the predicate is. A literal has
-    /// the type that it looks like: a whole number is an integer, another number a double, or a
-    /// decimal where that holds it and a double does not; dates and the like are arguments, or
-    /// written with their type: `CAST("2024-05-01", "NSDate")`. The name of an entity in a cast to
-    /// NSManagedObjectID stays known to the process; do not read texts of strangers this way.
+    /// Names are not checked until a request with the predicate is checked. The type of a literal
+    /// depends only on how it is written. A whole number is an integer. Any other number is a
+    /// double, or a decimal if only a decimal is exact. Pass dates and other types as arguments, or
+    /// write the type: `CAST("2024-05-01", "NSDate")`. The name of an entity in a cast to
+    /// NSManagedObjectID stays in memory for the life of the process, so do not parse untrusted
+    /// texts in this way.
     ///
     /// - Parameters:
-    ///   - format: The predicate; inside of quotes, `%` and `$` are ordinary characters.
+    ///   - format: The predicate. Inside quotes, `%` and `$` are ordinary characters.
     ///   - arguments: The values for `%@`, and the key paths for `%K`, from left to right.
-    /// - Throws: `invalidRequest`, `unsupported` and `limitExceeded` as
-    ///   ``init(_:_:for:model:ofGroups:)``; `invalidValue` for a number that is larger than any
-    ///   type holds.
-    /// - Complexity: O(*n*) in the text.
+    /// - Throws: `invalidRequest`, `unsupported` and `limitExceeded`, as
+    ///   ``init(_:_:for:model:ofGroups:)`` does; `invalidValue` for a number that is out of the
+    ///   range of all types.
+    /// - Complexity: O(*n*) in the length of the text.
     public init(format: String, _ arguments: any PredicateArgument...) throws(StoreError) {
         try self.init(format: format, arguments: arguments)
     }
 
-    /// Reads a predicate from text, without a model, with its arguments in an array.
+    /// Parses a predicate without a model, with its arguments in an array.
     ///
-    /// As ``init(format:_:)``.
+    /// See ``init(format:_:)``.
     package init(format: String, arguments: [any PredicateArgument]) throws(StoreError) {
         self = try PredicateParser.read(PredicateText(format, arguments: arguments)) { (parser) throws(StoreError) in
             let syntax = try parser.predicate()
@@ -76,29 +78,30 @@ extension FetchRequest.Predicate {
         }
     }
 
-    /// The predicate as text, from which ``init(_:_:for:model:ofGroups:)`` makes the same one.
+    /// Returns the text from which ``init(_:_:for:model:ofGroups:)`` creates the same predicate.
     ///
-    /// A conjunction or disjunction of fewer than two members is written as what it means. A
-    /// condition on groups is written too.
+    /// A conjunction or disjunction of fewer than two members is replaced by an equivalent
+    /// condition. Conditions on groups are supported.
     ///
     /// - Parameters:
-    ///   - entity: The entity whose properties the names mean.
-    ///   - model: The model that has the entity.
+    ///   - entity: The entity whose properties the names refer to.
+    ///   - model: The model that contains the entity.
     /// - Returns: The text, on one line.
     /// - Throws: `unknownEntity`, `unknownProperty`; `unsupported` for a composite as a value,
-    ///   which the language cannot write; `invalidRequest` for an empty key path, and for a
+    ///   which the language cannot express; `invalidRequest` for an empty key path, and for a
     ///   predicate that is nested too deep.
     package func format(for entity: EntityName, model: ManagedObjectModel) throws(StoreError) -> String {
         try format(
             PredicateBinding.Scope(model: model, entity: try model.requireEntity(entity), isOfGroups: true))
     }
 
-    /// The predicate as text, from which ``init(format:_:)`` makes the same one.
+    /// Returns the text from which ``init(format:_:)`` creates the same predicate.
     ///
-    /// A conjunction or disjunction of fewer than two members is written as what it means.
+    /// A conjunction or disjunction of fewer than two members is replaced by an equivalent
+    /// condition.
     ///
     /// - Returns: The text, on one line.
-    /// - Throws: `unsupported` for a composite as a value, which the language cannot write;
+    /// - Throws: `unsupported` for a composite as a value, which the language cannot express;
     ///   `invalidRequest` for an empty key path, and for a predicate that is nested too deep.
     public func format() throws(StoreError) -> String { try format(nil) }
 
@@ -110,16 +113,17 @@ extension FetchRequest.Predicate {
 }
 
 extension FetchRequest.Expression {
-    /// Reads an expression from text, in the language of predicates, without a model.
+    /// Parses an expression in the predicate language, without a model.
     ///
-    /// As ``FetchRequest/Predicate/init(format:_:)``: `price * 2`, `artist.name`, `tracks.@count`.
+    /// See ``FetchRequest/Predicate/init(format:_:)``. Examples: `price * 2`, `artist.name`,
+    /// `tracks.@count`.
     public init(format: String, _ arguments: any PredicateArgument...) throws(StoreError) {
         try self.init(format: format, arguments: arguments)
     }
 
-    /// Reads an expression from text, without a model, with its arguments in an array.
+    /// Parses an expression without a model, with its arguments in an array.
     ///
-    /// As ``init(format:_:)``.
+    /// See ``init(format:_:)``.
     package init(format: String, arguments: [any PredicateArgument]) throws(StoreError) {
         self = try PredicateParser.read(PredicateText(format, arguments: arguments)) { (parser) throws(StoreError) in
             let syntax = try parser.expression()
@@ -127,10 +131,10 @@ extension FetchRequest.Expression {
         }
     }
 
-    /// Reads an expression from text, for an entity of a model.
+    /// Parses an expression for an entity of a model.
     ///
-    /// As ``FetchRequest/Predicate/init(_:_:for:model:ofGroups:)``; `ofGroups` is for what rows
-    /// show, ``RowRequest/propertiesToFetch``.
+    /// See ``FetchRequest/Predicate/init(_:_:for:model:ofGroups:)``. Set `ofGroups` for the columns
+    /// of rows, ``RowRequest/propertiesToFetch``.
     package init(
         _ text: String, _ arguments: any PredicateArgument..., for entity: EntityName, model: ManagedObjectModel,
         ofGroups: Bool = false
@@ -143,10 +147,10 @@ extension FetchRequest.Expression {
         }
     }
 
-    /// The expression as text, from which ``init(format:_:)`` makes the same one.
+    /// Returns the text from which ``init(format:_:)`` creates the same expression.
     ///
     /// - Returns: The text, on one line.
-    /// - Throws: As ``FetchRequest/Predicate/format()``.
+    /// - Throws: The errors of ``FetchRequest/Predicate/format()``.
     package func format() throws(StoreError) -> String {
         try PredicatePrinter.text(nil) { (printer, depth) throws(StoreError) in
             try printer.print(PredicateSyntax.Operand(self, depth: depth))

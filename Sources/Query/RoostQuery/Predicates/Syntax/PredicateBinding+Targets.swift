@@ -1,22 +1,22 @@
 internal import RoostCore
 
-/// The operands that the literals of a predicate meet.
+/// The operands with which the literals of a predicate are compared.
 extension PredicateBinding {
     /// The properties of an operand that decide the meaning of literals.
     struct Shape {
-        /// The target of a literal that is compared with the operand, or with one of its elements;
-        /// nil if the literal's look decides.
+        /// The target of a literal that is compared with the operand or with one of its elements;
+        /// nil if the meaning depends only on how the literal is written.
         var target: Target?
-        /// Whether it has many values.
+        /// Whether the operand has many values.
         var isMany = false
     }
 
-    /// Returns the targets of literals on either side of a comparison.
+    /// Returns the targets of the literals on both sides of a comparison.
     func targets(of comparison: PredicateSyntax.Comparison) throws(StoreError) -> (left: Target?, right: Target?) {
         guard scope != nil else { return (nil, nil) }
         let (left, right) = (try shape(of: comparison.left), try shape(of: comparison.right))
         switch comparison.operator {
-        // Parts of texts stay text whatever they meet; operands that are not text are refused
+        // A literal of these text operators is always text. Operands that are not text are refused
         // later.
         case .beginsWith, .endsWith, .like, .matches: return (nil, nil)
         case .contains where !left.isMany: return (nil, nil)
@@ -25,8 +25,9 @@ extension PredicateBinding {
         }
     }
 
-    /// Returns the target of a literal inside of an operand with members, if the operand as a whole
-    /// has one.
+    /// Returns the target of a literal inside an operand with members.
+    ///
+    /// `outer` is the target of the whole operand, if it has one.
     func target(
         ofMembersOf operand: PredicateSyntax.Operand, meeting outer: Target?
     ) throws(StoreError) -> Target? {
@@ -50,7 +51,7 @@ extension PredicateBinding {
         }
     }
 
-    /// Returns the target of the first operand that has one, but prefers a decimal.
+    /// Returns the target of the first operand that has a target, but prefers a decimal.
     private func common(_ operands: [PredicateSyntax.Operand]) throws(StoreError) -> Target? {
         var common: Target?
         for operand in operands {
@@ -60,9 +61,11 @@ extension PredicateBinding {
         return common
     }
 
-    /// Returns the shape of an operand; each operand below it is looked at once.
+    /// Returns the shape of an operand.
     ///
-    /// - Throws: `unknownProperty`, `invalidRequest` for a name that means nothing.
+    /// Each nested operand is visited once.
+    ///
+    /// - Throws: `unknownProperty`; `invalidRequest` for a name without a meaning.
     func shape(of operand: PredicateSyntax.Operand) throws(StoreError) -> Shape {
         guard let scope else { return Shape() }
         switch operand {
@@ -114,7 +117,7 @@ extension PredicateBinding {
         }
     }
 
-    /// Returns the shape of an operator over the values that a path has for the objects of a group.
+    /// Returns the shape of an operator over the values of a path for the objects of a group.
     private func aggregate(
         _ operation: FetchRequest.CollectionOperator, names: [String], of entity: ManagedObjectModel.Entity,
         at place: String.Index
@@ -134,7 +137,7 @@ extension PredicateBinding {
         return try path(names, from: entity.number, ofMany: true, at: place)
     }
 
-    /// Returns the shape of a key path's end, from an object or from each of many.
+    /// Returns the shape of the end of a key path, which starts at one object or at each of many.
     private func path(
         _ names: [String], from entity: Int, ofMany: Bool = false, at place: String.Index
     ) throws(StoreError) -> Shape {
@@ -178,7 +181,7 @@ extension PredicateBinding {
 }
 
 extension PredicateBinding.Target {
-    /// Whether it is an object.
+    /// Whether the target is an object.
     var isObject: Bool { kind == .reference || kind == .polymorphicReference || kind == .objectID }
 
     /// Creates the target of a cast.
@@ -197,6 +200,7 @@ extension PredicateBinding.Target {
 }
 
 extension FetchRequest.CollectionOperator {
-    /// Whether it makes one value of many, so that it can begin a path over the objects of a group.
+    /// Whether the operator reduces many values to one, so that it can begin a path over the
+    /// objects of a group.
     var isAggregate: Bool { self != .union && self != .distinctUnion }
 }

@@ -2,12 +2,12 @@ internal import Foundation
 internal import RoostCore
 internal import RoostSystem
 
-/// The values that literals mean.
+/// The values of literals.
 extension PredicateBinding {
-    /// Returns the value that a literal means where it meets an operand.
+    /// Returns the value of a literal that is compared with a target.
     ///
-    /// - Throws: `invalidValue` if it does not have the type of the property that it meets,
-    ///   `invalidRequest` for an impossible cast.
+    /// - Throws: `invalidValue` if the literal does not fit the type of the property that it is
+    ///   compared with; `invalidRequest` for an impossible cast.
     func value(
         _ literal: PredicateLiteral, meeting target: Target?, at place: String.Index
     ) throws(StoreError) -> Value {
@@ -36,7 +36,7 @@ extension PredicateBinding {
             .invalidValue, message: "The number is larger, or nearer to zero, than any type holds.", at: place)
     }
 
-    /// Returns the value of a type that a literal means, or nil.
+    /// Returns the value of a literal in the type of a target, or nil.
     private static func value(_ literal: PredicateLiteral, target: Target, model: ManagedObjectModel?) -> Value? {
         switch (target.kind, literal) {
         case (.integer64, _), (.integer32, _), (.integer16, _), (.order, _), (.boolean, _), (.double, _):
@@ -76,7 +76,7 @@ extension PredicateBinding {
         _ literal: PredicateLiteral, target: Target, property: String, at place: String.Index
     ) -> StoreError {
         let kind = target.isObject ? "" : " (\(target.kind))"
-        // Most often an attribute of the object was meant.
+        // The user most likely meant an attribute of the object.
         var hint = "."
         if case .string = literal, let path = target.path, let name = textAttribute(ofObjectsIn: target) {
             hint = "; did you mean \(PredicatePrinter.path(path + [name]))?"
@@ -88,14 +88,14 @@ extension PredicateBinding {
             at: place)
     }
 
-    /// The attribute by which people most likely name the objects that a literal meets.
+    /// Returns the attribute that most likely names the objects with which a literal is compared.
     private func textAttribute(ofObjectsIn target: Target) -> String? {
         guard target.isObject, let scope, let number = target.destination else { return nil }
         let names = scope.model.entities[number].attributes.filter { $0.type == .string && $0.isStored }.map(\.name)
         return ["name", "title"].first(where: names.contains) ?? names.first
     }
 
-    /// Describes the literals that are allowed for a value of a type.
+    /// Returns a description of the literals that are allowed for a target.
     private func expected(_ target: Target) -> String {
         switch target.kind {
         case .string, .uri: return "a string in quotes"

@@ -1,10 +1,11 @@
 internal import Foundation
 internal import RoostCore
 
-/// Gives the names and literals of a predicate's text their meaning: for an entity, or for none.
+/// Resolves the names and literals of a predicate's text, for an entity or without one.
 ///
-/// For an entity, names must be those of its properties, and a literal becomes a value of the type
-/// that it meets. For none, names are taken as they are, and literals have the type they look like.
+/// For an entity, names must be those of its properties, and a literal gets the type of the value
+/// that it is compared with. Without an entity, names are not checked, and the type of a literal
+/// depends only on how it is written.
 struct PredicateBinding {
     /// The meaning of the names in a text.
     struct Scope {
@@ -13,30 +14,31 @@ struct PredicateBinding {
         /// Whether a path can begin with an operator over all objects of a group, as in the columns
         /// of rows.
         var isOfGroups = false
-        /// The entities that the variables of the surrounding SUBQUERYs range over; nil for an
-        /// unknown entity.
+        /// The entities of the variables of enclosing SUBQUERYs; nil for an unknown entity.
         var variables: [String: Int?] = [:]
     }
 
-    /// The operand that a literal meets, reduced to what decides which value the literal means.
+    /// The properties of an operand that decide the value of a literal that is compared with it.
     struct Target {
         var kind: RecordLayout.Field.Kind
-        /// The number of the entity that objects belong to.
+        /// The number of the entity of the objects.
         var destination: Int?
-        /// The property for messages, if the target is a property itself: then a literal that does
-        /// not have its type is an error.
+        /// The name of the property for messages, if the target is a property itself.
+        ///
+        /// A literal that does not fit its type is then an error.
         var property: String?
-        /// Its key path, for messages, if it has one.
+        /// The key path of the target for messages, if there is one.
         var path: [String]?
 
-        /// The same for a value that is only computed from a property: a literal that does not fit
-        /// stays what it looks like.
+        /// The target for a value that is computed from a property.
+        ///
+        /// A literal that does not fit keeps the type in which it is written.
         var computed: Self { Self(kind: kind, destination: destination) }
     }
 
-    /// Nil without an entity.
+    /// The entity and the variables; nil without an entity.
     var scope: Scope?
-    /// Locates errors in the text; nil without a text.
+    /// The tokenizer, which locates errors in the text; nil without a text.
     let tokenizer: PredicateTokenizer?
 
     // MARK: Trees
@@ -76,7 +78,7 @@ struct PredicateBinding {
         case .evaluatedObject: return .evaluatedObject
         case .variable(let name, _): return .variable(name)
         case .keyPath(let names, _):
-            // Checks the names.
+            // Check the names.
             _ = try shape(of: operand)
             return .keyPath(names)
         case .path(let base, let names, _):
@@ -91,7 +93,7 @@ struct PredicateBinding {
         }
     }
 
-    /// Combines several operands.
+    /// Resolves an operand that has several members.
     private func combination(
         _ operand: PredicateSyntax.Operand, meeting target: Target?
     ) throws(StoreError) -> FetchRequest.Expression {
@@ -129,7 +131,7 @@ struct PredicateBinding {
         return result
     }
 
-    /// The binding inside of a SUBQUERY over a collection.
+    /// Returns the binding for the inside of a SUBQUERY over a collection.
     func inside(_ collection: PredicateSyntax.Operand, variable: String) throws(StoreError) -> Self {
         guard var scope else { return self }
         scope.variables[variable] = .some(try shape(of: collection).target?.destination)

@@ -3,19 +3,19 @@ package import RoostCore
 internal import RoostJSONText
 internal import RoostSystem
 
-/// A value as it is written in a predicate, before it is known what it is compared with.
+/// A value as written in a predicate, before the operand that it is compared with is known.
 indirect enum PredicateLiteral {
     case null
     case bool(Bool)
-    /// A number as it is written, with its sign.
+    /// A number as written, with its sign.
     case number(String)
     case string(String)
-    /// A literal whose type is written with it: `CAST(…, "NSDate")`.
+    /// A literal with an explicit type: `CAST(…, "NSDate")`.
     case cast(PredicateLiteral, FetchRequest.CastType)
-    /// A value that the program gives.
+    /// A value that the program passes as an argument.
     case typed(Value)
 
-    /// Whether what it is compared with may decide what it means.
+    /// Whether the meaning may depend on the operand that the literal is compared with.
     var isUntyped: Bool {
         switch self {
         case .cast, .typed: false
@@ -23,7 +23,9 @@ indirect enum PredicateLiteral {
         }
     }
 
-    /// The kind of the value for messages, never the value itself.
+    /// A description of the value's kind for messages.
+    ///
+    /// Never contains the value itself.
     var kindDescription: String {
         switch self {
         case .null: "null"
@@ -35,7 +37,8 @@ indirect enum PredicateLiteral {
         }
     }
 
-    /// The value without regard to what it is compared with; nil of a number that no type holds.
+    /// The value of the literal without a target; nil for a number that is out of the range of all
+    /// types.
     var alone: Value? {
         switch self {
         case .null: .null
@@ -47,11 +50,11 @@ indirect enum PredicateLiteral {
         }
     }
 
-    /// The value of a number without regard to what it is compared with.
+    /// Returns the value of a number without a target.
     ///
-    /// A whole number of 64 bits, else a double if that prints as the same number, else a decimal
-    /// if that holds it, else the nearest double; nil for a number that is larger than all of them,
-    /// or nearer to zero.
+    /// The value is the first of these that is possible: a 64-bit integer, a double that prints as
+    /// the same number, an exact decimal, the nearest double. Returns nil for a number that is out
+    /// of the range of all types.
     static func number(_ text: String) -> Value? {
         if let number = Int64(text) { return .int(number) }
         let double = Double(text).flatMap { $0.isFinite ? $0 : nil }
@@ -59,26 +62,28 @@ indirect enum PredicateLiteral {
             return .double(double)
         }
         if let decimal = DecimalNumber(utf8: text.utf8) { return .decimal(decimal.decimal) }
-        // What is too small for all of them is not zero.
+        // A number that is too small for all types is not zero.
         guard let double, double != 0 || significance(text).digits.isEmpty else { return nil }
         return .double(double)
     }
 
-    /// Whether a number means the nearest 32-bit floating-point number, where it meets one.
+    /// Whether a number means the nearest 32-bit floating-point number when it is compared with a
+    /// float.
     ///
-    /// Every such number prints with at most nine digits; what is written with more is meant
-    /// exactly, and so is a whole number.
+    /// Every 32-bit floating-point number prints with at most nine digits. A number with more
+    /// digits is meant exactly, and so is a whole number.
     static func isMeantAsFloat(_ number: String) -> Bool {
         number.contains { $0 == "." || $0 == "e" } && number.prefix { $0 != "e" }.count { $0.isNumber } <= 9
     }
 
-    /// Whether two numbers are written with the same digits and the same power of ten.
+    /// Whether two numbers have the same digits and the same power of ten.
     private static func isSameNumber(_ first: String, _ second: String) -> Bool {
         let (a, b) = (significance(first), significance(second))
         return a.digits == b.digits && (a.digits.isEmpty || a.exponent == b.exponent)
     }
 
-    /// The digits without zeros around them, and the power of ten of the last one.
+    /// Returns the digits without leading and trailing zeros, and the power of ten of the last
+    /// digit.
     private static func significance(_ number: String) -> (digits: [UInt8], exponent: Int) {
         var digits: [UInt8] = []
         var fraction: Int?
@@ -107,7 +112,7 @@ indirect enum PredicateLiteral {
 }
 
 extension FetchRequest.CastType {
-    /// The literals that may be the first argument of a cast.
+    /// A description of the literals that can be the first argument of a cast.
     var expectedLiteral: String {
         switch self {
         case .number: "a number, a boolean, or one of them, \"NaN\", \"Infinity\" or \"-Infinity\" as a string"
@@ -121,13 +126,14 @@ extension FetchRequest.CastType {
         }
     }
 
-    /// The value of a cast of a literal, which is what the cast makes of the same value in a
-    /// property; nil if the literal is not such a value.
+    /// Returns the value of a cast of a literal; nil if the literal cannot be cast.
+    ///
+    /// The result is the same as for an equal value in a property.
     func value(_ literal: PredicateLiteral, model: ManagedObjectModel?) -> Value? {
         written(literal, model: model) ?? literal.alone.flatMap { PredicateCasting.value($0, as: self, model: model) }
     }
 
-    /// The value that is written as this literal.
+    /// Returns the value for a literal that is the notation of a value of this type.
     private func written(_ literal: PredicateLiteral, model: ManagedObjectModel?) -> Value? {
         switch (self, literal) {
         case (_, .null): return .null
@@ -156,16 +162,16 @@ extension FetchRequest.CastType {
 }
 
 extension ManagedObjectModel {
-    /// Reads `Entity/5` and `Entity/p5`; nil for other texts and for unknown entities.
+    /// Parses `Entity/5` and `Entity/p5`; nil for other texts and for unknown entities.
     package func objectID(_ text: String) -> ObjectID? {
-        // Looked for by its text: an unknown name must not become an entity name for the life of
-        // the process.
+        // Entities are searched by text, because creating an `EntityName` for an unknown name would
+        // keep the name in memory for the life of the process.
         ObjectID(text: text) { name in entities.first { $0.name.text == name }?.name }
     }
 }
 
 extension ObjectID {
-    /// Reads `Entity/5` and `Entity/p5`; nil for other texts and for unknown entities.
+    /// Parses `Entity/5` and `Entity/p5`; nil for other texts and for unknown entities.
     fileprivate init?(text: String, entity: (Substring) -> EntityName?) {
         guard let slash = text.lastIndex(of: "/") else { return nil }
         var digits = text[text.index(after: slash)...]

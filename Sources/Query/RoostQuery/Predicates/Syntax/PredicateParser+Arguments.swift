@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 
 extension PredicateParser {
-    /// The value that the program gave for the `%@` or the like that the token is.
+    /// Returns the program's value for the current token, which is `%@` or a similar placeholder.
     mutating func argument(_ letters: String) throws(StoreError) -> PredicateSyntax.Operand {
         let place = token.position
         let expression = try nextArgument()
@@ -32,7 +32,7 @@ extension PredicateParser {
         throw wrongKind(letters, at: place)
     }
 
-    /// The key path that the program gave for the `%K` that the token is.
+    /// Returns the program's key path for the current token, which is `%K`.
     mutating func keyPathArgument() throws(StoreError) -> [String] {
         let place = token.position
         let argument = try nextArgument()
@@ -82,7 +82,8 @@ extension PredicateParser {
 }
 
 extension PredicateSyntax.Operand {
-    /// A program's value or list of values; nil for another expression.
+    /// Creates an operand from a value or list of values of the program; nil for another
+    /// expression.
     fileprivate init?(argument: FetchRequest.Expression, place: String.Index) {
         switch argument {
         case .constant(let value): self = .literal(.typed(value), place)

@@ -1,7 +1,7 @@
 internal import RoostCore
 
 extension PredicateParser {
-    /// Reads an operand of infix operators: NOT, quantifiers, signs, and values with their indexes
+    /// Parses an operand of infix operators: NOT, quantifiers, signs, and values with their indexes
     /// and path steps.
     mutating func prefix() throws(StoreError) -> Part {
         switch keyword {
@@ -24,7 +24,9 @@ extension PredicateParser {
         return Part(.not(try condition(part)), depth: try above(part.depth, at: place))
     }
 
-    /// A minus sign; directly in front of a number it belongs to the number.
+    /// Parses a minus sign.
+    ///
+    /// Directly before a number it belongs to the number.
     private mutating func sign() throws(StoreError) -> Part {
         let place = token.position
         try requireDepth(at: place)
@@ -39,7 +41,7 @@ extension PredicateParser {
         return Part(.function(.negate, [value.operand]), depth: try above(value.depth, at: place))
     }
 
-    /// Reads `ANY`, `SOME`, `ALL` or `NONE` and the comparison after it.
+    /// Parses `ANY`, `SOME`, `ALL` or `NONE` and the comparison after it.
     private mutating func quantified() throws(StoreError) -> Part {
         let place = token.position
         let quantifier = keyword
@@ -57,10 +59,11 @@ extension PredicateParser {
 
     // MARK: What hangs on a value
 
-    /// Reads a value with the indexes and path steps after it.
+    /// Parses a value with the indexes and path steps after it.
     private mutating func postfix() throws(StoreError) -> Part {
         let place = token.position
-        // Only a bare path continues here; a path in brackets is where another path starts.
+        // Only a path without parentheses is extended here. A path in parentheses is the start of
+        // another path.
         let isBare = keyword != "("
         var part = try primary()
         if isBare, keyword == ".", case .value(let operand) = part.kind {
@@ -91,7 +94,7 @@ extension PredicateParser {
         }
     }
 
-    /// `.name.@count`, from the point on.
+    /// Parses path steps such as `.name.@count`, starting at the first point.
     private mutating func steps() throws(StoreError) -> [String] {
         var names: [String] = []
         while try take(".") {
@@ -104,7 +107,7 @@ extension PredicateParser {
         return names
     }
 
-    /// The names that a word, or the argument of a `%K`, is.
+    /// Parses a word, or a `%K` and its argument, as names.
     private mutating func name() throws(StoreError) -> [String] {
         switch token.kind {
         case .word(let name), .name(let name):
@@ -210,8 +213,9 @@ extension PredicateParser {
         return Part(.aggregate(members), depth: depth)
     }
 
-    /// Values between commas, to the closing bracket and with it; the depth is that of the tree
-    /// over them.
+    /// Parses comma-separated values up to and including the closing bracket.
+    ///
+    /// The returned depth is that of the tree that contains them.
     private mutating func values(
         upTo bracket: String, after first: [PredicateSyntax.Operand] = [], depth: Int = 0
     ) throws(StoreError) -> ([PredicateSyntax.Operand], depth: Int) {
@@ -282,8 +286,8 @@ extension PredicateParser {
 
     // MARK: Calls
 
-    /// A function's arguments, and the rest of its name: `uppercase(x)`, `uppercase:(x)`,
-    /// `add:to:(a, b)`.
+    /// Parses the arguments of a function and the rest of its name: `uppercase(x)`,
+    /// `uppercase:(x)`, `add:to:(a, b)`.
     private mutating func call(_ word: String, at place: String.Index) throws(StoreError) -> Part {
         var name = word
         while try take(":") {
@@ -317,7 +321,7 @@ extension PredicateParser {
         return Part(.function(function, arguments), depth: depth)
     }
 
-    /// Reads the keyword of a special form and the bracket after it.
+    /// Parses the keyword of a special form and the opening parenthesis after it.
     private mutating func open(_ keyword: String) throws(StoreError) {
         try requireDepth(at: token.position)
         try advance()
@@ -340,8 +344,8 @@ extension PredicateParser {
         }
         try advance()
         try require(")", what: "')'")
-        // The cast of a literal is how a value of that type is written; in brackets, it is done for
-        // every object.
+        // A cast of a bare literal is the notation of a value of that type. A literal in
+        // parentheses is cast for every object.
         if isBare, case .literal(let literal, _) = value.operand, literal.isUntyped {
             return Part(.literal(.cast(literal, type), place))
         }

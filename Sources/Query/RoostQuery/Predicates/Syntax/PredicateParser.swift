@@ -1,11 +1,11 @@
 internal import RoostCore
 
-/// Reads a predicate or an expression from left to right, looking one token ahead.
+/// Parses a predicate or an expression from left to right, with one token of lookahead.
 ///
-/// One function reads conditions and values alike, by the strength of the operators: only the
-/// contents of brackets show whether they hold one or the other. Its depth is bounded by
-/// ``PredicateLimits/depth``, and by ``DeepStack/shallowDepth`` in a first attempt on the caller's
-/// stack, so that no text exhausts it.
+/// One function parses conditions and values by operator precedence, because only the content of
+/// parentheses shows whether it is a condition or a value. Its recursion is limited by
+/// ``PredicateLimits/depth``, and in a first attempt on the caller's stack by
+/// ``DeepStack/shallowDepth``, so no text exhausts the stack.
 struct PredicateParser {
     /// A condition or a value, between two operators.
     struct Part {
@@ -14,7 +14,7 @@ struct PredicateParser {
             case value(PredicateSyntax.Operand)
         }
         var kind: Kind
-        /// The number of levels of the tree below it.
+        /// The number of levels of the tree below the part.
         var depth = 0
 
         init(_ condition: PredicateSyntax.Condition, depth: Int = 0) {
@@ -28,20 +28,21 @@ struct PredicateParser {
         }
     }
 
-    /// A value and how many levels the tree below it has.
+    /// A value, and the number of levels of the tree below it.
     struct Value {
         var operand: PredicateSyntax.Operand
         var depth: Int
     }
 
-    /// The strength with which an operator binds.
+    /// The precedence of an operator.
     enum Strength: Int, Comparable {
         case anything, or, and, not, comparison, setOperation, sum, product, power, sign
 
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-        /// The strength that the right side of an operator of this one needs: operators of equal
-        /// strength group from the left.
+        /// The minimum precedence of the right side of an operator with this precedence.
+        ///
+        /// Operators of equal precedence group from the left.
         var next: Self { Self(rawValue: rawValue + 1) ?? .sign }
     }
 
@@ -67,21 +68,22 @@ struct PredicateParser {
 
     private(set) var tokenizer: PredicateTokenizer
     private(set) var token: PredicateToken
-    /// The program's values for `%@` and the like.
+    /// The program's values for `%@` and similar placeholders.
     let arguments: [any PredicateArgument]
-    /// The number of arguments that were used.
+    /// The number of arguments that have been used.
     var usedArguments = 0
-    /// The number of calls of ``part(_:)`` around the present place.
+    /// The number of active calls of ``part(_:)``.
     private var depth = 0
-    /// The number of SUBQUERYs around the present place.
+    /// The number of SUBQUERYs that enclose the current token.
     var subqueryDepth = 0
 
-    /// Whether this is the attempt on the caller's stack.
+    /// Whether this is the first attempt, on the caller's stack.
     private let isShallow: Bool
-    /// Whether the attempt ended because the text nests deeper than that.
+    /// Whether the first attempt failed because the text is nested too deep for the caller's stack.
     private(set) var needsDeepStack = false
 
-    /// Reads a text and makes something of it, all of it on a stack that is deep enough.
+    /// Parses a text with `body`, on the caller's stack or on a larger one if the nesting requires
+    /// it.
     static func read<Result: Sendable>(
         _ source: PredicateText,
         _ body: @escaping @Sendable (inout PredicateParser) throws(StoreError) -> Result
@@ -111,7 +113,7 @@ struct PredicateParser {
         token = try tokenizer.next()
     }
 
-    /// Reads the whole text as a condition.
+    /// Parses the whole text as a condition.
     mutating func predicate() throws(StoreError) -> PredicateSyntax.Condition {
         let part = try part(.anything)
         let condition = try condition(part)
@@ -119,7 +121,7 @@ struct PredicateParser {
         return condition
     }
 
-    /// Reads the whole text as a value.
+    /// Parses the whole text as a value.
     mutating func expression() throws(StoreError) -> PredicateSyntax.Operand {
         let place = token.position
         let value = try value(try part(.setOperation), at: place)
@@ -127,7 +129,7 @@ struct PredicateParser {
         return value.operand
     }
 
-    /// Reads the whole text as assignments between commas: a property, `=` and a value each.
+    /// Parses the whole text as comma-separated assignments: each is a property, `=` and a value.
     mutating func assignments() throws(StoreError) -> [(name: String, value: PredicateSyntax.Operand)] {
         var assignments: [(name: String, value: PredicateSyntax.Operand)] = []
         repeat {
@@ -158,14 +160,14 @@ struct PredicateParser {
 
     mutating func advance() throws(StoreError) { token = try tokenizer.next() }
 
-    /// Reads the token if it is this sign or, in any case, this keyword.
+    /// Consumes the token and returns true if it is the given sign or keyword, in any case.
     mutating func take(_ text: String) throws(StoreError) -> Bool {
         guard keyword == text else { return false }
         try advance()
         return true
     }
 
-    /// The sign or, in upper case, the word that the token is.
+    /// The current token if it is a sign, or a word in upper case; nil for other tokens.
     var keyword: String? {
         switch token.kind {
         case .sign(let sign): sign
@@ -178,7 +180,9 @@ struct PredicateParser {
         guard try take(sign) else { throw expected(what) }
     }
 
-    /// Returns an error for the token, with the most similar name as a hint for a misspelled word.
+    /// Returns an error for the current token.
+    ///
+    /// For a misspelled word, the message suggests the most similar name.
     func expected(_ what: String, among names: [String] = []) -> StoreError {
         var hint = ""
         if case .word(let word) = token.kind, let near = nearestName(to: word, among: names) {
@@ -189,12 +193,14 @@ struct PredicateParser {
 
     // MARK: Depth
 
-    /// Refuses what opens one more level: brackets, NOT, a sign, a call.
+    /// Throws if another level of nesting would be too deep.
     func requireDepth(at place: String.Index) throws(StoreError) {
         guard depth <= PredicateLimits.depth else { throw tooDeep(at: place) }
     }
 
-    /// The depth of a tree over others.
+    /// Returns the depth of a tree whose subtrees have the given depths.
+    ///
+    /// Throws if it is too deep.
     mutating func above(_ depths: Int..., at place: String.Index) throws(StoreError) -> Int {
         let depth = 1 + (depths.max() ?? 0)
         try requireStack(depth, at: place)
@@ -215,7 +221,8 @@ struct PredicateParser {
 
     // MARK: Operators
 
-    /// Reads a condition or a value and every following operator that binds at least as strongly.
+    /// Parses a condition or a value and all following operators with at least the given
+    /// precedence.
     mutating func part(_ strength: Strength) throws(StoreError) -> Part {
         depth += 1
         defer { depth -= 1 }
@@ -228,7 +235,7 @@ struct PredicateParser {
         return left
     }
 
-    /// Reads a value, to the next comparison, comma or bracket.
+    /// Parses a value up to the next comparison, comma or bracket.
     mutating func value() throws(StoreError) -> Value {
         let place = token.position
         return try value(try part(.setOperation), at: place)
@@ -279,7 +286,7 @@ struct PredicateParser {
         return (first, try value(try part(infix.strength.next), at: rightPlace))
     }
 
-    /// The members of an AND or OR, all in one list.
+    /// Parses the members of an AND or OR into one list.
     private mutating func connect(
         _ first: Part, at place: String.Index, word: String, sign: String, strength: Strength
     ) throws(StoreError) -> Part {
@@ -294,7 +301,7 @@ struct PredicateParser {
         return Part(word == "OR" ? .or(members) : .and(members), depth: try above(depth, at: place))
     }
 
-    /// The rest of a comparison, from its operator on.
+    /// Parses the rest of a comparison, starting with its operator.
     mutating func comparison(
         _ left: Value, at place: String.Index, comparison: FetchRequest.Comparison.Operator,
         modifier: FetchRequest.Comparison.Modifier
@@ -311,7 +318,7 @@ struct PredicateParser {
             depth: try above(left.depth, right.depth, at: place))
     }
 
-    /// Reads `[cd]` after an operator.
+    /// Parses options such as `[cd]` after an operator.
     private mutating func options() throws(StoreError) -> FetchRequest.Comparison.Options {
         guard keyword == "[" else { return [] }
         try advance()
@@ -331,7 +338,9 @@ struct PredicateParser {
 
     // MARK: What a part is
 
-    /// Returns the condition in a part; throws for a value.
+    /// Returns the condition in a part.
+    ///
+    /// Throws if the part is a value.
     func condition(_ part: Part) throws(StoreError) -> PredicateSyntax.Condition {
         if case .condition(let condition) = part.kind { return condition }
         throw comparisonExpected()
@@ -343,7 +352,9 @@ struct PredicateParser {
         return expected("A comparison (= != < <= > >= \(words.joined(separator: " ")))", among: words)
     }
 
-    /// Returns the value in a part; throws for a condition.
+    /// Returns the value in a part.
+    ///
+    /// Throws if the part is a condition.
     func value(_ part: Part, at place: String.Index) throws(StoreError) -> Value {
         if case .value(let operand) = part.kind { return Value(operand: operand, depth: part.depth) }
         throw tokenizer.error(at: place, message: "A value or a property is expected, not a condition.")

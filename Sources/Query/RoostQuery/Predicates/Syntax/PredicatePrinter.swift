@@ -3,18 +3,19 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostSystem
 
-/// Writes predicates as text, with brackets only where the meaning needs them.
+/// Writes predicates as text, with parentheses only if the meaning requires them.
 ///
-/// It asks the binding how a literal would be read, and writes a literal only if that gives the
-/// value; otherwise it writes a cast.
+/// Writes a literal only if the binding would resolve it to the same value. Otherwise writes a
+/// cast.
 struct PredicatePrinter {
     private var binding: PredicateBinding
     private var text = ""
 
     private init(_ scope: PredicateBinding.Scope?) { binding = PredicateBinding(scope: scope, tokenizer: nil) }
 
-    /// Returns the text that `body` prints, on a stack that is deep enough; `body` receives the
-    /// depth at which its tree begins.
+    /// Returns the text that `body` prints, on a larger stack if necessary.
+    ///
+    /// `body` receives the depth at which its tree begins.
     static func text(
         _ scope: PredicateBinding.Scope?, _ body: @escaping @Sendable (inout Self, Int) throws(StoreError) -> Void
     ) throws(StoreError) -> String {
@@ -32,7 +33,7 @@ struct PredicatePrinter {
         }
     }
 
-    /// The strength with which printed text holds together.
+    /// The precedence of the printed text.
     private typealias Strength = PredicateParser.Strength
 
     // MARK: Conditions
@@ -41,7 +42,7 @@ struct PredicatePrinter {
         try print(condition, inside: .anything)
     }
 
-    /// Prints a condition, in brackets unless it binds more strongly than `strength`.
+    /// Prints a condition, in parentheses unless its precedence is higher than `strength`.
     private mutating func print(
         _ condition: PredicateSyntax.Condition, inside strength: Strength
     ) throws(StoreError) {
@@ -66,7 +67,7 @@ struct PredicatePrinter {
         case 0: text += ofNothing
         case 1: try print(members[0], inside: strength)
         default:
-            // Equal surroundings too, so that the tree keeps its shape.
+            // Also at equal precedence, so that the tree keeps its structure.
             let needsBrackets = strength >= own
             if needsBrackets { text += "(" }
             for (index, member) in members.enumerated() {
@@ -98,7 +99,7 @@ struct PredicatePrinter {
         try print(operand, from: .setOperation, meeting: nil)
     }
 
-    /// Prints an operand, in brackets if it binds less strongly than `strength`.
+    /// Prints an operand, in parentheses if its precedence is lower than `strength`.
     private mutating func print(
         _ operand: PredicateSyntax.Operand, from strength: Strength, meeting target: PredicateBinding.Target?
     ) throws(StoreError) {
@@ -131,7 +132,7 @@ struct PredicatePrinter {
         if needsBrackets { text += ")" }
     }
 
-    /// The strength of the operator that an operand's text ends up with.
+    /// Returns the precedence of the outermost operator in an operand's text.
     private static func strength(_ operand: PredicateSyntax.Operand) -> Strength {
         switch operand {
         case .setOperation: .setOperation
@@ -156,7 +157,7 @@ struct PredicatePrinter {
             try print(arguments[1], from: own.next, meeting: target)
         } else if function == .negate, arguments.count == 1 {
             text += "-"
-            // A minus sign would become part of a number.
+            // Without parentheses, the minus sign would become part of the number.
             let isLiteral = if case .literal = arguments[0] { true } else { false }
             if isLiteral { text += "(" }
             try print(arguments[0], from: .sign, meeting: target)
@@ -200,7 +201,7 @@ struct PredicatePrinter {
         text += "]"
     }
 
-    /// Prints the base of an index or a path, in brackets if it would be misread without them.
+    /// Prints the base of an index or a path, in parentheses if it would be misparsed without them.
     private mutating func printBase(
         _ base: PredicateSyntax.Operand, ofPath: Bool, meeting target: PredicateBinding.Target?
     ) throws(StoreError) {
@@ -222,8 +223,8 @@ struct PredicatePrinter {
     ) throws(StoreError) {
         switch operand {
         case .cast(let operand, let type):
-            // A literal in brackets is cast for every object; without them, the cast is the
-            // notation of a value.
+            // A literal in parentheses is cast for every object. Without parentheses, the cast is
+            // the notation of a value.
             let isLiteral = if case .literal = operand { true } else { false }
             text += isLiteral ? "CAST((" : "CAST("
             try print(operand)
@@ -270,10 +271,10 @@ struct PredicatePrinter {
         text += Self.path(names)
     }
 
-    /// A key path as it is written.
+    /// Returns a key path in predicate syntax.
     static func path(_ names: [String]) -> String { names.map(name).joined(separator: ".") }
 
-    /// A variable as it is written.
+    /// Returns a variable in predicate syntax.
     static func variable(_ name: String) -> String {
         "$" + (PredicateLanguage.isPlainName(name) ? name : quoted(name))
     }
@@ -315,7 +316,7 @@ struct PredicatePrinter {
         }
     }
 
-    /// Returns the literal that looks like a value, or nil.
+    /// Returns the literal whose written form has the type of a value, or nil.
     private static func literal(_ value: Value) -> PredicateLiteral? {
         switch value {
         case .null: .null
@@ -361,7 +362,7 @@ struct PredicatePrinter {
             case "\r": result += "\\r"
             case _ where scalar.value < 0x20 || scalar.value == 0x7F:
                 result += "\\x" + UInt8(scalar.value).hexadecimal
-            // Other ends of a line: the text is on one.
+            // Escape other line separators, because the text must be on one line.
             case "\u{85}": result += "\\x85"
             case "\u{2028}", "\u{2029}": result += "\\u" + String(scalar.value, radix: 16)
             default: result.unicodeScalars.append(scalar)

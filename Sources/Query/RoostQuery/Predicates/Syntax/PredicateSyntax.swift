@@ -1,9 +1,9 @@
 internal import RoostCore
 
-/// The text of a predicate as a tree, before its names and literals have a meaning for an entity.
+/// The syntax tree of a predicate, before its names and literals are resolved for an entity.
 ///
-/// It has the shape of ``FetchRequest/Predicate``, with literals as they are written and with
-/// places for messages.
+/// It has the structure of ``FetchRequest/Predicate``, with literals as written and with positions
+/// for messages.
 enum PredicateSyntax {
     /// A condition.
     indirect enum Condition {
@@ -14,7 +14,7 @@ enum PredicateSyntax {
         case not(Condition)
     }
 
-    /// Two operands and how they compare.
+    /// Two operands and their comparison.
     struct Comparison {
         var left: Operand
         var `operator`: FetchRequest.Comparison.Operator
@@ -23,7 +23,7 @@ enum PredicateSyntax {
         var options: FetchRequest.Comparison.Options
     }
 
-    /// Something with a value.
+    /// An expression.
     indirect enum Operand {
         case literal(PredicateLiteral, String.Index)
         case evaluatedObject
@@ -40,7 +40,7 @@ enum PredicateSyntax {
         case setOperation(FetchRequest.SetOperation, Operand, Operand)
     }
 
-    /// An element of a list, or the list's size.
+    /// The position of an element in a list, or the size of the list.
     indirect enum Index {
         case first, last, size
         case position(Operand)
@@ -50,7 +50,9 @@ enum PredicateSyntax {
 // MARK: From a tree without places, for printing
 
 extension PredicateSyntax.Condition {
-    /// The syntax of a predicate, every value with its type.
+    /// Creates the syntax tree of a predicate.
+    ///
+    /// Every value has an explicit type.
     ///
     /// - Throws: `invalidRequest` for nesting deeper than ``PredicateLimits/depth``.
     init(_ predicate: FetchRequest.Predicate, depth: Int = 0) throws(StoreError) {
@@ -79,7 +81,9 @@ extension PredicateSyntax.Condition {
 extension PredicateSyntax.Operand {
     private static let nowhere = "".startIndex
 
-    /// The syntax of an expression, every value with its type.
+    /// Creates the syntax tree of an expression.
+    ///
+    /// Every value has an explicit type.
     init(_ expression: FetchRequest.Expression, depth: Int = 0) throws(StoreError) {
         let depth = try PredicateSyntax.deeper(depth)
         switch expression {
@@ -121,11 +125,14 @@ extension PredicateSyntax.Operand {
 }
 
 extension PredicateSyntax {
-    /// The depth at which a tree ends: comparisons and expressions may be two levels below the last
-    /// connective.
+    /// The maximum depth of a tree.
+    ///
+    /// Comparisons and expressions may be two levels below the last connective.
     static let deepest = PredicateLimits.depth + 2
 
-    /// One level deeper.
+    /// Returns the next depth.
+    ///
+    /// Throws if it is too deep.
     fileprivate static func deeper(_ depth: Int) throws(StoreError) -> Int {
         guard depth < deepest else {
             throw StoreError(

@@ -1,22 +1,24 @@
 internal import RoostCore
 
-/// One word, sign or literal of a predicate's text.
+/// A word, sign or literal in a predicate's text.
 struct PredicateToken {
     /// The kinds of tokens.
     enum Kind: Equatable {
         /// A name, or a keyword in any case.
         case word(String)
-        /// A name that was written so that it cannot be a keyword: `#first`, `#"odd name"`.
+        /// A name in a form that cannot be a keyword: `#first`, `#"odd name"`.
         case name(String)
         /// `$name`.
         case variable(String)
-        /// `%@` and the like: a value that the program gives; the letters after the percent sign.
+        /// A placeholder such as `%@` for a value of the program.
+        ///
+        /// Contains the letters after the percent sign.
         case argument(String)
-        /// Text in quotes, escapes resolved.
+        /// Text in quotes, with escapes resolved.
         case string(String)
-        /// A number without its sign, as it is written.
+        /// A number as written, without its sign.
         case number(String)
-        /// Anything else: operators, brackets, punctuation.
+        /// Any other token: operators, brackets, punctuation.
         case sign(String)
         /// The end of the text.
         case end
@@ -26,10 +28,10 @@ struct PredicateToken {
     var kind: Kind
     /// The start of the token.
     var position: String.Index
-    /// Whether it is an argument that is interpolated.
+    /// Whether the token is an interpolated argument.
     var isInterpolated = false
 
-    /// The token for messages: a keyword or sign as written, but never a literal's value.
+    /// The token for messages: a keyword or sign as written, but never the value of a literal.
     var description: String {
         switch kind {
         case .word(let word): "'\(word)'"
@@ -45,9 +47,9 @@ struct PredicateToken {
     }
 }
 
-/// The words and signs of the predicate language, for the parser and for the printer.
+/// The words and signs of the predicate language, for the parser and the printer.
 enum PredicateLanguage {
-    /// Words that need a `#` to be the name of a property.
+    /// Words that need a `#` before them to be the name of a property.
     static let reservedWords: Set<String> = [
         "AND", "OR", "NOT", "IN", "ALL", "ANY", "SOME", "NONE", "LIKE", "CASEINSENSITIVE", "CI", "MATCHES", "CONTAINS",
         "BEGINSWITH", "ENDSWITH", "BETWEEN", "NULL", "NIL", "SELF", "TRUE", "YES", "FALSE", "NO", "FIRST", "LAST",
@@ -56,13 +58,13 @@ enum PredicateLanguage {
         "INTERSECT", "MINUS", "UTI-CONFORMS-TO", "UTI-EQUALS",
     ]
 
-    /// Whether a word needs a `#` to be the name of a property.
+    /// Whether a word needs a `#` before it to be the name of a property.
     static func isReserved(_ word: String) -> Bool { reservedWords.contains(word.uppercased()) }
 
-    /// The comparisons as words.
+    /// The comparisons that are written as words.
     static let comparisonWords = ["IN", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "MATCHES", "BETWEEN"]
 
-    /// The comparison that a word in upper case or a sign means.
+    /// Returns the comparison for a sign or an uppercase word.
     static func comparison(_ text: String) -> FetchRequest.Comparison.Operator? {
         switch text {
         case "=", "==": .equal
@@ -101,7 +103,7 @@ enum PredicateLanguage {
         }
     }
 
-    /// The options by their letters, in the order they are printed in.
+    /// The options by letter, in the order in which they are printed.
     static let options: [(letter: Character, option: FetchRequest.Comparison.Options)] = [
         ("c", .caseInsensitive), ("d", .diacriticInsensitive), ("n", .normalized), ("l", .localized),
     ]
@@ -116,7 +118,7 @@ enum PredicateLanguage {
         isNameStart(scalar) || (scalar.isASCII ? ("0"..."9").contains(scalar) : scalar.properties.isXIDContinue)
     }
 
-    /// Whether a name can be written as it is, apart from keywords.
+    /// Whether a name can be written without quotes, if it is not a keyword.
     static func isPlainName(_ name: some StringProtocol) -> Bool {
         guard let first = name.unicodeScalars.first else { return false }
         return isNameStart(first) && name.unicodeScalars.allSatisfy(isNamePart)

@@ -1,21 +1,23 @@
 internal import RoostCore
 
-/// Cuts a predicate's text into tokens, one at a time, in one pass.
+/// Splits a predicate's text into tokens in one pass, one token at a time.
 struct PredicateTokenizer {
     private let text: String
     private let scalars: String.UnicodeScalarView
     private var position: String.UnicodeScalarIndex
     private let noun: String
 
-    /// An interpolation and its place in the text.
+    /// An interpolation and its position in the text.
     private struct Interpolation {
         let range: Range<String.Index>
         let isKey: Bool
     }
 
-    /// The interpolations that are not read yet, the next one last.
+    /// The interpolations that have not been read yet, in reverse order.
     private var interpolations: [Interpolation] = []
-    /// Whether values are interpolated; then nothing is bound to `%@`.
+    /// Whether values are interpolated.
+    ///
+    /// Then `%@` is not allowed.
     let isInterpolated: Bool
 
     init(_ source: PredicateText) {
@@ -31,7 +33,9 @@ struct PredicateTokenizer {
         }
     }
 
-    /// The next token; ``PredicateToken/Kind/end`` at the end and ever after.
+    /// Returns the next token.
+    ///
+    /// Returns ``PredicateToken/Kind/end`` at the end, and on every later call.
     mutating func next() throws(StoreError) -> PredicateToken {
         while let scalar = peek, scalar.properties.isWhitespace { advance() }
         let start = position
@@ -65,7 +69,8 @@ struct PredicateTokenizer {
 
     private var isAtInterpolation: Bool { interpolations.last.map { $0.range.lowerBound == position } ?? false }
 
-    /// An error for an interpolation in quotes, where its value could only become text.
+    /// Returns the error for an interpolation inside quotes, where its value could only become
+    /// text.
     private func interpolationInside(at place: String.Index) -> StoreError {
         error(
             at: place,
@@ -73,19 +78,21 @@ struct PredicateTokenizer {
                 "A value cannot be interpolated inside of quotes or a name. Leave the quotes out: the value is bound.")
     }
 
-    /// An error at a place of the text; the column counts characters from 1.
+    /// Returns an error at a position in the text.
+    ///
+    /// The column counts characters from 1.
     func error(at place: String.Index, message: String) -> StoreError {
         StoreError(.invalidRequest, "The \(noun) cannot be read at column \(column(place)): \(message)")
             .with { $0.textColumn = column(place) }
     }
 
-    /// An error for something that Core Data's language has and this one has not.
+    /// Returns an error for a feature of Core Data's language that this language lacks.
     func unsupported(at place: String.Index, message: String) -> StoreError {
         StoreError(.unsupported, "At column \(column(place)) of the \(noun): \(message)")
             .with { $0.textColumn = column(place) }
     }
 
-    /// The same error with the place in front.
+    /// Returns an error with the position at the beginning of its message.
     func locate(_ error: StoreError, at place: String.Index) -> StoreError {
         error.located(in: "At column \(column(place)) of the \(noun)").with { $0.textColumn = column(place) }
     }
@@ -114,7 +121,7 @@ struct PredicateTokenizer {
 
     private mutating func word() -> String {
         let word = take(while: PredicateLanguage.isNamePart)
-        // The only keywords with hyphens.
+        // UTI-CONFORMS-TO and UTI-EQUALS are the only keywords with hyphens.
         guard word.uppercased() == "UTI", peek == "-" else { return word }
         let start = position
         let rest = take { $0 == "-" || PredicateLanguage.isNamePart($0) }
@@ -123,7 +130,7 @@ struct PredicateTokenizer {
         return word
     }
 
-    /// Reads what follows a `#` or `$`: a name, or any text in quotes.
+    /// Reads the name after a `#` or `$`, or any text in quotes.
     private mutating func escapedName(_ what: String) throws(StoreError) -> String {
         let mark = peek
         advance()
@@ -139,7 +146,7 @@ struct PredicateTokenizer {
         return take(while: PredicateLanguage.isNamePart)
     }
 
-    /// `%@`, `%K`, or a conversion of C's printf.
+    /// Reads `%@`, `%K`, or a conversion specifier of C's printf.
     private mutating func argument() throws(StoreError) -> String {
         let start = position
         guard !isInterpolated else {
@@ -299,7 +306,7 @@ struct PredicateTokenizer {
         return scalar
     }
 
-    /// Four digits, or two times four for a character beyond U+FFFF.
+    /// Reads four digits, or two escapes of four digits for a character beyond U+FFFF.
     private mutating func unicode(_ start: String.Index) throws(StoreError) -> Unicode.Scalar {
         let first = try unit(start, digits: 4, radix: 16)
         if let scalar = Unicode.Scalar(first) { return scalar }
