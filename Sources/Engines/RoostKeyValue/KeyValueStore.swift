@@ -138,9 +138,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
 
     func leavePartsPlace() { partsPlace?.signal() }
 
-    /// Writes to the storage.
-    ///
-    /// All changes other than loads use this method.
+    /// Writes to the storage in one transaction, after any load in parts has ended.
     func write<Result: Sendable>(_ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result) throws(StoreError)
         -> Result
     {

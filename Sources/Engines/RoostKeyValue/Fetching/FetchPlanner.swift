@@ -343,8 +343,8 @@ struct FetchPlanner {
             }
             rank = AccessRank(kind: .scanOfOthers)
         }
-        // A link refers only to existing objects, but a to-one relationship can refer to a missing
-        // object.
+        // The source of a to-one relationship exists. The source of a derived relationship is the
+        // destination of a to-one reference, which may not exist.
         let exist = if case .field = relationship.storage { true } else { false }
         return AccessChoice(
             access: .sources(relationship, of: inner, atLeast: related.leastCount), rank: rank,

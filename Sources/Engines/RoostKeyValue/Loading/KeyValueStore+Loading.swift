@@ -25,7 +25,7 @@ extension KeyValueStore {
         package let relationship: RelationshipName
         /// The key of the object that refers.
         package let source: Int64
-        /// The key of the missing object, or of the target.
+        /// The key that the object refers to.
         package let target: Int64
         /// Whether the source is the missing object; only for links.
         package let lacksSource: Bool

@@ -1,6 +1,6 @@
 public import RoostQuery
 
-/// A value that crosses to or from a statement one at a time, outside the hot paths.
+/// A value that is passed to or from a statement individually, outside the hot paths.
 public enum SQLValue: Sendable, Equatable {
     /// NULL.
     case null
@@ -17,10 +17,12 @@ public enum SQLValue: Sendable, Equatable {
     case blob([UInt8])
     /// A string operator with its right side.
     ///
-    /// Only a dialect with ``SQLDialectAbilities/matches(_:with:)`` is given one.
+    /// It is used only with a dialect that implements ``SQLDialectAbilities/matches(_:with:)``.
     case matcher(StringMatcher)
 
-    /// Whether both are the same; matchers are when they are the same object.
+    /// Returns whether two values are equal.
+    ///
+    /// Matchers are equal only if they are identical objects.
     public static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.null, .null): true
