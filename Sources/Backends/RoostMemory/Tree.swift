@@ -83,7 +83,7 @@ struct Tree: Sendable {
     ) -> Bool {
         guard let leaf = changedLeaf, leaf.transaction == transaction, leaf.spans(key) else { return false }
         let (index, isFound) = leaf.position(of: key)
-        // Room that a replaced value frees is not counted.
+        // The memory of a replaced value does not count as free.
         guard leaf.hasRoom(for: key.count + value.count) else { return false }
         if isFound {
             leaf.replaceValue(at: index, value: value)

@@ -65,7 +65,7 @@
             (openCopy, ahead, deferredCount) = (nil, nil, 0)
         }
 
-        /// Whether the connection works, as far as libpq knows.
+        /// Whether libpq has reported no error of the connection.
         var isSound: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
 
         /// Whether a transaction is open and has no error.

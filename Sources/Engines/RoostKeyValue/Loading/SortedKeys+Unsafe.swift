@@ -41,7 +41,7 @@ extension KeySpace {
 
     private static let byPosition = allCases.sorted { $0.position < $1.position }
 
-    /// Returns the space at the given position.
+    /// Creates the space at a position; nil if there is none.
     init?(position: Int) {
         guard Self.byPosition.indices.contains(position) else { return nil }
         self = Self.byPosition[position]

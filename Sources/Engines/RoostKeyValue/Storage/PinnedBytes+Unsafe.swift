@@ -10,7 +10,7 @@ public final class PinnedBytes {
     /// The bytes; valid until the next ``set(_:)`` or the deallocation of this object.
     public private(set) var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
 
-    /// Creates an empty copy.
+    /// Creates an object without bytes.
     public init() {}
 
     deinit { buffer.deallocate() }

@@ -8,8 +8,8 @@ public enum SQLValue: Sendable, Equatable {
     case integer(Int64)
     /// A floating-point number.
     ///
-    /// A statement keeps the bits of a NaN too, in the form that its database uses. When it reads a
-    /// column, it returns a NaN as a number or as a text of ``SQLFloatingText``.
+    /// A statement also preserves the bits of a NaN, in a form that depends on the database. A NaN
+    /// in a column is read as a number or as a text of ``SQLFloatingText``.
     case real(Double)
     /// Text.
     case text(String)

@@ -168,7 +168,9 @@ final class SQLLookup {
     }
 }
 
-/// A statement that a cursor uses; its statement is nil after it was returned or taken away.
+/// A cursor's use of a statement.
+///
+/// `statement` is nil after the cursor returned it or the snapshot was closed.
 final class SQLLease {
     var statement: (any SQLStatement)? {
         didSet { if statement == nil { known = nil } }
