@@ -1,4 +1,4 @@
-/// No bytes, as a buffer.
+/// An empty buffer.
 enum EmptyBytes {
     static var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 }

@@ -2,20 +2,26 @@ internal import Dispatch
 package import RoostCore
 package import RoostKeyValue
 
-/// The state shared by all openings of one in-memory store: the committed trees and the writer
-/// lock.
+/// The state shared by all open instances of one in-memory store: the committed trees and the
+/// writer lock.
 final class MemoryContents: Sendable {
-    /// The trees as one commit left them.
+    /// The trees after one commit.
     struct Version: Sendable {
-        /// By position of the space.
+        /// The trees, indexed by the position of their space.
         var trees: [Tree] = KeySpace.allCases.map { _ in Tree() }
-        /// The number of the transaction that comes next; nodes of earlier ones are immutable.
+        /// The number of the next transaction.
+        ///
+        /// Nodes of earlier transactions are immutable.
         var nextTransaction: UInt64 = 1
     }
 
-    /// The longest key, in bytes; that of LMDB, so that both write the same keys.
+    /// The maximum length of a key, in bytes.
+    ///
+    /// It equals LMDB's limit, so that both backends write the same keys.
     static let maximumKeyByteCount = 511
-    /// The largest value, in bytes; that of the contract.
+    /// The maximum size of a value, in bytes.
+    ///
+    /// It equals the limit of ``KeyValueWriter``.
     static let maximumValueByteCount = 1 << 30
 
     private let version = Mutex(Version())
@@ -26,7 +32,9 @@ final class MemoryContents: Sendable {
     /// O(1).
     var current: Version { version.withLock { $0 } }
 
-    /// Waits for the writer lock; throws code `busy` when it is not free in time.
+    /// Waits for the writer lock.
+    ///
+    /// Throws `busy` after the timeout.
     func beginWriting(timeoutSeconds: Double) throws(StoreError) -> MemoryWriter {
         let seconds = timeoutSeconds.isNaN ? 0 : min(max(0, timeoutSeconds), 1_000_000)
         guard writersPlace.wait(timeout: .now() + seconds) == .success else {
@@ -34,7 +42,7 @@ final class MemoryContents: Sendable {
                 .busy,
                 "Another writer of the store in memory was not finished within \(timeoutSeconds) seconds. Try again.")
         }
-        // An abandoned transaction uses up its number too, so that no later transaction owns its
+        // An aborted transaction also uses up its number, so that no later transaction owns its
         // nodes.
         let start = version.withLock { version in
             defer { version.nextTransaction += 1 }
@@ -43,14 +51,14 @@ final class MemoryContents: Sendable {
         return MemoryWriter(trees: start.trees, transaction: start.nextTransaction)
     }
 
-    /// Publishes what a writer wrote and releases the writer lock.
+    /// Publishes the changes of a writer and releases the writer lock.
     func commit(_ writer: MemoryWriter) {
         let trees = writer.end()
         version.withLock { $0.trees = trees }
         writersPlace.signal()
     }
 
-    /// Discards what a writer wrote and releases the writer lock.
+    /// Discards the changes of a writer and releases the writer lock.
     func abort(_ writer: MemoryWriter) {
         _ = writer.end()
         writersPlace.signal()
@@ -59,8 +67,9 @@ final class MemoryContents: Sendable {
 
 /// Ordered key-value storage in memory: a copy-on-write B+tree for each space.
 ///
-/// A snapshot costs O(1) and is never waited for; writers queue. Nothing outlives the process. Safe
-/// for use from any thread.
+/// A snapshot costs O(1) and never waits; writers queue.
+///
+/// The contents exist only in this process. Safe for use from any thread.
 package final class MemoryStorage: OrderedKeyValueStorage {
     let contents: MemoryContents
     private let isClosed = Mutex(false)
@@ -81,24 +90,26 @@ package final class MemoryStorage: OrderedKeyValueStorage {
     /// 511 bytes.
     package static var maximumKeyByteCount: Int { MemoryContents.maximumKeyByteCount }
 
-    /// True: pages do not change after their transaction and are private to this process.
+    /// True: pages are immutable after their transaction and private to this process.
     package var holdsCheckedMemory: Bool { true }
 
-    /// A consistent view; O(1).
+    /// Returns a consistent view.
+    ///
+    /// O(1).
     package func read() throws(StoreError) -> any KeyValueReader {
         try requireOpen()
         return MemoryReader(trees: contents.current.trees)
     }
-    /// Starts a write transaction that lasts over several calls.
+    /// Starts a write transaction that can span several calls.
     package func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
         try requireOpen()
         return MemoryLongWrite(contents, writer: try contents.beginWriting(timeoutSeconds: timeoutSeconds))
     }
 
-    /// Does nothing: memory is as durable as it gets.
+    /// Does nothing: memory cannot be made more durable.
     package func sync() throws(StoreError) { try requireOpen() }
 
-    /// The memory that the committed trees take.
+    /// Returns the memory that the committed trees use.
     ///
     /// O(pages).
     package func byteCount() throws(StoreError) -> Int {
@@ -106,7 +117,7 @@ package final class MemoryStorage: OrderedKeyValueStorage {
         return contents.current.trees.reduce(0) { $0 + $1.byteCount }
     }
 
-    /// Checks order, separators, depth and count of each tree.
+    /// Checks the order, separators, depth and count of each tree.
     package func integrityFindings() throws(StoreError) -> [StoreFinding] {
         try requireOpen()
         let trees = contents.current.trees
@@ -117,9 +128,9 @@ package final class MemoryStorage: OrderedKeyValueStorage {
         }
     }
 
-    /// Closes this opening.
+    /// Closes this instance of the store.
     ///
-    /// The contents live as long as a named store or another opening refers to them.
+    /// The contents live as long as a named store or another open instance refers to them.
     package func close() throws(StoreError) { markClosed() }
 
     private func markClosed() {

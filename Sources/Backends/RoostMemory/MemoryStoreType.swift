@@ -1,11 +1,11 @@
 package import RoostCore
 internal import RoostKeyValue
 
-/// Stores in memory: `memory:` makes a new one each time, `memory:name` is one that the whole
-/// process shares.
+/// Stores in memory: `memory:` creates a new store each time, `memory:name` refers to a store that
+/// the whole process shares.
 ///
-/// A named store's data live until it is destroyed, or the process ends. An unnamed one lives as
-/// long as it is open, and cannot be opened again.
+/// A named store lives until it is destroyed or the process ends. An unnamed store lives as long as
+/// it is open, and cannot be opened again.
 package struct MemoryStoreType: PersistentStoreType {
     private struct Entry {
         let contents: MemoryContents
@@ -14,13 +14,15 @@ package struct MemoryStoreType: PersistentStoreType {
 
     private static let stores = Mutex<[String: Entry]>([:])
 
-    /// The type; all values of it share the named stores.
+    /// Creates the type.
+    ///
+    /// All its values share the named stores.
     package init() {}
 
     /// `memory`.
     package var name: String { "memory" }
 
-    /// Everything but persistence.
+    /// All capabilities except persistence.
     package var capabilities: StoreCapabilities {
         StoreCapabilities(.writing, .totalOrder, .digest, .uniquenessConstraints, .fetchIndexes, .history)
     }
@@ -48,16 +50,18 @@ package struct MemoryStoreType: PersistentStoreType {
         }
     }
 
-    /// Opens a named store; it may be open any number of times.
+    /// Opens a named store, which can be open several times at once.
     ///
-    /// Throws `notFound` for a name without a store, and always for `memory:`.
+    /// Throws `notFound` if no store has the name, and always for `memory:`.
     package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try requireKnown(options.typeOptions)
         try options.requireValidTimeout()
         return try KeyValueStore(opening: try openStorage(location), type: self, location: location, options: options)
     }
 
-    /// Creates a store; throws `alreadyExists` for a name that is taken.
+    /// Creates a store.
+    ///
+    /// Throws `alreadyExists` if the name is in use.
     package func create(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
@@ -69,7 +73,8 @@ package struct MemoryStoreType: PersistentStoreType {
                 creating: MemoryStorage(), type: self, location: location, model: model, options: options)
         }
         guard Self.stores.withLock({ $0[location.path] == nil }) else { throw alreadyExists(location) }
-        // Filled before it gets its name, so that no other thread sees it half made.
+        // The store gets its name after it is filled, so that no other thread sees an incomplete
+        // store.
         let contents = MemoryContents()
         let path = location.path
         let storage = MemoryStorage(contents: contents) { Self.noteClosed(path, contents: contents) }
@@ -86,7 +91,9 @@ package struct MemoryStoreType: PersistentStoreType {
         return store
     }
 
-    /// Removes a named store; throws `busy` while it is open.
+    /// Removes a named store.
+    ///
+    /// Throws `busy` if the store is open.
     package func destroy(_ location: StoreLocation) throws(StoreError) {
         try Self.stores.withLock { (stores) throws(StoreError) in
             guard let entry = stores[location.path] else { return }
@@ -95,7 +102,7 @@ package struct MemoryStoreType: PersistentStoreType {
         }
     }
 
-    /// Gives a named store another name.
+    /// Renames a store.
     package func replace(
         _ destination: StoreLocation, with source: StoreLocation, overwriting: Bool
     ) throws(StoreError) {

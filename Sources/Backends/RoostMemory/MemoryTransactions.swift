@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostKeyValue
 
-/// A view of the trees of one commit.
+/// A view of the trees after one commit.
 final class MemoryReader: KeyValueReader, TreeSource {
     private var trees: [Tree]?
 
@@ -49,7 +49,7 @@ final class MemoryWriter: KeyValueWriter, TreeSource {
 
     /// Ends the transaction.
     ///
-    /// Returns the trees as it left them.
+    /// Returns the trees with its changes.
     func end() -> [Tree] {
         parkCursors()
         isOver = true
@@ -96,7 +96,7 @@ final class MemoryWriter: KeyValueWriter, TreeSource {
         try change(space) { $0.remove(key, transaction: transaction) }
     }
 
-    /// The transaction ends with the closure it was given to, not before.
+    /// Does nothing: the transaction ends only after the closure that uses it.
     func close() {}
 
     private func change<Result>(_ space: KeySpace, _ body: (inout Tree) -> Result) throws(StoreError) -> Result {
@@ -138,7 +138,7 @@ final class MemoryWriter: KeyValueWriter, TreeSource {
     }
 }
 
-/// A write transaction over several calls.
+/// A write transaction that spans several calls.
 final class MemoryLongWrite: KeyValueLongWrite {
     private let contents: MemoryContents
     private var writer: MemoryWriter?

@@ -1,17 +1,17 @@
 internal import RoostCore
 
-/// An ordered map of bytes to bytes: a B+tree of pages that transactions copy when they change
-/// them.
+/// An ordered map of bytes to bytes: a B+tree whose pages are copied on write.
 ///
-/// A tree is a value: a copy is O(1) and does not change with the original.
+/// A tree is a value: a copy is O(1) and independent of the original.
 struct Tree: Sendable {
     private(set) var root: TreeNode
     /// The number of entries.
     private(set) var count = 0
-    /// The last leaf, after something was appended to it and as long as nothing else happened.
+    /// The last leaf if the latest change appended to it; otherwise nil.
     private var appendedLeaf: TreeNode?
-    /// The leaf that was changed last, as long as it is one of the tree: what comes in order is
-    /// mostly there.
+    /// The leaf that was changed last, if it is still part of the tree.
+    ///
+    /// Keys in ascending order mostly belong to this leaf.
     private var changedLeaf: TreeNode?
 
     init() { root = TreeNode(transaction: 0, isLeaf: true, capacity: 0) }
@@ -27,7 +27,7 @@ struct Tree: Sendable {
         try body(isFound ? leaf.entry(at: index).value : nil)
     }
 
-    /// Whether `key` comes after all keys.
+    /// Whether `key` comes after all keys of the tree.
     func isPastEnd(_ key: UnsafeRawBufferPointer) -> Bool {
         var node = root
         while !node.isLeaf, let last = node.children.last { node = last }
@@ -36,10 +36,11 @@ struct Tree: Sendable {
 
     // MARK: Changing
 
-    /// Adds an entry after all others; returns false, changing nothing, if the key does not come
-    /// after them.
+    /// Appends an entry.
     ///
-    /// Successive entries go straight into the last leaf while it has room.
+    /// Returns false without a change if the key does not come after all others.
+    ///
+    /// Successive entries go directly into the last leaf while it has room.
     mutating func append(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, transaction: UInt64
     ) -> Bool {
@@ -74,14 +75,15 @@ struct Tree: Sendable {
         return true
     }
 
-    /// Sets the value of a key in the leaf that was changed last; false, and nothing is changed, if
-    /// it does not belong or fit there.
+    /// Sets the value of a key in the leaf that was changed last.
+    ///
+    /// Returns false without a change if the key does not belong there or the value does not fit.
     private mutating func putNearby(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, transaction: UInt64
     ) -> Bool {
         guard let leaf = changedLeaf, leaf.transaction == transaction, leaf.spans(key) else { return false }
         let (index, isFound) = leaf.position(of: key)
-        // Room that a replaced value frees is not counted.
+        // The memory of a replaced value does not count as free.
         guard leaf.hasRoom(for: key.count + value.count) else { return false }
         if isFound {
             leaf.replaceValue(at: index, value: value)
@@ -108,7 +110,7 @@ struct Tree: Sendable {
 
     /// Removes a key.
     ///
-    /// Returns whether it was there.
+    /// Returns whether the key existed.
     mutating func remove(_ key: UnsafeRawBufferPointer, transaction: UInt64) -> Bool {
         appendedLeaf = nil
         if let leaf = changedLeaf, leaf.transaction == transaction, leaf.spans(key) {
@@ -121,7 +123,7 @@ struct Tree: Sendable {
             }
         }
         changedLeaf = nil
-        // Looked up first: a key that is not there should not copy pages.
+        // The look-up comes first, so that a missing key copies no pages.
         guard root.leaf(of: key).position(of: key).isFound else { return false }
         root = own(root, transaction: transaction)
         remove(key, from: root, transaction: transaction)
@@ -131,17 +133,17 @@ struct Tree: Sendable {
         return true
     }
 
-    /// Clears the position of the last changes, which would only slow down readers.
+    /// Clears the position of the last changes, which readers do not need.
     mutating func forgetPlaces() { (appendedLeaf, changedLeaf) = (nil, nil) }
 
-    /// The node itself if the transaction made it, else a copy.
+    /// Returns the node itself if the transaction created it, else a copy.
     private func own(_ node: TreeNode, transaction: UInt64) -> TreeNode {
         node.transaction == transaction ? node : node.copy(for: transaction)
     }
 
-    /// Puts an entry below a node that the transaction owns.
+    /// Puts an entry into the subtree of a node that the transaction owns.
     ///
-    /// Returns the right half if the node had to be split.
+    /// Returns the right half if the node was split.
     private mutating func put(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, into node: TreeNode, transaction: UInt64,
         isLast: Bool
@@ -214,7 +216,7 @@ struct Tree: Sendable {
         }
     }
 
-    /// Puts the children at `index` and `index + 1` together, if one page can hold both.
+    /// Merges the children at `index` and `index + 1` if one page can hold both.
     private func merge(_ node: TreeNode, at index: Int, transaction: UInt64) {
         let (left, right) = (node.children[index], node.children[index + 1])
         guard left.liveByteCount + right.liveByteCount <= TreeNode.capacityBytes * 3 / 4,
@@ -224,8 +226,8 @@ struct Tree: Sendable {
         if right.isLeaf {
             merged.appendEntries(of: right, range: 0..<right.count)
         } else {
-            // The first key of an inner page bounds nothing; what bounds its first child is the
-            // separator above.
+            // The first key of an inner page is not a bound. The separator above the page bounds
+            // its first child.
             merged.insert(node.key(at: index + 1), value: EmptyBytes.buffer, at: merged.count, child: right.children[0])
             merged.appendEntries(of: right, range: 1..<right.count)
         }
@@ -233,9 +235,9 @@ struct Tree: Sendable {
         node.remove(at: index + 1)
     }
 
-    // MARK: Looking at the whole
+    // MARK: Checking the whole tree
 
-    /// The memory all pages take.
+    /// The memory that all pages use.
     ///
     /// O(pages).
     var byteCount: Int {
@@ -247,7 +249,8 @@ struct Tree: Sendable {
         return total
     }
 
-    /// Returns descriptions of wrong order, separators, depth or count; empty if the tree is sound.
+    /// Returns descriptions of wrong order, separators, depth or count; empty if the tree has no
+    /// errors.
     func problems() -> [String] {
         var problems: [String] = []
         var (entries, leafDepth): (Int, Int?) = (0, nil)
@@ -267,8 +270,8 @@ struct Tree: Sendable {
                     if let previous, !previous.lexicographicallyPrecedes(key) {
                         problems.append("keys are out of order")
                     }
-                    // The first separator on the way to a leaf bounds nothing: smaller keys go
-                    // there too.
+                    // The first separator on the path to a leaf is not a bound: smaller keys are
+                    // also below it.
                     if let notBefore, key.lexicographicallyPrecedes(notBefore) {
                         problems.append("a key is before the separator above it")
                     }

@@ -1,28 +1,30 @@
 internal import RoostCore
 internal import RoostKeyValue
 
-/// The source of a cursor's tree: the tree of one space, in its current state.
+/// The owner of a cursor's tree, which provides the current tree of one space.
 protocol TreeSource: AnyObject {
-    /// The tree of a space; throws code `closed` after the end of the view or the transaction.
+    /// Returns the tree of a space.
+    ///
+    /// Throws `closed` after the end of the view or the transaction.
     func tree(_ space: KeySpace) throws(StoreError) -> Tree
-    /// Throws code `closed` after the end of the view or the transaction.
+    /// Throws `closed` after the end of the view or the transaction.
     func requireOpen() throws(StoreError)
 }
 
-/// A position in a tree: the way from the root to an entry.
+/// A position in a tree: the path from the root to an entry.
 ///
-/// It keeps the pages on it alive.
+/// The cursor keeps the pages of its path alive.
 ///
-/// Every ``seek(to:)`` gets the current tree. In a write transaction, ``park()`` is called before a
-/// change, which may move pages under the position. The next move finds the position again by its
+/// Every ``seek(to:)`` reads the current tree. In a write transaction, ``park()`` is called before
+/// a change, which may move pages under the position. The next move finds the position again by its
 /// key.
 final class TreeCursor: KeyValueCursor {
     private let source: any TreeSource
     private let space: KeySpace
-    /// The inner pages above the leaf, each with the position of the child that was taken.
+    /// The inner pages above the leaf, each with the position of the child on the path.
     private var path: [(node: TreeNode, index: Int)] = []
-    /// The page of the entry, and its position there; nil at the end, before the start, and while
-    /// parked.
+    /// The leaf with the current entry, at position `index`; nil at the end, before the start, and
+    /// while parked.
     private var leaf: TreeNode?
     private var index = 0
     private var hasStarted = false
@@ -63,7 +65,7 @@ final class TreeCursor: KeyValueCursor {
             path.append((node, index))
             node = node.children[index]
         }
-        // How many of the page's entries, or children, are before the key.
+        // The number of entries or children of the page that are before the key.
         var position = key.map { node.position(of: $0).index } ?? node.count
         while position == 0 {
             guard let above = path.popLast() else {
@@ -81,7 +83,7 @@ final class TreeCursor: KeyValueCursor {
     }
 
     func next() throws(StoreError) -> Bool {
-        // A cursor of a closed view must throw rather than continue.
+        // After its view was closed, a cursor must throw and not continue.
         try source.requireOpen()
         if let leaf { return settle(leaf, position: index + 1) }
         if let parked = parkedKey {
@@ -108,21 +110,23 @@ final class TreeCursor: KeyValueCursor {
         return false
     }
 
-    /// Shows the entries of the cursor's leaf from its position on; returns false when `body` did.
+    /// Calls `body` for the entries of the leaf from the current position on.
+    ///
+    /// Returns false after `body` returned false.
     private func show(
         _ leaf: TreeNode, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool {
         let (entries, above) = (leaf.entries, path.last)
         if let above { above.node.prepareChild(above.index + 1) }
         var position = index
-        // Noted once, and not for every entry.
+        // The position is stored once, and not for each entry.
         defer {
             index = position
             (key, value) = entries[position]
         }
         while true {
-            // The records of a scan are mostly not in the processor's cache, so a few are
-            // prefetched while one is examined.
+            // The records of a scan are mostly not in the processor's cache. So later records are
+            // prefetched while `body` reads one.
             entries.prepare(position + 6)
             if position == entries.count - 8, let above { above.node.prepareEntriesOfChild(above.index + 1) }
             let (key, value) = entries[position]
@@ -132,7 +136,7 @@ final class TreeCursor: KeyValueCursor {
         }
     }
 
-    /// Remembers the position by its key.
+    /// Stores the key of the position and releases the pages.
     func park() {
         guard leaf != nil else { return }
         parkedKey = Array(key)
@@ -145,8 +149,9 @@ final class TreeCursor: KeyValueCursor {
         (key, value) = (EmptyBytes.buffer, EmptyBytes.buffer)
     }
 
-    /// Moves to an entry of a leaf; past its last entry, to the first entry of the next leaf that
-    /// has any.
+    /// Moves to an entry of a leaf.
+    ///
+    /// After its last entry, moves to the first entry of the next leaf that is not empty.
     private func settle(_ start: TreeNode, position: Int) -> Bool {
         var (node, position) = (start, position)
         while position >= node.count {

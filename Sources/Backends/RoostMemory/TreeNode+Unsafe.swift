@@ -1,62 +1,71 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// A page of a tree: sorted entries in one piece of memory and, unless it is a leaf, a child for
-/// each.
+/// A page of a tree: sorted entries in one block of memory.
 ///
-/// Entries fill the memory from its start, each as the length of its key (two bytes), the key and
-/// the value. The slots with their positions fill it from its end, in the order of the keys. All
-/// keys of a page share a prefix; a slot also has the next eight bytes of its key, as a number. A
-/// search reads slots, which lie side by side, and an entry only where these numbers are equal.
+/// An inner page also has a child for each entry.
 ///
-/// A page belongs to the transaction that made it. Only that transaction may change it; every other
-/// treats it as immutable and changes a copy. So any number of snapshots share pages without locks.
+/// Entries fill the memory from its start.
+///
+/// Each has the length of its key (two bytes), the key and the value. Slots with the positions of
+/// the entries fill the memory from its end, in key order. All keys of a page share a prefix. A
+/// slot also has the next eight bytes of its key, as a number. A search reads the slots, which are
+/// contiguous. It reads an entry only if these numbers are equal.
+///
+/// A page belongs to the transaction that created it. Only that transaction may change it; every
+/// other transaction treats the page as immutable and changes a copy. So any number of snapshots
+/// share pages without locks.
 final class TreeNode: @unchecked Sendable {
-    // Proof of Sendable: only the transaction whose number a node carries changes it, and a
-    // transaction runs on one thread at a time. Other threads get the node only when the
-    // transaction publishes its root under the lock of `MemoryContents`, after its last change.
-    // Later transactions have other numbers.
+    // Proof of Sendable: only the transaction with the node's number changes the node, and a
+    // transaction runs on one thread at a time. Other threads get the node only after its last
+    // change, when the transaction publishes its root under the lock of `MemoryContents`. Later
+    // transactions have other numbers.
 
-    // SAFETY of all accesses to `memory`: entries are written after `usedByteCount` and slots below
-    // the last one, after room was made for them. Both stay inside `capacity`. Positions come from
-    // searches and ranges below `count`; positions from outside are compared with it.
+    // SAFETY of all accesses to `memory`: entries are written after `usedByteCount`, and slots
+    // below the last slot, after memory was reserved for them. Both stay inside `capacity`.
+    // Positions come from searches and ranges below `count`; positions of callers are compared with
+    // `count`.
 
-    /// The position of an entry, and the part of its key that a search compares.
+    /// The position of an entry, and the part of its key that a search compares first.
     fileprivate struct Slot {
         var head: UInt64
-        // No page has 4 GiB: values have at most one, and a page that is too large is split into
+        // No page has 4 GiB: values have at most 1 GiB, and a page that is too large is split into
         // balanced halves.
         var offset: UInt32
         var valueCount: UInt32
     }
 
-    /// The bytes of entries after which a page is split.
+    /// The number of bytes of entries above which a page is split.
     static let capacityBytes = 8192
-    /// The children after which an inner page is split.
+    /// The number of children above which an inner page is split.
     static let capacityChildren = 256
-    /// The bytes that an entry takes in addition to its key and value.
+    /// The number of bytes of an entry in addition to its key and value.
     private static let entryOverhead = MemoryLayout<Slot>.stride + keyCountBytes
     private static let keyCountBytes = 2
     private static let smallestPage = 256
-    /// The memory of a page that is to be filled: room for the entry that makes it too large.
+    /// The memory of a page that will be filled.
+    ///
+    /// It includes room for the entry that makes the page too large.
     static let pageBytes = capacityBytes + 1024
 
-    // What a search looks at comes first, so that it is in one line of the processor's cache.
+    // The properties that a search reads come first, so that they share a cache line.
     let isLeaf: Bool
     private var prefixCount: UInt8 = 8
     private(set) var count = 0
     private var memory: UnsafeMutableRawPointer
     private var capacity: Int
-    /// The first bytes of all keys, where a key of fewer than eight is continued by zeros; the rest
-    /// is zero.
+    /// The shared first bytes of all keys; the rest is zero.
+    ///
+    /// A key of fewer than eight bytes counts as continued by zeros.
     private var prefix: UInt64 = 0
-    /// Empty in a leaf; else one per entry, whose key is not after any key below the child.
+    /// The children; empty in a leaf.
+    ///
+    /// The key at a child's position is a lower bound of the keys below the child.
     private(set) var children: [TreeNode] = []
     let transaction: UInt64
     /// The bytes of entries, including leftovers of removed entries.
     private var usedByteCount = 0
-    /// The bytes of the present entries, including what each takes in addition to its key and
-    /// value.
+    /// The bytes of the present entries, including their overhead.
     private(set) var liveByteCount = 0
 
     init(transaction: UInt64, isLeaf: Bool, capacity: Int = smallestPage) {
@@ -71,77 +80,77 @@ final class TreeNode: @unchecked Sendable {
 
     /// Whether the page is too large.
     ///
-    /// One entry alone is never too much.
+    /// A page with one entry is never too large.
     var isOverfull: Bool { count > 1 && (liveByteCount > Self.capacityBytes || children.count > Self.capacityChildren) }
-    /// Whether a leaf that is not empty can take an entry of this size without becoming too large.
+    /// Whether a nonempty leaf has room for an entry of this size.
     func hasRoom(for byteCount: Int) -> Bool {
         count > 0 && liveByteCount + byteCount + Self.entryOverhead <= Self.capacityBytes
     }
-    /// Whether a leaf is worth keeping as it is without the entry at `index`.
+    /// Whether a leaf remains large enough after the entry at `index` is removed.
     func canSpare(_ index: Int) -> Bool { count > 1 && liveByteCount - byteCount(at: index) >= Self.capacityBytes / 4 }
-    /// Whether the page is worth merging with a neighbour.
+    /// Whether the page should be merged with a neighbor.
     var isUnderfull: Bool { liveByteCount < Self.capacityBytes / 4 && children.count < Self.capacityChildren / 4 }
-    /// The memory the page takes.
+    /// The memory that the page uses.
     var byteCount: Int { capacity + children.capacity * MemoryLayout<TreeNode>.stride }
 
     // MARK: Reading
 
-    /// The key of an entry.
+    /// Returns the key of an entry.
     ///
-    /// Valid until the node changes or goes.
+    /// The bytes are valid until the node changes or is deallocated.
     func key(at index: Int) -> UnsafeRawBufferPointer { entry(at: index).key }
 
-    /// Key and value of an entry.
+    /// Returns the key and the value of an entry.
     ///
-    /// Valid until the node changes or goes.
+    /// The bytes are valid until the node changes or is deallocated.
     @inline(__always)
     func entry(at index: Int) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         precondition(index >= 0 && index < count, "no entry at this position")
         return Self.entry(slot(index).pointee, in: memory)
     }
 
-    /// The entries of a page while it does not change, for going through many of them.
+    /// The entries of a page, for reading many of them while the page does not change.
     struct Entries {
-        // SAFETY: copies of what the page says; valid until the node changes or goes.
+        // SAFETY: copies of the page's properties; valid until the node changes or is deallocated.
         fileprivate let memory: UnsafeMutableRawPointer
         fileprivate let firstSlot: UnsafePointer<Slot>
         let count: Int
 
-        /// Key and value of an entry.
+        /// The key and the value of an entry.
         @inline(__always)
         subscript(index: Int) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
             precondition(index >= 0 && index < count, "no entry at this position")
             return TreeNode.entry(firstSlot[-index], in: memory)
         }
 
-        /// Has the processor fetch the beginning of an entry that will be looked at soon, if there
-        /// is one at this position.
+        /// Prefetches the beginning of the entry at a position, if the position exists.
         @inline(__always)
         func prepare(_ index: Int) {
             guard index < count else { return }
             let start = memory + Int(firstSlot[-index].offset)
-            // Fetching ahead reads nothing, so it may go beyond the page.
+            // A prefetch does not access memory, so the address may be beyond the page.
             croost_prefetch(start)
             croost_prefetch(start + 64)
             croost_prefetch(start + 128)
         }
     }
 
-    /// The entries as they are now.
+    /// The current entries.
     var entries: Entries { Entries(memory: memory, firstSlot: UnsafePointer(slot(0)), count: count) }
 
-    /// Prefetches the child at a position, if any, before it is visited.
+    /// Prefetches the child at a position, if any.
     func prepareChild(_ index: Int) {
         guard index < children.count else { return }
-        // The prefetch covers its reference count, so the count is not touched here.
+        // The prefetch loads the child's reference count, so the count is not changed here.
         croost_prefetch(Unmanaged.passUnretained(children[index]).toOpaque())
     }
 
-    /// Prefetches the memory of a child that is read first, after ``prepareChild(_:)`` fetched the
-    /// child.
+    /// Prefetches the memory of a child that is read first.
+    ///
+    /// Call ``prepareChild(_:)`` earlier.
     func prepareEntriesOfChild(_ index: Int) {
         guard index < children.count else { return }
-        // SAFETY: this page holds its children.
+        // SAFETY: this page holds references to its children.
         unowned(unsafe) let child = children[index]
         let (memory, slots) = (child.memory, UnsafeRawPointer(child.slot(0)))
         croost_prefetch(slots)
@@ -151,22 +160,23 @@ final class TreeNode: @unchecked Sendable {
         croost_prefetch(memory + 128)
     }
 
-    /// The bytes that an entry takes of its page.
+    /// Returns the number of bytes that an entry uses in its page.
     func byteCount(at index: Int) -> Int {
         let (key, value) = entry(at: index)
         return Self.byteCount(key, value: value)
     }
 
-    /// The position of the first entry whose key is not before `key`, and whether it is that key.
+    /// Returns the position of the first entry whose key is not before `key`, and whether the two
+    /// keys are equal.
     func position(of key: UnsafeRawBufferPointer) -> (index: Int, isFound: Bool) {
-        // A key that is continued by zeros comes where it comes without them, but for keys that are
-        // equal so far.
+        // Continuing a key by zeros does not change its order, except among keys that are equal up
+        // to there.
         let beginning = Self.word(of: key, at: 0) & Self.firstBytes(Int(prefixCount))
         if beginning != prefix, count > 0 { return (beginning < prefix ? 0 : count, false) }
         let head = Self.word(of: key, at: Int(prefixCount))
         var low = firstPosition(ofHead: head)
         var high = count
-        // The entry at this position is mostly the only one with this head.
+        // Mostly, only the entry at this position has this head.
         var middle = low
         while low < high {
             let slot = slot(middle).pointee
@@ -182,18 +192,18 @@ final class TreeNode: @unchecked Sendable {
         return (low, false)
     }
 
-    /// The position of the first entry whose head is not less.
+    /// Returns the position of the first entry whose head is not less than `head`.
     ///
-    /// The last steps of a search wait for memory each; a few dozen slots that lie side by side are
-    /// looked at in less time.
+    /// Each of the last steps of a binary search waits for memory. A linear search of a few dozen
+    /// contiguous slots is faster.
     private func firstPosition(ofHead head: UInt64) -> Int {
-        // The first key of an inner page bounds nothing, and can be after the second.
+        // The first key of an inner page is not a bound, and can be after the second key.
         var (low, high) = (isLeaf ? 0 : min(1, count), count)
         while high - low > 64 {
             let middle = (low + high) / 2
             if slot(middle).pointee.head < head { low = middle + 1 } else { high = middle }
         }
-        // SAFETY: the slots from `low` to below `high` are there; the first one is at the highest
+        // SAFETY: the slots from `low` up to `high` exist. The first slot is at the highest
         // address.
         let end = UnsafePointer(slot(low)) + 1
         var lessCount = 0
@@ -201,16 +211,16 @@ final class TreeNode: @unchecked Sendable {
         return low + lessCount
     }
 
-    /// The position of the child that may hold `key`.
+    /// Returns the position of the child that may hold `key`.
     func childPosition(of key: UnsafeRawBufferPointer) -> Int {
         let (index, isFound) = position(of: key)
         return isFound ? index : max(0, index - 1)
     }
 
-    /// The leaf below this page that may hold `key`; valid as long as this page is held.
+    /// Returns the leaf below this page that may hold `key`; valid as long as this page is
+    /// referenced.
     func leaf(of key: UnsafeRawBufferPointer) -> TreeNode {
-        // Holding the root keeps all pages alive, so the way down need not count references to
-        // them.
+        // A reference to the root keeps all pages alive, so the descent need not count references.
         var node = Unmanaged.passUnretained(self)
         while true {
             let child = node._withUnsafeGuaranteedRef { node in
@@ -221,8 +231,8 @@ final class TreeNode: @unchecked Sendable {
         }
     }
 
-    /// Whether a key is that of the first or last entry, or between them, and so belongs to this
-    /// page and to no other.
+    /// Whether a key is between the first and the last key of the page, inclusive, and so belongs
+    /// only to this page.
     func spans(_ key: UnsafeRawBufferPointer) -> Bool {
         count > 0 && Self.order(self.key(at: 0), key) <= 0 && Self.order(key, self.key(at: count - 1)) <= 0
     }
@@ -273,16 +283,16 @@ final class TreeNode: @unchecked Sendable {
         return word << (64 - 8 * left)
     }
 
-    /// A mask of the first bytes of a word, at most eight.
+    /// Returns a mask of the first bytes of a word, at most eight.
     private static func firstBytes(_ count: Int) -> UInt64 { count == 0 ? 0 : UInt64.max << (64 - 8 * count) }
 
-    // MARK: Changing; only by the transaction that made the node
+    // MARK: Changing; only by the transaction that created the node
 
-    /// A copy that `transaction` may change.
+    /// Returns a copy that `transaction` may change.
     func copy(for transaction: UInt64) -> TreeNode {
         let slotBytes = count * MemoryLayout<Slot>.stride
         guard usedByteCount + slotBytes - liveByteCount <= Self.capacityBytes else {
-            // Most of the memory is left over from a large value.
+            // Most of the memory is unused after a large value was removed.
             let node = TreeNode(transaction: transaction, isLeaf: isLeaf, capacity: liveByteCount)
             node.appendEntries(of: self, range: 0..<count)
             return node
@@ -295,7 +305,7 @@ final class TreeNode: @unchecked Sendable {
         return node
     }
 
-    /// Adds entries of another node, with their children, at the end.
+    /// Appends entries of another node, with their children.
     func appendEntries(of other: TreeNode, range: Range<Int>) {
         for index in range {
             let (key, value) = other.entry(at: index)
@@ -303,9 +313,9 @@ final class TreeNode: @unchecked Sendable {
         }
     }
 
-    /// Inserts an entry before the one at `index`.
+    /// Inserts an entry before the entry at `index`.
     ///
-    /// The bytes may be those of another node, not of this one.
+    /// The bytes may belong to another node, but not to this one.
     func insert(_ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, at index: Int, child: TreeNode? = nil) {
         precondition(index >= 0 && index <= count, "no entry can be inserted at this position")
         if usedByteCount + count * MemoryLayout<Slot>.stride + Self.byteCount(key, value: value) > capacity {
@@ -325,7 +335,7 @@ final class TreeNode: @unchecked Sendable {
 
     /// Replaces the value of the entry at `index`.
     ///
-    /// The bytes may be those of another node, not of this one.
+    /// The bytes may belong to another node, but not to this one.
     func replaceValue(at index: Int, value: UnsafeRawBufferPointer) {
         let old = entry(at: index)
         if value.count <= old.value.count {
@@ -358,7 +368,7 @@ final class TreeNode: @unchecked Sendable {
 
     func setChild(_ child: TreeNode, at index: Int) { children[index] = child }
 
-    /// Lets the shared beginning of all keys be that of `key` too.
+    /// Shortens the shared prefix to the part that `key` also has.
     private func share(_ key: UnsafeRawBufferPointer) {
         let beginning = Self.word(of: key, at: 0)
         guard count > 0 else { return (prefix, prefixCount) = (beginning, 8) }
@@ -369,7 +379,7 @@ final class TreeNode: @unchecked Sendable {
         for index in 0..<count { slot(index).pointee.head = Self.word(of: self.key(at: index), at: Int(prefixCount)) }
     }
 
-    /// Copies key and value after the used bytes, where there must be room.
+    /// Copies key and value after the used bytes, where the caller has reserved memory.
     ///
     /// Returns their offset.
     private func store(_ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> UInt32 {
@@ -383,7 +393,8 @@ final class TreeNode: @unchecked Sendable {
         return UInt32(offset)
     }
 
-    /// Moves the entries to larger memory, or to the same amount when much is left over.
+    /// Moves the entries to larger memory, or to memory of the same size if removed entries left
+    /// enough room.
     private func makeRoom(_ needed: Int) {
         let total = liveByteCount + needed
         var size = Self.smallestPage

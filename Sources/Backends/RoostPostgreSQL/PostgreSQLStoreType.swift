@@ -14,8 +14,7 @@
         /// `postgresql`.
         package var name: String { "postgresql" }
 
-        /// All capabilities except a file and an order of generations, because commits are
-        /// concurrent.
+        /// All capabilities except a file and ordered generations, because commits are concurrent.
         package var capabilities: StoreCapabilities {
             StoreCapabilities(
                 .writing, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes,
@@ -42,7 +41,7 @@
             try PostgreSQLOpening(location, options: options).open(type: self, place: location)
         }
 
-        /// Creates a store in a schema that does not exist or is empty.
+        /// Creates a store in a schema that is empty or does not exist.
         package func create(
             _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
         ) throws(StoreError) -> any PersistentStore {
@@ -51,7 +50,7 @@
             return try opening.open(type: self, place: location)
         }
 
-        /// Drops the tables of a store and its schema.
+        /// Drops the tables and the schema of a store.
         package func destroy(_ location: StoreLocation) throws(StoreError) {
             let place = try PostgreSQLLocation(location.path)
             let connection = try PostgreSQLConnection(place, settings: try PostgreSQLSettings(StoreOptions()))
@@ -59,7 +58,7 @@
             try PostgreSQLRemoval.remove(place.schema, on: connection)
         }
 
-        /// Renames a schema and removes the old store in one transaction.
+        /// Renames the source's schema and removes the old store, in one transaction.
         package func replace(
             _ destination: StoreLocation, with source: StoreLocation, overwriting: Bool
         ) throws(StoreError) {
@@ -74,7 +73,7 @@
             try PostgreSQLRemoval.replace(new, with: old, overwriting: overwriting, on: connection)
         }
 
-        /// Throws `invalidRequest` unless both locations are in one database.
+        /// Throws `invalidRequest` unless both locations are in the same database.
         private func requireSameDatabase(
             _ location: PostgreSQLLocation, connection: PostgreSQLConnection, other: PostgreSQLLocation
         ) throws(StoreError) {
@@ -99,7 +98,7 @@
             }
         }
 
-        /// Returns a location in the same database: the name of the store and a random number.
+        /// Returns a backup location in the same database: the store's name and a random number.
         package func backupLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation {
             let place = try PostgreSQLLocation(location.path)
             // The name of the backup must fit without truncation.
@@ -107,7 +106,7 @@
             return StoreLocation(type: name, path: place.path(schema: place.backupSchema()))
         }
 
-        /// Renames one or two schemas, in one transaction.
+        /// Renames one or two schemas in one transaction.
         package func replace(
             _ destination: StoreLocation, at generation: Generation, with source: StoreLocation,
             keepingAs backup: StoreLocation?
@@ -121,7 +120,7 @@
                 new, with: old, expecting: (generation, kept), overwriting: true, on: connection)
         }
 
-        /// Returns the location of a schema with a temporary name in the same database.
+        /// Returns a location in the same database with a temporary schema name.
         package func temporaryLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation {
             let place = try PostgreSQLLocation(location.path)
             return StoreLocation(type: name, path: place.path(schema: place.temporarySchema()))

@@ -3,16 +3,16 @@ public import RoostCore
 extension KeyValueStore {
     /// Writes an empty store into an empty storage and opens it.
     ///
-    /// The storage is closed when this throws.
+    /// If an error is thrown, the storage is closed.
     /// - Parameters:
     ///   - storage: An empty storage, which the store owns from here on.
-    ///   - type: The type the store is registered under; its name is written into the store.
-    ///   - location: Where the store is, for messages and for spill files of large loads, which are
-    ///     made beside a store that is a file.
+    ///   - type: The registered type of the store. The store contains its name.
+    ///   - location: The location of the store, for messages and for temporary files of large
+    ///     loads. These files are beside a store that is a file.
     ///   - model: The model to embed.
     ///   - options: Identity, user metadata, timeout.
-    /// - Throws: `alreadyExists` when the storage holds a store, `limitExceeded` for a model with
-    ///   too many parts, and what the storage throws.
+    /// - Throws: `alreadyExists` if the storage contains a store, `limitExceeded` if the model has
+    ///   too many parts, and errors of the storage.
     public convenience init(
         creating storage: any OrderedKeyValueStorage, type: any PersistentStoreType, location: StoreLocation,
         model: ManagedObjectModel, options: StoreOptions
@@ -46,13 +46,13 @@ extension KeyValueStore {
     ///
     /// Writes nothing, unless the options turn the history on or off, or limit it.
     ///
-    /// The storage is closed when this throws.
+    /// If an error is thrown, the storage is closed.
     /// - Parameters:
     ///   - storage: The storage, which the store owns from here on.
-    ///   - type: The type the store must be of.
-    ///   - location: Where the store is, for messages and for spill files.
-    ///   - options: What the caller expects and how long to wait.
-    /// - Throws: `notAStore`, `unsupportedVersion`, `corrupted`; `modelMismatch` when the options
+    ///   - type: The type that the store must have.
+    ///   - location: The location of the store, for messages and for temporary files.
+    ///   - options: The required model, the timeout and other options.
+    /// - Throws: `notAStore`, `unsupportedVersion`, `corrupted`; `modelMismatch` if the options
     ///   name a model that is not compatible.
     public convenience init(
         opening storage: any OrderedKeyValueStorage, type: any PersistentStoreType, location: StoreLocation,
@@ -92,9 +92,9 @@ extension KeyValueStore {
         return try MetaSpace.readMetadata(reader, of: storage, type: type.name, location: location)
     }
 
-    /// Closes the storage of a store that could not be made.
+    /// Closes the storage of a store that could not be created or opened.
     ///
-    /// Returns the first error, which is the one to report.
+    /// Returns the error to throw.
     private static func closing(_ storage: any OrderedKeyValueStorage, after error: StoreError) -> StoreError {
         do throws(StoreError) { try storage.close() } catch { return error }
         return error

@@ -1,16 +1,16 @@
 internal import Dispatch
 public import RoostCore
 
-/// A persistent store on any ordered key-value storage: the engine for memory, LMDB and any other
-/// storage that keeps keys in order.
+/// A persistent store on any ordered key-value storage: the engine for memory, LMDB and other
+/// storages with ordered keys.
 ///
-/// FORMAT.md draws every key and value. An adapter provides the storage and a `PersistentStoreType`
-/// that makes these.
+/// FORMAT.md describes all keys and values. A backend provides the storage and a
+/// `PersistentStoreType` that opens and creates these stores.
 public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     /// The state that changes while a store is open.
     struct State {
         var isClosed = false
-        /// Keys that were set aside in the storage and not yet handed out, by the number of the
+        /// Keys that are reserved in the storage and not yet given to callers, by the number of the
         /// hierarchy's root.
         var blocks: [Int: KeyBlock] = [:]
         /// The bulk load in progress.
@@ -19,32 +19,36 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
         var failure: StoreError?
     }
 
-    /// A bulk load in progress, during which no keys may be handed out.
+    /// A bulk load in progress.
+    ///
+    /// During the load, no keys can be reserved.
     struct Load {
-        /// The loader, which alone ends it.
+        /// The loader.
+        ///
+        /// No other loader can end the load.
         let loader: ObjectIdentifier
-        /// Whether it commits in parts, which no snapshot may show.
+        /// Whether the load commits in parts, which no snapshot may show.
         let isInParts: Bool
     }
 
-    /// The type the store is registered under.
+    /// The registered type of the store.
     public let type: any PersistentStoreType
     /// The location of the store.
     public let location: StoreLocation
     /// The model that the store embeds.
     public var model: ManagedObjectModel { plan.model }
-    /// Whether every change throws code `readOnly`.
+    /// Whether all changes throw `readOnly`.
     public let isReadOnly: Bool
 
-    /// The listeners to commits.
+    /// The listeners for commits.
     package let commitFeed: CommitFeed
-    /// The signal of the storage.
+    /// The storage's signal of commits.
     package let commitSignal: (any CommitSignal)?
     let storage: any OrderedKeyValueStorage
     let plan: StorePlan
     let options: StoreOptions
     let state = Mutex(State())
-    /// The lock of the current writer of an unpublished store, whose loads commit in parts.
+    /// The writer lock of an unpublished store whose loads commit in parts; nil for other stores.
     private let partsPlace: DispatchSemaphore?
 
     init(
@@ -62,33 +66,34 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
         partsPlace = options.isUnpublished ? DispatchSemaphore(value: 1) : nil
     }
 
-    /// The store's metadata, as the latest commit left it.
+    /// Returns the store's metadata after the latest commit.
     public func metadata() throws(StoreError) -> StoreMetadata {
         let reader = try read()
         defer { reader.close() }
         return try MetaSpace.readMetadata(reader, of: storage, type: type.name, location: location, knownModel: model)
     }
 
-    /// A consistent view of the store as it is now.
+    /// Returns a consistent view of the current store.
     ///
     /// Never waits for a writer.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
-        // Blocks are read first, so that a key given out in between shows as reserved.
+        // The blocks are read first, so that a key that is given to a caller meanwhile counts as
+        // reserved.
         let (blocks, hidesContents) = state.withLock { ($0.blocks, $0.load?.isInParts ?? false) }
         let reader = try read()
         return KeyValueSnapshot(
             store: self, reader: hidesContents ? HiddenContentsReader(reader) : reader, blocks: blocks)
     }
 
-    /// The bytes the storage takes.
+    /// Returns the number of bytes that the storage uses.
     public func byteCount() throws(StoreError) -> Int {
         try requireOpen()
         return try storage.byteCount()
     }
 
-    /// Releases the storage, after giving back the keys that were set aside and not handed out.
+    /// Releases the storage, after returning reserved keys that no caller received.
     ///
-    /// Calling it again does nothing. Open snapshots throw code `closed` from here on.
+    /// Calling it again does nothing. Open snapshots throw `closed` from here on.
     public func close() throws(StoreError) {
         let blocks: [Int: KeyBlock]? = state.withLock { state in
             guard !state.isClosed else { return nil }
@@ -100,12 +105,12 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
         try storage.close()
     }
 
-    // MARK: Doors
+    // MARK: Access to the storage
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     func requireOpen() throws(StoreError) {
-        // Every read calls this function, so nothing is copied out of the lock unless there is an
+        // Each read calls this function, so nothing is copied out of the lock unless there is an
         // error.
         guard state.withLock({ $0.isClosed || $0.failure != nil }) else { return }
         let (isClosed, failure) = state.withLock { ($0.isClosed, $0.failure) }
@@ -118,12 +123,13 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
         if isReadOnly { throw StoreError(.readOnly, "The store '\(location)' was opened read-only.") }
     }
 
-    /// Takes the place of a load in parts, which gives the storage's own up between two of them.
+    /// Waits for the lock of a load in parts, which releases the storage's own lock between two
+    /// parts.
     ///
-    /// Nothing to take in a store that is published.
+    /// In a published store, the method does nothing.
     func takePartsPlace() throws(StoreError) {
         guard let partsPlace else { return }
-        // A wait of more than a year, or of NaN seconds, is a wait of a year.
+        // A wait of more than a year, or of NaN seconds, is limited to a year.
         let seconds = options.timeoutSeconds.isNaN ? 31_536_000 : min(max(options.timeoutSeconds, 0), 31_536_000)
         guard partsPlace.wait(timeout: .now() + seconds) == .success else {
             throw StoreError(.busy, "A load into '\(location)' is under way; wait until it is finished or abandoned.")
@@ -132,7 +138,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
 
     func leavePartsPlace() { partsPlace?.signal() }
 
-    /// Writes to the storage, in the one place that there is for that.
+    /// Writes to the storage in one transaction, after any load in parts has ended.
     func write<Result: Sendable>(_ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result) throws(StoreError)
         -> Result
     {
@@ -141,7 +147,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
         return try storage.write(timeoutSeconds: options.timeoutSeconds, body)
     }
 
-    /// A view of the storage.
+    /// Returns a view of the storage.
     func read() throws(StoreError) -> any KeyValueReader {
         try requireOpen()
         return try storage.read()
@@ -150,7 +156,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
 
 /// A view that shows only metadata.
 ///
-/// Other readers see it while a bulk load into the store is committed in parts.
+/// Readers get this view while a bulk load into the store commits in parts.
 final class HiddenContentsReader: KeyValueReader {
     private let base: any KeyValueReader
 

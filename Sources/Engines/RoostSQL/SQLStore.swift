@@ -1,24 +1,24 @@
 public import RoostCore
 internal import RoostSystem
 
-/// A persistent store in an SQL database: the engine of every SQL backend.
+/// A persistent store in an SQL database: the engine of all SQL backends.
 ///
-/// One table for each entity hierarchy, one column for each property, so that people and other
-/// tools can read the data. A row that another tool changed does not match its checksum, and is
-/// damaged unless the store accepts changes.
+/// It has a table for each entity hierarchy and a column for each property, so that users and other
+/// tools can read the data. A row that another tool changed does not match its checksum. It counts
+/// as damaged unless the store accepts changes.
 public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore, CommitReportingStore {
-    /// The type the store is registered under.
+    /// The registered type of the store.
     public let type: any PersistentStoreType
     /// The location of the store.
     public let location: StoreLocation
-    /// The model the store was created with.
+    /// The model of the store.
     public var model: ManagedObjectModel { schema.model }
-    /// Whether every change throws code `readOnly`.
+    /// Whether all changes throw `readOnly`.
     public let isReadOnly: Bool
 
-    /// The listeners to commits.
+    /// The listeners for commits.
     package let commitFeed: CommitFeed
-    /// The signal of the database.
+    /// The database's signal of commits.
     package let commitSignal: (any CommitSignal)?
     let database: any SQLDatabase
     let schema: SQLSchema
@@ -28,20 +28,22 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     /// The difference from the old tables while the store's model is being changed; otherwise nil.
     let difference: SQLSchemaDifference?
     let state: Mutex<State>
-    /// Whether objects that another program changed are read and updated as they are.
+    /// Whether objects that another program changed are read and updated without an error.
     package let acceptsChanges: Bool
 
     struct State {
         var isClosed = false
         /// The error that made the database unusable, or nil.
         var failure: StoreError?
-        /// Keys that are reserved in the database and not yet given out, by position in the
+        /// Keys that are reserved in the database and not yet given to callers, by position in the
         /// schema's object tables.
         var reservedKeys: [Range<Int64>]
         /// The number of keys in the next block, by position in the schema's object tables.
         var nextBlockCount: [Int64]
-        /// The minimum last keys that the database records, by position in the schema's object
-        /// tables; they only grow.
+        /// Lower bounds of the last keys in the database, by position in the schema's object
+        /// tables.
+        ///
+        /// They never decrease.
         var recordedLastKeys: [Int64]
         /// The rows of the tallies that this store's last commit wrote.
         var knownTallies: SQLKnownTallies
@@ -50,11 +52,11 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     /// Creates a store from a database whose tables were compared with `schema`.
     ///
     /// - Parameters:
-    ///   - database: The open database; the store closes it.
+    ///   - database: The open database, which the store closes.
     ///   - schema: The tables of the database.
-    ///   - storeUUID: The identity that its metadata gave.
+    ///   - storeUUID: The identity in the database's metadata.
     ///   - type: The type of the store.
-    ///   - description: The store's location, and the options that it was opened with.
+    ///   - description: The store's location, and the options with which it was opened.
     public convenience init(
         _ database: any SQLDatabase, schema: SQLSchema, storeUUID: StoreUUID, type: any PersistentStoreType,
         description: PersistentStoreDescription
@@ -90,7 +92,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
 
     deinit { try? close() }
 
-    /// The store's metadata, as the latest commit left it.
+    /// Returns the store's metadata after the latest commit.
     public func metadata() throws(StoreError) -> StoreMetadata {
         try reading { (connection) throws(StoreError) in
             StoreMetadata(
@@ -99,7 +101,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         }
     }
 
-    /// A consistent view of the store as it is now.
+    /// Returns a consistent view of the current store.
     ///
     /// Never waits for a writer.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
@@ -107,14 +109,15 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         return SQLSnapshot(store: self, connection: try database.beginReading())
     }
 
-    /// The bytes the store takes on disk.
+    /// Returns the number of bytes that the store uses on disk.
     public func byteCount() throws(StoreError) -> Int {
         try requireOpen()
         return try database.byteCount()
     }
 
-    /// Closes the store and its database, which releases locks and files when open transactions
-    /// end.
+    /// Closes the store and its database.
+    ///
+    /// Locks and files are released when open transactions end.
     ///
     /// Calling it again does nothing.
     public func close() throws(StoreError) {
@@ -139,7 +142,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         }
     }
 
-    /// Runs `body` in a read transaction of its own.
+    /// Runs `body` in a new read transaction.
     func reading<Result>(_ body: (any SQLConnection) throws(StoreError) -> Result) throws(StoreError) -> Result {
         try requireOpen()
         let connection = try database.beginReading()
@@ -147,23 +150,23 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         return try body(connection)
     }
 
-    /// Runs `body` in a write transaction, while no other one can write.
+    /// Runs `body` in a write transaction that excludes other writers.
     ///
-    /// All of it is durable on return, or nothing. `body` is run again if another transaction
-    /// kept this one from being committed.
+    /// On return, all changes are durable, or none. `body` runs again if another transaction
+    /// prevented the commit.
     func writing<Result>(_ body: (any SQLConnection) throws(StoreError) -> Result) throws(StoreError) -> Result {
-        // When this transaction begins again, it sees the value that the other one wrote first.
+        // A repeated transaction sees the value that the other transaction wrote first.
         try repeating(after: [.busy]) { (_) throws(StoreError) in
             try requireWritable()
             return try finishing(try database.beginWriting(), body)
         }
     }
 
-    /// Runs `body` in a write transaction, while others may write too.
+    /// Runs `body` in a write transaction during which other transactions may write.
     ///
-    /// On return, all changes are durable, or none. `body` locks the rows that it relies on when it
-    /// reads them. It is run again if concurrent writes made it fail. If the database has one
-    /// place, this is ``writing(_:)``.
+    /// On return, all changes are durable, or none. `body` must lock the rows that it relies on
+    /// when it reads them. It runs again if it failed because of concurrent writes. If the database
+    /// has only one writer place, this method is equivalent to ``writing(_:)``.
     func writingBesideOthers<Result>(
         _ body: (SQLWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -183,12 +186,12 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         }
     }
 
-    /// The most times that a transaction is run again.
+    /// The maximum number of times that a transaction is repeated.
     private static let mostAttempts = 20
 
-    /// Runs a transaction, again if it failed by what others wrote at the same time.
+    /// Runs a transaction, and repeats it if it failed because of concurrent writes.
     ///
-    /// Only errors with some codes count if there are any given.
+    /// If `codes` is given, only errors with one of these codes lead to a repetition.
     private func repeating<Result>(
         after codes: Set<StoreError.Code>?, _ transaction: (_ isRepeated: Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -202,7 +205,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
                 && database.isTransient(error)
             {
                 attempt += 1
-                // A random wait keeps the transactions from colliding again.
+                // A random wait makes another collision less likely.
                 usleep(.random(in: 0...1000 << UInt32(min(attempt, 6))))
             }
         }

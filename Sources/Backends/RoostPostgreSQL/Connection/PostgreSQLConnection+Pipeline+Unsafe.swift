@@ -3,8 +3,8 @@
     package import RoostCore
     internal import RoostSQL
 
-    // Messages that are sent before the answer to an earlier message has come. At most one kind is
-    // pending: a FETCH ahead, a COPY, or statements in libpq's pipeline mode. See
+    // Messages that are sent before an earlier message is answered. At most one kind is pending: a
+    // FETCH ahead, a COPY, or statements in libpq's pipeline mode. See
     // <https://www.postgresql.org/docs/15/libpq-pipeline-mode.html>.
 
     extension PostgreSQLConnection: SQLDeferringConnection {
@@ -17,14 +17,14 @@
 
         /// Waits for all pending answers.
         ///
-        /// - Throws: The first error among them.
+        /// - Throws: The first error of a pending answer.
         func settle() throws(StoreError) {
             try collectAhead()
             try endCopy()
             if deferredCount > 0 { _ = try finishDeferred() }
         }
 
-        /// Ends pending work in a transaction that will be rolled back.
+        /// Ends pending work in a transaction that the caller will roll back.
         func abandonWork() {
             _ = try? collectAhead()
             abandonCopy()
@@ -57,14 +57,14 @@
             guard isSent == 1 else { throw lost(Self.what) }
         }
 
-        /// Runs statements in order with one message, until one of them fails.
+        /// Runs statements in order with one message, until a statement fails.
         ///
-        /// Statements that were deferred come first.
+        /// Deferred statements run first.
         ///
         /// - Parameters:
         ///   - statements: The statements, which stay prepared, and the values of their parameters.
         ///   - what: The action, for messages.
-        /// - Returns: Their results.
+        /// - Returns: The results of the statements.
         /// - Throws: The first error.
         func run(
             together statements: [(sql: String, values: [SQLValue])], what: String
@@ -84,7 +84,7 @@
 
         /// Waits for the results of the statements in the pipeline.
         ///
-        /// - Returns: Their results.
+        /// - Returns: The results of the statements.
         /// - Throws: The first error, which ends the transaction.
         private func finishDeferred(_ what: String = what) throws(StoreError) -> [PostgreSQLResult] {
             let connection = try open()
@@ -92,8 +92,8 @@
             guard PQpipelineSync(connection) == 1 else { throw lost(what) }
             var results: [PostgreSQLResult] = []
             var failure: PostgreSQLError?
-            // Each statement has one result and an end; the last result is that of the
-            // synchronization.
+            // Each statement has a result and an end mark. The last result is the
+            // synchronization's.
             var endCount = 0
             while true {
                 guard let result = try next(what) else {
@@ -112,7 +112,7 @@
 
         // MARK: Rows ahead
 
-        /// Sends a FETCH whose rows are taken later.
+        /// Sends a FETCH; ``take(_:)`` returns its rows later.
         func fetchAhead(_ sql: String) throws(StoreError) -> PostgreSQLRowsAhead {
             try settle()
             let connection = try open()
@@ -122,7 +122,7 @@
             return rows
         }
 
-        /// Waits for rows that were requested ahead.
+        /// Waits for the rows of an earlier ``fetchAhead(_:)``.
         func take(_ rows: PostgreSQLRowsAhead) throws(StoreError) -> PostgreSQLResult {
             if rows === ahead { try collectAhead() }
             guard let outcome = rows.outcome.take() else {
@@ -143,9 +143,9 @@
         }
     }
 
-    /// Requested rows, which may not have arrived yet.
+    /// The rows of a FETCH, which may not have arrived yet.
     final class PostgreSQLRowsAhead {
-        /// The rows or the error; nil before the answer.
+        /// The rows or the error; nil until the answer arrives.
         var outcome: Result<PostgreSQLResult, StoreError>?
     }
 #endif

@@ -26,7 +26,7 @@
                 return result
             } catch {
                 // The caller reports the first error. If the rollback fails, the transaction has
-                // ended, which the next statement shows.
+                // ended, and the next statement reports that.
                 _ = try? query("ROLLBACK TO SAVEPOINT roost; RELEASE SAVEPOINT roost")
                 throw error
             }
@@ -48,7 +48,7 @@
                 prepared[oldest.key] = nil
                 try query("DEALLOCATE \(oldest.value.name)")
             }
-            // The name of a commit is recognizable in a log of the server.
+            // The name identifies commits in the server's log.
             let name = "roost_\(lastNumber)" + (sql == "COMMIT" ? "_commit" : "")
             try settle()
             let connection = try open()
@@ -70,15 +70,15 @@
             try send(parameters) { PQsendQueryPrepared($0, statement.name, $1, $2, $3, $4, 1) }
         }
 
-        /// Runs a statement that is not prepared, whose parameters have types of their own.
+        /// Runs a statement that is not prepared; `parameters` has the types of its parameters.
         func run(_ sql: String, parameters: PostgreSQLParameters) throws(StoreError) -> PostgreSQLResult {
             try send(parameters) { PQsendQueryParams($0, sql, $1, parameters.types, $2, $3, $4, 1) }
         }
 
-        /// Notes a cursor that is no longer needed, and closes such cursors from time to time.
+        /// Marks a cursor as no longer needed, and closes marked cursors from time to time.
         func closeLater(_ cursor: String) {
             unusedCursors.append(cursor)
-            // Pending work reports its errors with the next statement, and closing cursors must not
+            // The next statement must report the errors of pending work. Closing cursors here would
             // hide them.
             guard unusedCursors.count >= 16, isInTransaction, !isWorking else { return }
             let sql = unusedCursors.map { "CLOSE \($0)" }.joined(separator: "; ")

@@ -12,26 +12,28 @@
         let name: String
         private(set) var settings: PostgreSQLSettings
         private var handle: OpaquePointer?
-        /// Called while a statement runs; its error ends the statement.
+        /// The checks that are called while a statement runs.
+        ///
+        /// An error of a check ends the statement.
         private var checks: [() throws(StoreError) -> Void] = []
         /// Whether the connection waits for the end of a cancelled statement.
         private var isCancelling = false
-        /// The maximum time to wait for an answer; nil for that of the settings.
+        /// The maximum time to wait for an answer; nil for the value of the settings.
         var timeout: Duration?
-        /// The lease that every message requires; nil for a store without one.
+        /// The lease that must be valid for each message; nil if the store has no lease.
         var lease: PostgreSQLLeaseClock?
-        /// The rows that the last command changed.
+        /// The number of rows that the last command changed.
         package private(set) var changedRowCount = 0
-        /// The statements that are prepared, by their text.
+        /// The prepared statements by their text.
         var prepared: [String: PostgreSQLPrepared] = [:]
         var lastNumber = 0
-        /// The number of transactions that were begun.
+        /// The number of transactions that this connection has begun.
         var transactionCount = 0
-        /// The COPY that takes rows, if one is open.
+        /// The open COPY, if any.
         var openCopy: PostgreSQLCopy?
-        /// The rows that a FETCH requested, until they are taken.
+        /// The FETCH whose rows have not been taken yet, if any.
         var ahead: PostgreSQLRowsAhead?
-        /// The number of statements that were sent and whose results were not read.
+        /// The number of sent statements whose results have not been read.
         var deferredCount = 0
         /// Whether statements are sent without waiting for their results.
         var isDeferring = false
@@ -43,9 +45,8 @@
         /// - Parameters:
         ///   - location: The parameters of the connection.
         ///   - settings: The settings of the store.
-        /// - Throws: `ioFailure` for a server that cannot be reached, `permissionDenied`,
-        ///   `notFound` for a database that does not exist, `busy` for a server without a free
-        ///   connection.
+        /// - Throws: `ioFailure` if the server cannot be reached, `permissionDenied`, `notFound` if
+        ///   the database does not exist, `busy` if the server has no free connection.
         init(_ location: PostgreSQLLocation, settings: PostgreSQLSettings) throws(StoreError) {
             name = location.name
             self.settings = settings
@@ -64,7 +65,7 @@
             (openCopy, ahead, deferredCount) = (nil, nil, 0)
         }
 
-        /// Whether the connection has met no error.
+        /// Whether libpq has reported no error of the connection.
         var isSound: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
 
         /// Whether a transaction is open and has no error.
@@ -86,7 +87,7 @@
 
         private func connect(_ location: PostgreSQLLocation) throws(StoreError) {
             var parameters = location.parameters
-            // The system detects a dead peer too. Parameters of the location take precedence.
+            // TCP keepalive also detects a dead peer. Parameters of the location take precedence.
             for (key, value) in [
                 ("client_encoding", "UTF8"), ("fallback_application_name", "roost"), ("keepalives_idle", "30"),
                 ("keepalives_interval", "10"), ("keepalives_count", "3"),
@@ -106,7 +107,7 @@
                 throw StoreError(.outOfResources, "Cannot connect to '\(name)': memory is used up.")
             }
             handle = connection
-            // Notices of the server do not belong on this program's error stream.
+            // Notices of the server are not printed on this program's error stream.
             PQsetNoticeReceiver(connection, { _, _ in }, nil)
             let deadline = ContinuousClock.now + settings.connectTimeout
             var state = PGRES_POLLING_WRITING
@@ -125,9 +126,9 @@
             throw refused(connection)
         }
 
-        /// Returns the error of a connection that was not made.
+        /// Returns the error of a failed connection attempt.
         ///
-        /// libpq provides only its text, and no SQLSTATE.
+        /// libpq provides a text, but no SQLSTATE.
         private func refused(_ connection: OpaquePointer) -> StoreError {
             let text = Self.line(PQerrorMessage(connection))
             if PQconnectionNeedsPassword(connection) != 0 {
@@ -155,13 +156,13 @@
                     .unsupported,
                     "The server of '\(name)' has version \(serverVersion); stores need PostgreSQL 12 or later.")
             }
-            // The server looks up names in the store's schema, after the system's own. A commit is
-            // durable on return.
+            // The server looks up names in the system schema, then in the store's schema. A commit
+            // is durable on return.
             let schema = try literal(PostgreSQLDialect().quote(location.schema))
             let sql =
                 "SELECT set_config('search_path', \(schema), false), set_config('standard_conforming_strings', 'on', false), set_config('statement_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '0', false), set_config('row_security', 'off', false), set_config('default_transaction_isolation', '\(settings.isolation)', false), set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false), current_setting('server_encoding')"
             let result = try query(sql)
-            // A setting of later versions, which a role may have changed.
+            // These settings exist in later versions, and a role may have changed them.
             if serverVersion >= 140_000 { try query("SET idle_session_timeout = 0") }
             if serverVersion >= 170_000 { try query("SET transaction_timeout = 0") }
             guard result.text(0, column: 7) == "UTF8" else {
@@ -172,7 +173,7 @@
             }
         }
 
-        /// Runs `body`, whose statements fail if they are not answered within a time.
+        /// Runs `body` with a time limit for each answer of the server.
         func withTimeout<Result>(
             _ timeout: Duration, _ body: () throws(StoreError) -> Result
         ) throws(StoreError) -> Result {
@@ -181,19 +182,18 @@
             return try body()
         }
 
-        /// Uses the server with the abilities of a profile.
+        /// Sets the profile, and the isolation of transactions that belongs to it.
         func use(_ profile: PostgreSQLProfile) throws(StoreError) {
             guard settings.profile != profile else { return }
             settings.profile = profile
             try query("SET default_transaction_isolation = '\(settings.isolation)'")
         }
 
-        /// Refuses a connection pooler that gives the server's session to others between
-        /// transactions.
+        /// Refuses a connection pooler that shares the server's session between transactions.
         ///
-        /// The session would lose its lock and its settings. A pooler is recognized because the
-        /// number of the session at its start is not the server's. Without a pooler, the check is
-        /// one statement.
+        /// The session would lose its lock and its settings. With a pooler, the number of the
+        /// session at its start differs from the server's number, so the check needs a second
+        /// connection. Without a pooler, the check is one statement.
         ///
         /// - Throws: `unsupported`.
         func requireSession(_ location: PostgreSQLLocation) throws(StoreError) {
@@ -202,8 +202,8 @@
             }
             let own = try number(self)
             guard own != String(PQbackendPID(try open())) else { return }
-            // A second session in a transaction gets the server's session that this one has just
-            // left, if it has left it.
+            // If the pooler shares sessions, a transaction of the second connection gets the
+            // server's session that this connection has just left.
             let other = try PostgreSQLConnection(location, settings: settings)
             defer { other.close() }
             try other.query("BEGIN")
@@ -215,7 +215,7 @@
             }
         }
 
-        /// Returns a text as a literal, for the few statements that take no parameters.
+        /// Returns a text as a literal, for the few statements that cannot have parameters.
         func literal(_ text: String) throws(StoreError) -> String {
             try escaped(text) { PQescapeLiteral($0, $1, $2) }
         }
@@ -273,7 +273,7 @@
             return try finish(what)
         }
 
-        /// Waits for the results of the statement that was sent.
+        /// Waits for the results of the sent statement.
         ///
         /// - Returns: The last result.
         func finish(_ what: String) throws(StoreError) -> PostgreSQLResult {
@@ -298,11 +298,11 @@
         /// Waits for the next result; nil at the end of a command.
         func next(_ what: String) throws(StoreError) -> PostgreSQLResult? {
             let connection = try open()
-            // The common case: the end of a command comes with its result.
+            // The common case: the end of a command arrives with its result.
             if PQisBusy(connection) == 0, PQflush(connection) == 0 {
                 return PQgetResult(connection).map { PostgreSQLResult($0) }
             }
-            // A cancellation does not wait as long as the statement could take.
+            // The wait for a cancelled statement has a shorter limit.
             let deadline =
                 ContinuousClock.now
                 + (isCancelling ? settings.connectTimeout : timeout ?? settings.responseTimeout)
@@ -314,7 +314,7 @@
             return PQgetResult(connection).map { PostgreSQLResult($0) }
         }
 
-        /// Sends the bytes that libpq has buffered.
+        /// Sends the bytes in libpq's buffer.
         func flush(_ what: String, until deadline: ContinuousClock.Instant) throws(StoreError) {
             let connection = try open()
             while true {
@@ -350,7 +350,7 @@
             return hasCome
         }
 
-        /// Waits for the socket.
+        /// Waits until the socket is ready.
         func wait(
             _ connection: OpaquePointer, events: Int32, until deadline: ContinuousClock.Instant, what: String
         ) throws(StoreError) {
@@ -388,7 +388,7 @@
         private func cancel(_ connection: OpaquePointer) {
             guard let request = PQgetCancel(connection) else { return close() }
             let isSent = send(request)
-            // With several pending statements, it is unknown which one ended.
+            // With several pending statements, the connection does not know which statement ended.
             guard isSent, deferredCount == 0 else { return close() }
             let held = checks
             (checks, isCancelling) = ([], true)
@@ -402,14 +402,14 @@
             }
         }
 
-        /// Sends a request to end a statement, over a connection of its own, and frees it.
+        /// Sends a cancel request over a separate connection, and frees the request.
         ///
-        /// libpq waits for the server without a limit. So a thread sends the request, and is
-        /// abandoned after the connection timeout.
+        /// libpq waits for the server without a limit. So a separate thread sends the request. It
+        /// is abandoned after the connection timeout.
         ///
         /// - Returns: Whether the request was sent in time.
         private func send(_ request: OpaquePointer) -> Bool {
-            // Proof: only the thread uses it; see
+            // Proof: only the new thread uses the request; see
             // <https://www.postgresql.org/docs/15/libpq-cancel.html>.
             nonisolated(unsafe) let request = request
             let (isSent, isDone) = (Mutex(false), DispatchSemaphore(value: 0))
@@ -433,7 +433,9 @@
             return isSent.withLock { $0 }
         }
 
-        /// Runs `body`, whose statements end with the error of `check`.
+        /// Runs `body`.
+        ///
+        /// Its statements end with the error that `check` throws, if any.
         package func ending<Result>(
             when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
         ) throws(StoreError) -> Result {
@@ -448,14 +450,14 @@
             return .postgreSQL(PostgreSQLError(state: "", text: text), what: what, name: name)
         }
 
-        /// Returns the first line of a text of libpq.
+        /// Returns the first line of a message of libpq.
         static func line(_ text: UnsafePointer<CChar>?) -> String {
             guard let text else { return "" }
             let whole = String(cString: text)
             return whole.split(separator: "\n").first.map(String.init) ?? ""
         }
 
-        /// Refuses a statement with U+0000, at which libpq would cut it.
+        /// Refuses a statement that contains U+0000, because libpq would truncate it there.
         func requireText(_ sql: String) throws(StoreError) {
             guard !sql.utf8.contains(0) else {
                 throw StoreError(.internalInconsistency, "A statement on '\(name)' has a character U+0000.")

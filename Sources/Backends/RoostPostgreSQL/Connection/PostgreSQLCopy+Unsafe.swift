@@ -3,7 +3,7 @@
     package import RoostCore
     package import RoostSQL
 
-    // Many rows at once, by COPY in binary format; see
+    // Many rows at once, with COPY in binary format; see
     // <https://www.postgresql.org/docs/15/sql-copy.html>.
 
     extension PostgreSQLConnection: SQLBatchInserting, SQLLinkInserting {
@@ -12,8 +12,8 @@
 
         /// Inserts records.
         ///
-        /// Rows may still be in transit on return. Their errors come with the next statement at
-        /// the latest.
+        /// Rows may still be in transit on return. The next statement reports their errors at the
+        /// latest.
         package func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError) {
             var count = 0
             for index in 0..<records.count where plan.columns.entities[records.entityNumber(at: index)] != nil {
@@ -32,7 +32,7 @@
             }
         }
 
-        /// Whether the profile has COPY.
+        /// Whether the profile supports COPY.
         package var insertsLinks: Bool { settings.profile == .postgresql }
 
         package func insert(_ links: [Link], into target: String) throws(StoreError) {
@@ -45,8 +45,8 @@
 
         /// Returns the open COPY into a table, or a new COPY.
         ///
-        /// It stays open until another statement runs, so that batch after batch goes to the server
-        /// without a wait.
+        /// A COPY stays open until another statement runs, so that batches are sent without waiting
+        /// for the server.
         private func copy(into target: String) throws(StoreError) -> PostgreSQLCopy {
             if let openCopy, openCopy.target == target { return openCopy }
             let start = try query("COPY \(target) FROM STDIN (FORMAT binary)", what: PostgreSQLCopy.what)
@@ -56,7 +56,7 @@
             return copy
         }
 
-        /// Sends a part of the rows.
+        /// Sends the buffered rows.
         private func sendRows(_ copy: PostgreSQLCopy) throws(StoreError) {
             let connection = try open()
             let deadline = ContinuousClock.now + settings.responseTimeout
@@ -66,8 +66,9 @@
                 case 1: return try flush(PostgreSQLCopy.what, until: deadline)
                 case 0: try flush(PostgreSQLCopy.what, until: deadline)
                 default:
-                    // Either the server ended the COPY with an error, which its results report. Or
-                    // these rows were not taken, so the other rows must not stay.
+                    // There are two possible reasons. If the server ended the COPY with an error,
+                    // its results report that error. If these rows could not be sent, the earlier
+                    // rows must not remain.
                     openCopy = nil
                     try end("a part of the rows was not sent")
                     _ = try finish(PostgreSQLCopy.what)
@@ -86,11 +87,13 @@
             _ = try finish(PostgreSQLCopy.what)
         }
 
-        /// Abandons the open COPY, if any, which ends its transaction.
+        /// Abandons the open COPY, if any.
+        ///
+        /// This ends its transaction.
         func abandonCopy() {
             guard openCopy != nil else { return }
             openCopy = nil
-            // The caller reports the first error. A lost connection shows with the next statement.
+            // The caller reports the first error. The next statement reports a lost connection.
             do throws(StoreError) {
                 try end("the program gave up")
                 _ = try finish(PostgreSQLCopy.what)
@@ -104,14 +107,14 @@
                 switch PQputCopyEnd(connection, reason) {
                 case 1: return
                 case 0: try flush(PostgreSQLCopy.what, until: deadline)
-                // The server has ended the COPY, which its results report.
+                // The server has ended the COPY. Its results report the reason.
                 default: return
                 }
             }
         }
     }
 
-    /// A COPY that takes rows.
+    /// A COPY from the program into a table.
     final class PostgreSQLCopy {
         /// The name of the work, for messages.
         static let what = "Loading into"
@@ -125,7 +128,7 @@
 
     /// Rows in the binary format of COPY, in a reusable buffer.
     struct PostgreSQLCopyRows: ~Copyable {
-        /// The source of the values of a column, for the records of one entity.
+        /// The source of a column's values, for the records of one entity.
         private enum Source {
             case null
             /// The value of a field.
@@ -147,13 +150,14 @@
         private var base: UnsafeMutableRawPointer
         private var capacity: Int
         private var count = 0
-        /// The sources of the columns by entity number; nil for entities that were not seen yet.
+        /// The sources of the columns by entity number; nil for entities that have not occurred
+        /// yet.
         private var places: [Places?] = []
-        /// The maximum size of the row that is being appended, without values that are escaped.
+        /// The maximum size of the current row, without values that are escaped.
         private var rowByteCount = 0
 
         init() {
-            // A commit may have only a few rows.
+            // The buffer starts small, because a commit may have only a few rows.
             capacity = 32 << 10
             base = .allocate(byteCount: capacity, alignment: 16)
             // The signature, then flags and the length of an extension.
@@ -165,7 +169,7 @@
 
         deinit { base.deallocate() }
 
-        /// Whether the buffer has as many bytes as are sent at a time.
+        /// Whether the buffer is full enough to be sent.
         var isLarge: Bool { count >= Self.chunkByteCount }
 
         mutating func removeAll() { count = 0 }
@@ -175,7 +179,7 @@
             body(UnsafePointer(base.assumingMemoryBound(to: CChar.self)), Int32(clamping: count))
         }
 
-        /// Appends the mark of the end.
+        /// Appends the end mark.
         mutating func end() {
             reserve(2)
             put(Int16(-1))
@@ -203,7 +207,7 @@
                 if step.column >= 0, Int(step.column) < columns.count {
                     sources[Int(step.column)] = .value(step, isFirstOfTail: isFirst)
                 }
-                // Fields in the tail come last in a layout.
+                // In a layout, the tail fields come last.
                 if step.kind.isVariable { isFirst = false }
                 if step.entityColumn >= 0, Int(step.entityColumn) < columns.count {
                     sources[Int(step.entityColumn)] = .entity(step)
@@ -282,7 +286,8 @@
         private func tail(
             _ bytes: UnsafeRawBufferPointer, step: SQLStep, isFirst: Bool, fixed: Int
         ) -> UnsafeRawBufferPointer {
-            // The slot of each field has the end of its bytes, and the slot before it the start.
+            // The slot of a field has the end offset of its bytes. The slot before it has their
+            // start offset.
             let offset = Int(step.byteOffset)
             let start = isFirst ? 0 : Int(load(bytes, offset: offset - 4, as: UInt32.self))
             let end = Int(load(bytes, offset: offset, as: UInt32.self))
@@ -297,7 +302,7 @@
 
         // MARK: Bytes
 
-        /// Makes room for this many more bytes.
+        /// Ensures that the buffer has room for `more` bytes.
         private mutating func reserve(_ more: Int) {
             guard count + more > capacity else { return }
             let larger = max(capacity * 2, count + more)
@@ -307,7 +312,7 @@
             (base, capacity) = (memory, larger)
         }
 
-        // SAFETY: the callers of these have reserved the bytes.
+        // SAFETY: the callers of these methods have reserved the bytes.
 
         private mutating func put(_ number: some FixedWidthInteger & BitwiseCopyable) {
             base.storeBytes(of: number.bigEndian, toByteOffset: count, as: type(of: number))

@@ -3,10 +3,9 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// A SELECT that reads its rows from a cursor of the server, so that memory does not grow with
-    /// them.
+    /// A SELECT that reads its rows from a cursor of the server, so that memory use is bounded.
     ///
-    /// It works only in a transaction, and ends with it.
+    /// It works only in a transaction. Its cursor ends with that transaction.
     final class PostgreSQLCursor: PostgreSQLStatement {
         /// The approximate maximum number of bytes of the rows of one FETCH.
         ///
@@ -16,9 +15,10 @@
         private static let mostRows = 1024
         /// The number of rows of a FETCH from which the next FETCH is sent ahead.
         private static let fewestAhead = 256
-        /// The maximum wait for rows after which the next rows are requested ahead.
+        /// The longest wait for rows after which the next rows are requested ahead.
         ///
-        /// A caller that stops reading waits for requested rows.
+        /// If the caller stops reading early, the connection must still wait for the requested
+        /// rows.
         private static let quickReadLimit = Duration.milliseconds(20)
 
         private let sql: String

@@ -15,11 +15,13 @@
         /// Creates the dialect of a profile.
         package init(_ profile: PostgreSQLProfile = .postgresql) { self.profile = profile }
 
-        /// The length of a name: NAMEDATALEN without its final zero.
+        /// The maximum length of a name: NAMEDATALEN without the final zero.
         package var maximumIdentifierByteCount: Int { 63 }
         /// See <https://www.postgresql.org/docs/15/limits.html>.
         package var maximumColumnCount: Int { 1600 }
-        /// The maximum number of parameters, which has 16 bits in a message.
+        /// The maximum number of parameters.
+        ///
+        /// A message counts them in 16 bits.
         package var maximumParameterCount: Int { 65535 }
 
         /// Returns true for system columns, and for names of system tables and of indexes of
@@ -28,10 +30,9 @@
             let name = name.lowercased()
             return name.hasPrefix("pg_") || name.hasSuffix(Self.primaryKeySuffix) || Self.systemColumns.contains(name)
         }
-        /// Puts a name in double quotes, and doubles those inside.
+        /// Encloses a name in double quotes, and doubles the quotes inside.
         ///
-        /// The result equals that of `PQescapeIdentifier` for a text in UTF-8, which needs a
-        /// connection.
+        /// For UTF-8, the result equals that of `PQescapeIdentifier`, which needs a connection.
         package func quote(_ identifier: String) -> String { "\"" + identifier.replacing("\"", with: "\"\"") + "\"" }
         /// `$1`.
         package func parameter(_ position: Int) -> String { "$\(position)" }
@@ -70,7 +71,7 @@
                 "INSERT INTO \(table) (\(all.joined(separator: ", "))) VALUES (\(parameters)) ON CONFLICT (\(key.joined(separator: ", "))) DO UPDATE SET \(settings)"
         }
 
-        /// The number of places of writers.
+        /// The number of writer places.
         static let placeCount = 32
         /// 32.
         package var writerPlaceCount: Int { Self.placeCount }
@@ -80,8 +81,9 @@
 
         /// FOR KEY SHARE, FOR SHARE, FOR NO KEY UPDATE and FOR UPDATE.
         ///
-        /// The portable profile uses only FOR UPDATE, for rows that are written. A transaction that
-        /// is `SERIALIZABLE` needs no lock of other rows.
+        /// The portable profile uses only FOR UPDATE, for rows that the transaction writes.
+        ///
+        /// Its transactions are `SERIALIZABLE` and need no other row locks.
         ///
         /// See <https://www.postgresql.org/docs/15/explicit-locking.html#LOCKING-ROWS>.
         package func rowLock(_ lock: SQLRowLock) -> String {
@@ -101,7 +103,7 @@
 
         private static let lowBits = "4294967295"
 
-        /// The sum of both halves, because SUM fails beyond 64 bits.
+        /// The sum of the low and the high halves, because SUM fails beyond 64 bits.
         package func wrappingSum(_ column: String) -> String {
             let low = "SUM(\(column) & \(Self.lowBits))::bigint"
             return
@@ -146,7 +148,9 @@
             [ascending ? "\(column) NULLS FIRST" : "\(column) DESC NULLS LAST"]
         }
 
-        /// SUM, which is a decimal number, as an integer; fails beyond 64 bits.
+        /// SUM as a 64-bit integer instead of a decimal number.
+        ///
+        /// The statement fails if the sum needs more bits.
         package func sum(_ column: String) -> String? { "CAST(SUM(\(column)) AS BIGINT)" }
 
         /// SUM as text.
@@ -185,7 +189,7 @@
 
         /// EXPLAIN (FORMAT JSON); see <https://www.postgresql.org/docs/15/sql-explain.html>.
         package func plan(of sql: String, on connection: any SQLConnection) throws(StoreError) -> SQLPlan {
-            // A generic plan, because the values of the statement are not known here.
+            // A generic plan, because the parameter values are not known here.
             guard let connection = connection as? PostgreSQLConnection else { return SQLPlan() }
             return try PostgreSQLPlan.plan(of: sql, on: connection)
         }

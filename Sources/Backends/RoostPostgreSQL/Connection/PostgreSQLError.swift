@@ -5,7 +5,7 @@
     package struct PostgreSQLError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The five characters of SQLSTATE; empty for an error of the connection.
         package let state: String
-        /// The constraint, index or table that the server names.
+        /// The constraint, index or table that the server's message names.
         package let object: String?
         /// The text of an error of the connection.
         package let text: String
@@ -31,7 +31,8 @@
         /// It may succeed on a retry.
         var isSerializationFailure: Bool { ["40001", "40P01"].contains(state) }
 
-        /// The code for programs; see <https://www.postgresql.org/docs/15/errcodes-appendix.html>.
+        /// The corresponding error code; see
+        /// <https://www.postgresql.org/docs/15/errcodes-appendix.html>.
         package var storeCode: StoreError.Code {
             switch state {
             case "23505":
@@ -56,7 +57,8 @@
     }
 
     extension StoreError {
-        /// Returns the error of a PostgreSQL error on the named store during the action `what`.
+        /// Returns the store error for a PostgreSQL error in the store `name` during the action
+        /// `what`.
         static func postgreSQL(_ error: PostgreSQLError, what: String, name: String) -> StoreError {
             let code = error.storeCode
             let remedy: String

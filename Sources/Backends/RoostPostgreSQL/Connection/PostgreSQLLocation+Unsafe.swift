@@ -3,20 +3,22 @@
     internal import Foundation
     internal import RoostCore
 
-    /// The place of a store: a database on a server, and a schema in it.
+    /// The location of a store: a database on a server, and a schema in the database.
     ///
     /// The path of a location has one of two forms:
     ///
     /// - `//user@host:5432/database?schema=music`
     /// - parameters of libpq: `host=db.example.org dbname=app schema=music`
     ///
-    /// As in every program with libpq, the environment provides missing parameters.
+    /// As in every program with libpq, environment variables provide missing parameters.
     struct PostgreSQLLocation: Sendable {
-        /// The schema of a location without one.
+        /// The schema if the location names none.
         static let standardSchema = "roost"
-        /// The maximum length of a schema's name; temporary names are longer.
+        /// The maximum length of a schema's name.
+        ///
+        /// Temporary names are longer.
         private static let longestSchema = 38
-        /// The text between the name of a store and the number of a temporary store beside it.
+        /// The text between the schema name of a store and the number of a temporary store for it.
         static let temporaryMark = "~roost~"
 
         /// The parameters for libpq.
@@ -31,10 +33,11 @@
 
         /// Reads the path of a location.
         ///
-        /// - Throws: `invalidRequest` for a path that libpq cannot read or that has a password.
+        /// - Throws: `invalidRequest` if libpq cannot read the path or the path has a password.
         init(_ path: String) throws(StoreError) {
             guard !path.utf8.contains(0) else { throw Self.malformed("it has a character U+0000") }
-            // The text `postgresql:///database` lost two slashes when it became a location.
+            // The location of `postgresql:///database` has one slash, because two slashes were
+            // removed.
             let path = path.hasPrefix("/") && !path.hasPrefix("//") ? "//" + path : path
             isURI = path.hasPrefix("//")
             let found: String?
@@ -50,7 +53,8 @@
                     "a schema has 1 to \(Self.longestSchema) bytes and no control characters, and does not begin with 'pg_'"
                 )
             }
-            // libpq would read some of these names as a location of their own, with a password.
+            // libpq would read such a database name as a connection string, which may contain a
+            // password.
             let isPlain = parameters.allSatisfy { parameter in
                 parameter.key != "dbname"
                     || !parameter.value.contains { "@=".contains($0) } && !parameter.value.contains("://")
@@ -68,7 +72,7 @@
             name = "postgresql://\(host)/\(database)?schema=\(schema)"
         }
 
-        /// Refuses a schema that a new store cannot have.
+        /// Throws unless a new store can use the schema name.
         ///
         /// - Parameter isTemporary: Whether the store has a temporary name.
         /// - Throws: `invalidRequest`.
@@ -104,13 +108,13 @@
 
         /// Returns a schema name for a store that is unpublished or will be removed.
         ///
-        /// The first half of its number is the time, in seconds since 1970.
+        /// The first half of its number is the current time in seconds since 1970.
         func temporarySchema() -> String {
             let seconds = UInt64(max(0, Date().timeIntervalSince1970)) & 0xFFFF_FFFF
             return temporaryPrefix + Self.digits(seconds << 32 | .random(in: 0...0xFFFF_FFFF))
         }
 
-        /// Returns the age in seconds of a store with a temporary name, or 0 for another name.
+        /// Returns the age in seconds of a store with a temporary name; 0 for other names.
         static func secondsSinceMaking(_ schema: String) -> Double {
             guard let mark = schema.firstRange(of: temporaryMark),
                 let seconds = UInt32(schema[mark.upperBound...].prefix(8), radix: 16)
@@ -125,9 +129,9 @@
             return digits.utf8.count == 16 && digits.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
         }
 
-        /// The schema name of the store after its publication.
+        /// The schema name after publication.
         ///
-        /// A store without a temporary name has it already.
+        /// It equals `schema` unless that is a temporary name.
         var publishedSchema: String {
             String(schema[..<(schema.firstRange(of: Self.temporaryMark)?.lowerBound ?? schema.endIndex)])
         }
@@ -171,7 +175,7 @@
             return (others.isEmpty || others == [""] ? rest : rest + "?" + others.joined(separator: "&"), schema)
         }
 
-        /// Removes the parameter `schema` from a list of `key = value` with the quotes of libpq.
+        /// Separates the parameter `schema` from a list of `key = value` with the quotes of libpq.
         private static func schema(ofParameters text: String) throws(StoreError) -> (String, String?) {
             var schema: String?
             var others: [Substring] = []
@@ -215,7 +219,7 @@
         private static func parse(_ text: String) throws(StoreError) -> [(key: String, value: String)] {
             var message: UnsafeMutablePointer<CChar>?
             guard let options = PQconninfoParse(text, &message) else {
-                // The text of libpq quotes the part that it cannot read, which may be a password.
+                // libpq's message quotes the part that it cannot read, which may be a password.
                 if let message { PQfreemem(message) }
                 throw malformed("libpq cannot read it")
             }

@@ -10,11 +10,11 @@
             case bytes(Range<Int>, isBinary: Bool)
         }
 
-        /// The server's types of the parameters; 0 if the statement decides the type.
+        /// The server's types of the parameters; 0 if the statement determines the type.
         private(set) var types: [Oid]
         private var places: [Place]
         private var arena: [UInt8] = []
-        /// The size of the arena above which the bytes of replaced values are removed.
+        /// The arena size above which the bytes of replaced values are removed.
         private var arenaLimit = 4096
 
         /// Creates parameters of known types, all null.
@@ -23,7 +23,7 @@
             places = Array(repeating: .null, count: types.count)
         }
 
-        /// Adds a parameter whose value decides its type.
+        /// Adds a parameter with the type of its value.
         mutating func append(_ value: SQLValue) throws(StoreError) {
             switch value {
             case .null: types.append(0)
@@ -37,7 +37,7 @@
             try set(value, at: places.count - 1)
         }
 
-        /// Removes the bytes of replaced values, if there are many.
+        /// Removes the bytes of replaced values if the arena is too large.
         mutating func compact() {
             guard arena.count > arenaLimit else { return }
             var kept: [UInt8] = []
@@ -67,7 +67,7 @@
             case .text(var text):
                 let start = arena.count
                 text.withUTF8 { PostgreSQLText.append(UnsafeRawBufferPointer($0), to: &arena) }
-                // A value of another type, such as an array, is sent as zero-terminated text.
+                // A value for another type, such as an array, is sent as zero-terminated text.
                 places[index] = .bytes(start..<arena.count, isBinary: type == PostgreSQLType.text)
                 if type != PostgreSQLType.text { arena.append(0) }
             case .blob(let bytes):
@@ -102,7 +102,7 @@
         }
 
         private mutating func setBigEndian(_ number: some FixedWidthInteger & BitwiseCopyable, at index: Int) {
-            // A number overwrites the previous number.
+            // An integer overwrites the previous integer of the parameter.
             if case .bytes(let range, true) = places[index], range.count == number.bitWidth / 8 {
                 arena.withUnsafeMutableBytes {
                     $0.storeBytes(of: number.bigEndian, toByteOffset: range.lowerBound, as: type(of: number))
@@ -140,7 +140,7 @@
             for step in steps {
                 let field = record.layout.fields[Int(step.fieldIndex)]
                 let isNull = record.isNull(field)
-                // An index may have only one of the two columns of a reference.
+                // An index may contain only one of the two columns of a reference.
                 if step.column >= 0 {
                     let index = base + Int(step.column)
                     if isNull {
@@ -170,14 +170,14 @@
             return withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: count + 1) { pointers in
                 withUnsafeTemporaryAllocation(of: Int32.self, capacity: count * 2 + 1) { numbers in
                     arena.withUnsafeBytes { bytes in
-                        // An empty value needs an address, which is never read; a null address
+                        // An empty value needs an address, which libpq never reads. A null address
                         // would mean null.
                         let empty = UnsafeRawPointer(pointers.baseAddress)
                         for (index, place) in places.enumerated() {
                             var (start, length, format) = (UnsafeRawPointer?.none, 0, Int32(1))
                             if case .bytes(let range, let isBinary) = place {
-                                // SAFETY: the range was in the arena when it was noted, and a zero
-                                // follows a text.
+                                // SAFETY: `places` has only ranges in the arena, and a zero follows
+                                // each text.
                                 let isEmpty = range.isEmpty && isBinary
                                 start = isEmpty ? empty : bytes.baseAddress.map { $0 + range.lowerBound }
                                 (length, format) = (range.count, isBinary ? 1 : 0)

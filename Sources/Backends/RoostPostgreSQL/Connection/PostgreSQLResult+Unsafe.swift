@@ -2,12 +2,12 @@
     internal import CPostgreSQL
     internal import RoostCore
 
-    /// The rows of a command, or its error, as libpq keeps them.
+    /// The result of a command in libpq's memory: its rows or its error.
     final class PostgreSQLResult {
         let handle: OpaquePointer
         let rowCount: Int32
         let columnCount: Int32
-        /// The types of the columns, in memory that the result owns.
+        /// The types of the columns, in memory of the result.
         let types: UnsafeBufferPointer<Oid>
 
         init(_ handle: OpaquePointer) {
@@ -26,7 +26,7 @@
 
         var status: ExecStatusType { PQresultStatus(handle) }
 
-        /// The error; nil for a result without one.
+        /// The error, or nil if the command succeeded.
         var error: PostgreSQLError? {
             switch status {
             case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE, PGRES_NONFATAL_ERROR: break
@@ -67,8 +67,9 @@
         }
     }
 
-    /// The numbers of the types of Roost's columns and statements, which are the same on every
-    /// server.
+    /// The numbers of the types that Roost's columns and statements use.
+    ///
+    /// They are equal on every server.
     enum PostgreSQLType {
         static let bool: Oid = 16
         static let bytea: Oid = 17

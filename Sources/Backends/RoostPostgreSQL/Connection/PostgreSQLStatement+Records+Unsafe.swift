@@ -3,7 +3,7 @@
     internal import RoostCore
     internal import RoostSQL
 
-    // Builds records directly from the bytes that the server sent, in memory that is reused for
+    // Builds records directly from the bytes of the server's answer, in memory that is reused for
     // each row.
 
     extension PostgreSQLStatement: SQLRecordStatement {
@@ -11,7 +11,7 @@
             while !batch.isFull {
                 guard try step() else { return .end }
                 let (result, row) = try current()
-                // The remaining rows of the result.
+                // The rows of the result that have not been read.
                 for next in row..<result.rowCount {
                     self.row = next
                     if let error = append(
@@ -43,7 +43,7 @@
 
         /// Adds the record of a row.
         ///
-        /// - Returns: The damage of a row that is not added.
+        /// - Returns: The damage of a row that cannot be added; nil if the record was added.
         private func append(
             _ values: PostgreSQLRow, to batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
         ) -> StoreError? {
@@ -69,9 +69,10 @@
         }
     }
 
-    /// The values of one row of a result; valid as long as the result.
+    /// The values of one row; valid as long as the result of the row.
     struct PostgreSQLRow {
-        // Not the result itself: counting its references takes longer than reading a value.
+        // The struct does not refer to the result, because reference counting takes longer than
+        // reading a value.
         private let handle: OpaquePointer
         private let types: UnsafeBufferPointer<Oid>
         private let row: Int32
@@ -100,7 +101,7 @@
         }
     }
 
-    /// Memory in which a record is built.
+    /// Reusable memory in which a record is built.
     final class PostgreSQLScratch {
         enum End {
             /// Valid until the next record is built.
@@ -177,9 +178,9 @@
             return finished(length, row: row, plan: plan, key: key, version: version, accepting: accepting)
         }
 
-        /// Returns the record in the memory, with its version and checksum.
+        /// Completes the record in the memory with its version and checksum.
         ///
-        /// Returns `changed` if the stored checksum is another one, unless changes are accepted.
+        /// Returns `changed` if the stored checksum differs, unless changes are accepted.
         private func finished(
             _ length: Int, row: PostgreSQLRow, plan: SQLReadPlan, key: Int64, version: UInt32, accepting: Bool
         ) -> End {
@@ -211,7 +212,9 @@
             base.storeBytes(of: number.littleEndian, toByteOffset: offset, as: type(of: number))
         }
 
-        /// Stores a value of fixed size, and returns the reason why it is damaged, or nil.
+        /// Stores a value of fixed size.
+        ///
+        /// Returns the reason if the value is damaged, otherwise nil.
         private func store(
             _ bytes: UnsafeRawBufferPointer, step: SQLStep, row: PostgreSQLRow, plan: SQLReadPlan
         ) -> StaticString? {

@@ -7,7 +7,7 @@
     final class PostgreSQLPrepared {
         let name: String
         let parameterTypes: [Oid]
-        /// The number of its last use, counted over all statements.
+        /// The number of the last use of this statement, counted over all statements.
         var lastUse = 0
 
         init(name: String, parameterTypes: [Oid]) { (self.name, self.parameterTypes) = (name, parameterTypes) }
@@ -15,7 +15,7 @@
 
     /// A statement whose rows are all fetched when it runs.
     ///
-    /// It suits statements that change rows or return few.
+    /// Use it for statements that change rows or return few rows.
     class PostgreSQLStatement: SQLStatement {
         let connection: PostgreSQLConnection
         private let prepared: PostgreSQLPrepared?
@@ -54,7 +54,9 @@
             (result, row) = (nil, -1)
         }
 
-        /// Returns the result and its current row; throws without a current row.
+        /// Returns the result and its current row.
+        ///
+        /// Throws if there is no current row.
         final func current() throws(StoreError) -> (result: PostgreSQLResult, row: Int32) {
             guard let result, row >= 0, row < result.rowCount else {
                 throw StoreError(.internalInconsistency, "A statement on '\(connection.name)' has no current row.")
@@ -91,7 +93,8 @@
             return Self.integer(bytes(row, column: column), type: type(column))
         }
 
-        /// Returns the integer that bytes of a type represent, or nil for another type.
+        /// Returns the integer in the bytes of a value of a type, or nil for a type that is not an
+        /// integer.
         static func integer(_ bytes: UnsafeRawBufferPointer, type: Oid) -> Int64? {
             switch type {
             case PostgreSQLType.int8: return bytes.bigEndian(as: Int64.self)

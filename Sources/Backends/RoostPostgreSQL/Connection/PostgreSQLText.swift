@@ -1,8 +1,8 @@
 #if PostgreSQL
     /// The escaped form of texts in a database.
     ///
-    /// Texts in PostgreSQL cannot contain U+0000. It is stored as U+0001 U+0001, and U+0001 as
-    /// U+0001 U+0002. Order, equality and prefixes of the escaped forms are those of the texts.
+    /// Texts in PostgreSQL cannot contain U+0000. U+0000 is stored as U+0001 U+0001, and U+0001 as
+    /// U+0001 U+0002. Escaping preserves order, equality and prefixes.
     enum PostgreSQLText {
         /// Returns whether a text has a character that must be escaped.
         static func needsEscape(_ bytes: UnsafeRawBufferPointer) -> Bool { scan(bytes).hasLow }
@@ -42,7 +42,7 @@
             }
         }
 
-        /// Returns the text of an escaped form, or nil for a form that no text has.
+        /// Returns the text of an escaped form, or nil if the escaped form is invalid.
         static func text(_ form: UnsafeRawBufferPointer) -> [UInt8]? {
             guard form.contains(1) else { return Array(form) }
             var text: [UInt8] = []

@@ -2,9 +2,9 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// Values of records in the binary format of the columns that hold them.
+    /// Encodes values of records in the binary format of their columns.
     enum PostgreSQLValueBytes {
-        /// Appends the bytes of an integer, the highest first.
+        /// Appends the bytes of an integer, most significant byte first.
         static func append(_ number: some FixedWidthInteger, to bytes: inout [UInt8]) {
             withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
         }

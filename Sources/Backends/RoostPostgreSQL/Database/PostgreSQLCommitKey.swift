@@ -3,11 +3,12 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// A key that shows whether a commit took place, if its answer was lost.
+    /// A key that shows whether a commit took place after its answer was lost.
     ///
     /// Each commit inserts a new key in its transaction. If the answer is lost, the store inserts
-    /// the same key in another transaction, which waits for the end of the first transaction. If
-    /// the first one was committed, it finds the key. If not, it prevents a later commit.
+    /// the same key in a second transaction, which waits for the end of the first transaction. If
+    /// the first transaction was committed, the second transaction finds the key. If not, the
+    /// inserted key prevents a later commit.
     struct PostgreSQLCommitKey {
         /// The table of the keys.
         static let table = "_roost_commits"
@@ -17,10 +18,10 @@
         /// The DELETE statement for keys that are older than a day.
         static let sweep = "DELETE FROM \(table) WHERE at < clock_timestamp() - interval '1 day'"
 
-        /// The INSERT statement for a key, which is its parameter.
+        /// The INSERT statement with the key as its parameter.
         private static let insertion = "INSERT INTO \(table) (id) VALUES ($1)"
 
-        /// 16 random bytes, marked as such.
+        /// 16 random bytes in the form of a UUID.
         private let bytes: [UInt8]
 
         init() {
@@ -47,11 +48,11 @@
         ///   - connection: The connection with the transaction.
         ///   - what: The action, for messages.
         ///   - fence: A statement that fails if the transaction must not be committed.
-        /// - Throws: Errors of the database. Nothing was written, unless the connection was lost.
+        /// - Throws: Errors of the database. Unless the connection was lost, nothing was written.
         func commit(
             _ connection: PostgreSQLConnection, what: String, fencedBy fence: String? = nil
         ) throws(StoreError) {
-            // A connection that is used only once prepares no statement.
+            // If the connection is used only once, no statement is prepared.
             guard connection.transactionCount > 1 else {
                 try connection.query(
                     [insertion, fence, "COMMIT"].compactMap(\.self).joined(separator: "; "), what: what)
@@ -63,18 +64,19 @@
 
         private var condition: String { "id = '\(digits)'" }
 
-        /// The INSERT statement that adds the key without a commit, if it does not exist.
+        /// The INSERT statement that adds the key outside a commit, if the key does not exist.
         private var fence: String {
             "INSERT INTO \(Self.table) (id, is_fence) VALUES ('\(digits)', TRUE) ON CONFLICT DO NOTHING"
         }
 
-        /// Finds out whether the commit took place.
+        /// Determines whether the commit took place.
         ///
         /// - Parameters:
-        ///   - error: The error that the commit ended with.
+        ///   - error: The error of the commit.
         ///   - location: The store.
         ///   - settings: The settings of the store, with the time limit.
-        /// - Throws: `error` if nothing was written; `outcomeUnknown` if the server stays away.
+        /// - Throws: `error` if nothing was written; `outcomeUnknown` if the server cannot be
+        ///   reached.
         func resolve(
             after error: StoreError, location: PostgreSQLLocation, settings: PostgreSQLSettings
         ) throws(StoreError) {
@@ -101,16 +103,16 @@
 
         /// Returns whether the commit took place.
         ///
-        /// If not, prevents it from taking place later.
+        /// If the commit did not take place, prevents a later commit.
         private func ask(
             _ location: PostgreSQLLocation, settings: PostgreSQLSettings
         ) throws(StoreError) -> Bool {
             let connection = try PostgreSQLConnection(location, settings: settings)
             defer { connection.close() }
             try connection.query("SET lock_timeout = \(settings.lockTimeout)")
-            // The row names its writer, because this connection can be lost too after it inserted
-            // the key. A serializable transaction cannot see a row that it waited for, so the
-            // caller repeats it.
+            // The column `is_fence` shows who inserted the row, because this connection can also be
+            // lost after it inserted the key. A serializable transaction cannot see a row that it
+            // waited for, so the caller repeats it.
             try connection.query(fence)
             let result = try connection.query("SELECT is_fence FROM \(Self.table) WHERE \(condition)")
             switch result.text(0, column: 0) {

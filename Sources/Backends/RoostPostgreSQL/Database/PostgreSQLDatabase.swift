@@ -4,8 +4,7 @@
     internal import RoostSQL
     internal import RoostSystem
 
-    /// An open store on a server: connections for reading and for writing, and the lock of an open
-    /// store.
+    /// An open store on a server: its connections for reading and for writing, and its lock.
     final class PostgreSQLDatabase: SQLParallelDatabase, CommitSignaling {
         private struct State {
             var idleReaders: [PostgreSQLConnection] = []
@@ -13,7 +12,7 @@
             /// The number of running transactions.
             var userCount = 0
             var isClosed = false
-            /// The lock; nil after closing.
+            /// The lock of the open store; nil after closing.
             var lock: PostgreSQLStoreLock?
             /// The number of commits since old keys were last removed.
             var commitCount = 0
@@ -21,12 +20,12 @@
 
         /// The maximum number of idle connections of each kind.
         private static let mostIdle = 16
-        /// The number of commits after which old keys of commits are removed.
+        /// The number of commits after which old commit keys are removed.
         private static let commitsPerSweep = 4096
 
         let location: PostgreSQLLocation
         let settings: PostgreSQLSettings
-        /// The store that was opened.
+        /// The identity of the opened store.
         private let incarnation: PostgreSQLIncarnation
         /// The statement that locks the store for a transaction; nil if a lease suffices.
         private let lockSQL: String?
@@ -77,11 +76,11 @@
             return (connection, SQLWriterPlace(number: Int(clamping: row.place), generationSum: row.generationSum))
         }
 
-        /// Returns true for unique values, keys and links that other writers wrote first, for
+        /// Returns true for unique values, keys and links that another writer wrote first, for
         /// deadlocks, and for serialization failures.
         func isTransient(_ error: StoreError) -> Bool {
-            // Other codes may come from the question about a commit, whose underlying error is that
-            // of the last attempt.
+            // An error with another code may come from resolving a commit. Its underlying error is
+            // that of the last attempt.
             guard [.busy, .duplicateObject, .constraintViolation].contains(error.code),
                 let error = error.underlying as? PostgreSQLError
             else { return false }
@@ -100,8 +99,8 @@
             } catch {
                 let cause = error.underlying as? PostgreSQLError
                 if cause?.state == Self.fenceState { throw .postgreSQLStoreReplaced(name, underlying: error) }
-                // Only an answer of the server shows that nothing was written. Without one, the
-                // commit may have taken place, for example if the lease ends during the wait.
+                // Only an answer of the server proves that nothing was written. Without an answer,
+                // the commit may have taken place, for example if the lease ends during the wait.
                 if let cause, !cause.isConnectionLoss, error.code != .timedOut { throw error }
                 connection.close()
                 try key.resolve(after: error, location: location, settings: settings)
@@ -109,14 +108,15 @@
             sweepIfDue()
         }
 
-        /// The error of ``fenceSQL``: division by zero, which no other statement of a commit
+        /// The SQLSTATE of ``fenceSQL``: division by zero, which no other statement of a commit
         /// causes.
         private static let fenceState = "22012"
 
         /// The statement that fails at the end of a transaction if another store has taken the
         /// name.
         ///
-        /// Without a lock by name, each statement uses the tables that have the names when it runs.
+        /// Without a lock by name, a statement uses the tables that have the names when the
+        /// statement runs.
         private var fenceSQL: String? {
             guard leaseClock != nil else { return nil }
             return
@@ -134,7 +134,7 @@
                 return true
             }
             guard isDue, let connection = state.withLock({ $0.idleWriters.popLast() }) else { return }
-            // The commit is durable already. Remaining keys are removed another time.
+            // The commit is already durable. If this fails, a later commit removes the keys.
             _ = try? connection.query(PostgreSQLCommitKey.sweep)
             keep(connection, idle: \.idleWriters)
         }
@@ -186,7 +186,7 @@
 
         /// Begins a transaction.
         ///
-        /// - Returns: The row of its place, or of any place if it does not write beside others.
+        /// - Returns: The row of its writer place, or the row of any place for other transactions.
         private func begin(
             _ purpose: Purpose, on connection: PostgreSQLConnection
         ) throws(StoreError) -> PostgreSQLIncarnation.Row {
@@ -194,7 +194,7 @@
             let deadline = ContinuousClock.now + settings.timeout
             while true {
                 do throws(StoreError) { return try beginOnce(purpose, on: connection) } catch {
-                    // In the portable profile, another transaction with the place was committed.
+                    // In the portable profile, another transaction in the same place was committed.
                     guard (error.underlying as? PostgreSQLError)?.isSerializationFailure == true,
                         ContinuousClock.now < deadline, (try? connection.query("ROLLBACK")) != nil
                     else {
@@ -216,8 +216,8 @@
             let (begin, rowSQL) =
                 switch purpose {
                 case .reading: ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "\(select) LIMIT 1")
-                // A transaction that waited for a place fails, instead of continuing with an old
-                // state.
+                // If the transaction waited for its place, the UPDATE fails. Without it, the
+                // transaction would continue with an old state.
                 case .writing where isPortable: (write, PostgreSQLIncarnation.update())
                 case .writingBesideOthers where isPortable:
                     (write, PostgreSQLIncarnation.update(place: .random(in: 0..<PostgreSQLDialect.placeCount)))
@@ -231,14 +231,13 @@
             let what = "Beginning a transaction on"
             connection.transactionCount += 1
             // The lock prevents the removal or renaming of the store until the transaction ends.
-            // The lock of the store's own session may be lost, and another store may have taken the
-            // name.
+            // The session lock may have been lost, and another store may have taken the name.
             let lock: Bool?
             var row: PostgreSQLIncarnation.Row?
             let isFirst = connection.transactionCount == 1
             if isFirst { try connection.query("SET lock_timeout = \(settings.lockTimeout)", what: what) }
-            // Read in its own transaction: one that reads what all commits write would conflict
-            // with all of them.
+            // The sum is read in a separate transaction. All commits write its rows, so a
+            // transaction that reads them would conflict with every commit.
             let sum =
                 isPortable && purpose == .writingBesideOthers
                 ? try generationSum(on: connection, isFirst: isFirst) : nil
@@ -261,7 +260,7 @@
             return try incarnation.require(row, isLocked: lock ?? true, name: name)
         }
 
-        /// Reads the sum that forms the generation, in its own transaction.
+        /// Reads the sum that forms the generation, in a separate transaction.
         private func generationSum(
             on connection: PostgreSQLConnection, isFirst: Bool
         ) throws(StoreError) -> Int64? {
@@ -273,7 +272,7 @@
             return try connection.query(sql, what: what).text(0, column: 0).flatMap { Int64($0) }
         }
 
-        /// Waits until one of the places is free.
+        /// Waits until a writer place is free.
         ///
         /// - Returns: The row of the place; nil if the store has no places.
         /// - Throws: `busy` after the timeout.
@@ -291,7 +290,7 @@
                 .busy, "All places for writers of '\(name)' are used by other commits or by a load; try again.")
         }
 
-        /// Ends a transaction and takes the connection back.
+        /// Ends a transaction and keeps the connection for later use.
         private func end(
             _ connection: any SQLConnection, places: DispatchSemaphore,
             idle: WritableKeyPath<State, [PostgreSQLConnection]>
@@ -350,7 +349,7 @@
             let connection = try beginReading()
             defer { endReading(connection) }
             if settings.profile == .portable {
-                // Some databases lack the function.
+                // Some databases do not have the function.
                 let function = "SELECT COUNT(*) FROM pg_proc WHERE proname = 'pg_total_relation_size'"
                 guard let count = try connection.integer(function), count > 0 else { return 0 }
             }

@@ -2,30 +2,34 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// The identity of an opened store, which differs from stores that take its name later.
+    /// The identity of an opened store.
     ///
-    /// The UUID is not enough: a conversion or a migration gives the new store the UUID of the old
-    /// one.
+    /// A store that takes its name later has another identity.
+    ///
+    /// The UUID is not sufficient: a conversion or a migration gives the new store the UUID of the
+    /// old store.
     struct PostgreSQLIncarnation: Sendable {
         /// The UUID of the store.
         let uuid: StoreUUID
-        /// The number of the table of tallies in the system tables, which a renamed schema keeps.
+        /// The OID of the table of tallies, which does not change when the schema is renamed.
         let tableNumber: Int64
-        /// The version of the format, which the history changes.
+        /// The format version, which changes when the history is turned on or off.
         let formatVersion: Int
 
         private static let columns =
             "sum, tableoid::bigint, (SELECT value FROM _roost_metadata WHERE name = 'formatVersion'), place"
         private static let rows = "FROM _roost_tallies WHERE kind = 'generation' AND number = 0"
 
-        /// The SELECT statement of the rows that begin a transaction: one for each writer place.
+        /// The SELECT statement of the rows that begin a transaction: one row for each writer
+        /// place.
         static let select = "SELECT \(columns) \(rows)"
-        /// The same statement with the sum that forms the generation.
+        /// The SELECT statement of these rows with the sum that forms the generation.
         static let selectWithSum = "SELECT \(columns), (\(sum)) \(rows)"
-        /// The SELECT statement of the sum alone.
+        /// The SELECT statement of only the sum.
         static let sum = "SELECT \(PostgreSQLDialect().wrappingSum("count")) \(rows)"
 
-        /// Returns an UPDATE statement that rewrites the rows of all places, or of one, unchanged.
+        /// Returns an UPDATE statement that rewrites the rows of one place, or of all places,
+        /// unchanged.
         ///
         /// Its result has the columns of ``select``.
         static func update(place: Int? = nil) -> String {
@@ -34,7 +38,7 @@
                 "UPDATE _roost_tallies SET count = count WHERE kind = 'generation' AND number = 0\(condition) RETURNING \(columns)"
         }
 
-        /// The row of a database.
+        /// The row that begins a transaction.
         struct Row {
             let mark: Int64
             let tableNumber: Int64
@@ -43,7 +47,7 @@
             /// The sum that forms the generation; nil if it was not requested.
             var generationSum: Int64?
 
-            /// Reads a result in text format; nil without a row.
+            /// Reads a result in text format; nil if it has no row.
             init?(text result: PostgreSQLResult) {
                 guard let mark = result.text(0, column: 0).flatMap({ Int64($0) }),
                     let number = result.text(0, column: 1).flatMap({ Int64($0) }),
@@ -54,7 +58,7 @@
                 generationSum = result.columnCount > 4 ? result.text(0, column: 4).flatMap { Int64($0) } : nil
             }
 
-            /// Reads a result in binary format; nil without a row.
+            /// Reads a result in binary format; nil if it has no row.
             init?(binary result: PostgreSQLResult) {
                 guard result.rowCount >= 1, let mark = result.integer(0, column: 0),
                     let number = result.integer(0, column: 1),
@@ -68,8 +72,8 @@
         /// Throws unless a transaction has the lock of this store and uses its tables.
         ///
         /// - Returns: The row.
-        /// - Throws: `busy` without the lock; `storeReplaced` for another store, or after the
-        ///   history was turned on or off; `corrupted` without a row.
+        /// - Throws: `busy` without the lock; `storeReplaced` if the row belongs to another store,
+        ///   or if the history was turned on or off; `corrupted` without a row.
         func require(_ row: Row?, isLocked: Bool, name: String) throws(StoreError) -> Row {
             guard isLocked else {
                 throw StoreError(
@@ -89,7 +93,7 @@
     }
 
     extension StoreError {
-        /// Returns the error of a transaction that finds other tables under the name of its store.
+        /// Returns the error if the name of a store now refers to other tables.
         static func postgreSQLStoreReplaced(_ name: String, underlying: StoreError? = nil) -> StoreError {
             StoreError(
                 .storeReplaced,

@@ -4,22 +4,24 @@
 
     /// A row that marks a store as open, on a server without locks by name.
     ///
-    /// A lease is valid until a time, which the program extends while it runs. To remove or rename
-    /// a store, a program takes an exclusive lease, which excludes all others. Other programs then
-    /// wait.
+    /// A lease expires unless the program extends it. To remove or rename a store, a program takes
+    /// an exclusive lease. Other programs then wait.
     struct PostgreSQLLease: Sendable {
         /// The table of the leases.
         static let table = "_roost_openings"
         /// The CREATE TABLE statement of the table.
         static let creation =
             "CREATE TABLE \(table) (id UUID NOT NULL PRIMARY KEY, until TIMESTAMP WITH TIME ZONE NOT NULL, is_alone BOOLEAN NOT NULL)"
-        /// The time for which a lease is valid.
+        /// The duration of a shared lease, in seconds.
         static let seconds = 20
-        /// The time for which an exclusive lease is valid, which is never extended.
+        /// The duration of an exclusive lease, in seconds.
+        ///
+        /// It is never extended.
         static let secondsAlone = 30
-        /// The time after which a lease is extended.
+        /// The number of seconds after which a lease is extended.
         static let renewalSeconds = 5
-        /// The maximum wait for an answer about a lease, and for a lock while it is exclusive.
+        /// The maximum wait for an answer about a lease, and for a lock while the lease is
+        /// exclusive.
         static let timeout = Duration.seconds(3)
 
         /// Returns whether a schema has the table.
@@ -32,7 +34,7 @@
         private let id = UUID()
         private let storeName: String
 
-        /// Creates a lease that is not taken yet.
+        /// Creates a lease without taking it.
         init(_ schema: String, on connection: PostgreSQLConnection) throws(StoreError) {
             storeName = schema
             table = "\(try connection.identifier(schema)).\(Self.table)"
@@ -46,9 +48,9 @@
         ///
         /// - Parameters:
         ///   - isAlone: Whether the lease is exclusive.
-        ///   - timeout: The time to wait for other leases to end.
+        ///   - timeout: The maximum time to wait for the end of other leases.
         ///   - connection: A connection without a transaction.
-        /// - Returns: The time at which the statement was sent.
+        /// - Returns: The time at which the successful statement was sent.
         /// - Throws: `busy`.
         @discardableResult
         func take(
@@ -94,14 +96,14 @@
 
         /// Extends the lease.
         ///
-        /// - Returns: Whether the lease was valid. If not, another program found it too old, and
+        /// - Returns: Whether the lease was valid. If not, another program found it expired, and
         ///   the store may have been replaced.
         func renew(on connection: PostgreSQLConnection) throws(StoreError) -> Bool {
             try connection.query("UPDATE \(table) SET until = \(end(alone: false)) WHERE id = '\(id)'")
             return connection.changedRowCount == 1
         }
 
-        /// Releases the lease; the store may have another schema by now.
+        /// Releases the lease, in another schema if the store was renamed.
         func giveBack(in schema: String? = nil, on connection: PostgreSQLConnection) throws(StoreError) {
             var table = table
             if let schema { table = "\(try connection.identifier(schema)).\(Self.table)" }
@@ -111,24 +113,25 @@
         }
     }
 
-    /// The time until which a lease is valid, as this program knows it.
+    /// A local clock for the end of a lease.
     ///
-    /// It shows a program that was stopped that others may have replaced the store.
+    /// After a program was stopped, the clock shows that another program may have replaced the
+    /// store.
     final class PostgreSQLLeaseClock: Sendable {
-        /// The time after a renewal in which no other program can find the lease too old.
+        /// The time after a renewal in which no other program can find the lease expired.
         ///
-        /// Messages in this time reach the server before the lease ends.
+        /// Messages that are sent in this time reach the server before the lease ends.
         private static let safe = Duration.seconds(PostgreSQLLease.seconds - 5)
 
         private let lastRenewal: Mutex<ContinuousClock.Instant?>
 
-        /// Starts the clock at the time when the lease was sent.
+        /// Starts the clock at the time when the statement that took the lease was sent.
         init(_ sent: ContinuousClock.Instant) { lastRenewal = Mutex(sent) }
 
-        /// Notes a renewal that was sent at a time.
+        /// Records a renewal that was sent at the given time.
         func renew(_ sent: ContinuousClock.Instant) { lastRenewal.withLock { if $0 != nil { $0 = sent } } }
 
-        /// Notes that another program found the lease too old.
+        /// Records that another program found the lease expired.
         func end() { lastRenewal.withLock { $0 = nil } }
 
         /// Throws unless the lease is valid.

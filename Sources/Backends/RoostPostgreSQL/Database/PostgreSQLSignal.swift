@@ -3,16 +3,16 @@
     internal import RoostCore
     internal import RoostSystem
 
-    /// The NOTIFY signal of a store on a server, shared by all its openings in a process.
+    /// The NOTIFY signal of a store on a server, shared by all its open instances in a process.
     ///
-    /// It is sent after a commit, in its own transaction: transactions that notify wait for each
-    /// other until they are durable, and commits must not. If a notification is lost, watchers find
-    /// the commit with their next check.
+    /// The signal is sent after a commit, in a separate transaction. Transactions that notify wait
+    /// for each other until they are durable, and commits must not wait like that. If a
+    /// notification is lost, watchers find the commit with their next check.
     final class PostgreSQLSignal: CommitSignal {
         private struct State {
             /// Whether a notification is being sent.
             var isSending = false
-            /// Whether commits followed since it was sent.
+            /// Whether a commit followed the start of the last notification.
             var isDue = false
         }
 
@@ -20,9 +20,13 @@
         private let location: PostgreSQLLocation
         private let settings: PostgreSQLSettings
         private let channel: String
-        /// The lock, whose session sends notifications.
+        /// The lock of the store.
+        ///
+        /// Its session sends the notifications.
         private let lock: PostgreSQLStoreLock
-        /// Whether the profile has notifications; without them, watchers check every second.
+        /// Whether the profile has notifications.
+        ///
+        /// If not, watchers check every second.
         private var notifies: Bool { settings.profile == .postgresql }
         private let state = Mutex(State())
         private let queue = DispatchQueue(label: "roost notifier")
@@ -34,8 +38,8 @@
             (self.location, self.settings, self.lock) = (location, settings, lock)
             let number = UInt64(bitPattern: PostgreSQLTextHash.value("\(location.name) \(uuid)"))
             id = CommitSignalID(device: .max, inode: number)
-            // A channel needs both: a name is unique only in a database, and copies of a store have
-            // its UUID.
+            // A channel needs both: a schema name is unique only in a database, and copies of a
+            // store have the same UUID.
             channel =
                 "roost_" + String(UInt64(bitPattern: PostgreSQLTextHash.value("\(location.schema) \(uuid)")), radix: 16)
         }
@@ -43,10 +47,12 @@
         /// Empty, because the signal is not a file.
         var path: String { "" }
 
-        /// The minimum time between two notifications, which cost a third of a small commit.
+        /// The minimum time between two notifications.
+        ///
+        /// A notification costs a third of a small commit.
         private static let pauseMicroseconds: UInt32 = 10_000
 
-        /// Sends NOTIFY at once, or after a pause if the last one was just sent.
+        /// Sends NOTIFY at once, or after a pause if another NOTIFY was just sent.
         func raise() {
             guard notifies else { return }
             let isFirst = state.withLock { state in
@@ -75,8 +81,8 @@
                 }
             }
             do throws(StoreError) { try notify() } catch {
-                // The session may have ended. Without a new one, watchers find the commit with
-                // their next check.
+                // The session may have ended. If it cannot be renewed, watchers find the commit
+                // with their next check.
                 guard (try? lock.renewIfLost()) != nil else { return }
                 _ = try? notify()
             }
@@ -118,13 +124,15 @@
             let connection = try PostgreSQLConnection(location, settings: settings)
             defer { connection.close() }
             try connection.query("LISTEN \(channel)")
-            // Reports commits between two connections.
+            // Reports commits that took place while no connection was listening.
             body()
             while isWanted() { if try connection.waitForNotification(milliseconds: 200) { body() } }
         }
     }
 
-    /// An observation of a signal, which ends when it is released.
+    /// An observation of a signal.
+    ///
+    /// The observation ends when this object is deallocated.
     final class PostgreSQLObservation: Sendable {}
 
     /// A hash of a text.

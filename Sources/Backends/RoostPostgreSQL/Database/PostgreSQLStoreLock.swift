@@ -6,8 +6,10 @@
 
     /// The lock of an open store, which prevents other programs from removing or renaming it.
     ///
-    /// It is a shared advisory lock on the store's name, which a session holds until it ends. A
-    /// store with the portable profile uses a ``PostgreSQLLease`` instead.
+    /// It is a shared advisory lock on the store's name, which a session holds until the session
+    /// ends.
+    ///
+    /// A store with the portable profile uses a ``PostgreSQLLease`` instead.
     final class PostgreSQLStoreLock: Sendable {
         /// The settings, with the profile of the store.
         let settings: PostgreSQLSettings
@@ -31,7 +33,7 @@
         /// Takes the shared lock of a store.
         ///
         /// - Throws: `busy` if another session removes or renames the store for longer than the
-        ///   timeout; `invalidRequest` for a store with another profile than requested; `notFound`;
+        ///   timeout; `invalidRequest` if the store has another profile than requested; `notFound`;
         ///   `notAStore`.
         static func acquire(_ opening: PostgreSQLOpening) throws(StoreError) -> PostgreSQLStoreLock {
             let (location, settings) = (opening.location, opening.settings)
@@ -69,7 +71,7 @@
             try connection.query("SET lock_timeout = 0")
         }
 
-        /// Returns the number of a schema's lock as an SQL expression.
+        /// Returns an SQL expression for the number of a schema's lock.
         static func key(_ schema: String, connection: PostgreSQLConnection) throws(StoreError) -> String {
             "hashtextextended(\(try connection.literal("roost " + schema)), 0)"
         }
@@ -88,7 +90,7 @@
 
         /// Runs `body` while no other program has the store open.
         ///
-        /// - Throws: `busy` if another program has it open.
+        /// - Throws: `busy` if another program has the store open.
         func withLeaseAlone<Result>(
             _ connection: PostgreSQLConnection, _ body: () throws(StoreError) -> Result
         ) throws(StoreError) -> Result {
@@ -99,7 +101,7 @@
                 try lease.take(alone: false, timeout: .zero, on: connection)
                 return result
             } catch {
-                // If this fails too, the lease ends by itself.
+                // If this fails too, the lease expires.
                 _ = try? lease.take(alone: false, timeout: .zero, on: connection)
                 throw error
             }
@@ -107,7 +109,7 @@
 
         /// Takes the lock again if its session ended, for example after a restart of the server.
         ///
-        /// A lease does not depend on the session, and stays.
+        /// A lease does not depend on the session and remains.
         func renewIfLost() throws(StoreError) {
             try connection.withLock { (connection) throws(StoreError) in
                 guard let known = connection else { return }
@@ -140,8 +142,8 @@
                 try SystemThread.start("roost lease", stackByteCount: 1 << 20) { [weak self] in
                     while isReleased.wait(timeout: .now() + .seconds(PostgreSQLLease.renewalSeconds)) == .timedOut {
                         guard let self else { return }
-                        // A failure, for example during a restart of the server, is retried before
-                        // the lease ends.
+                        // After a failure, for example during a restart of the server, the loop
+                        // retries before the lease ends.
                         guard (try? renew()) == nil, (try? renewIfLost()) != nil else { continue }
                         try? renew()
                     }
@@ -175,7 +177,7 @@
                     try lease.giveBack(on: connection)
                 }
             }
-            // A lease that cannot be released ends by itself.
+            // A lease that cannot be released expires.
             guard (try? giveBack(on: connection)) == nil, !connection.isSound,
                 let other = try? PostgreSQLConnection(location, settings: quickSettings)
             else { return }
@@ -187,7 +189,7 @@
         ///
         /// - Throws: `busy` if one of the stores is open anywhere.
         static func takeAlone(_ schemas: [String], in connection: PostgreSQLConnection) throws(StoreError) {
-            // A session that was just closed ends slightly later on the server.
+            // The server notices the end of a closed session slightly later.
             let deadline = ContinuousClock.now + .milliseconds(500)
             for schema in schemas.sorted() {
                 let sql = "SELECT pg_try_advisory_xact_lock(\(try key(schema, connection: connection)))"

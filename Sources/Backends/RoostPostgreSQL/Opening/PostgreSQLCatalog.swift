@@ -2,7 +2,7 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// Reads the system tables of a database about a schema.
+    /// Reads the database's system tables for a schema.
     enum PostgreSQLCatalog {
         /// The SELECT statement for the size of all tables and indexes of a schema.
         static let byteCount =
@@ -11,10 +11,10 @@
         /// The content of a schema.
         enum Kind: Equatable {
             case missing
-            /// No tables and nothing else.
+            /// No tables and no other objects.
             case empty
             case store
-            /// Only tables that are not a store's.
+            /// Tables, but none of a store.
             case foreign
         }
 
@@ -66,10 +66,10 @@
             return (0..<result.rowCount).compactMap { result.text($0, column: 0) }.filter { location.isTemporary($0) }
         }
 
-        /// Returns whether a store with a temporary name is older than a day and had no commit
+        /// Returns whether a store with a temporary name is older than a day and has had no commit
         /// since.
         static func isOld(_ schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> Bool {
-            // A time far in the future is not a real one, so the store counts as old.
+            // A time far in the future cannot be correct, so that store also counts as old.
             guard abs(PostgreSQLLocation.secondsSinceMaking(schema)) > 86_400 else { return false }
             let keys = "\(try connection.identifier(schema)).\(PostgreSQLCommitKey.table)"
             let age = try connection.query(
@@ -80,7 +80,7 @@
         /// Returns the tables and indexes of a schema as lines: their kinds, and their columns in
         /// order.
         ///
-        /// Two stores of one model give the same lines, whatever the names of their schemas.
+        /// Two stores with one model have equal lines, whatever the names of their schemas.
         static func description(of schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> [String:
             String]
         {

@@ -2,7 +2,9 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// Opens and creates stores, and changes nothing before everything is examined.
+    /// Opens and creates stores.
+    ///
+    /// Changes nothing before all checks have passed.
     struct PostgreSQLOpening {
         let location: PostgreSQLLocation
         let options: StoreOptions
@@ -19,18 +21,18 @@
 
         /// Opens the store.
         func open(type: any PersistentStoreType, place: StoreLocation) throws(StoreError) -> SQLStore {
-            // From here on, no other session can remove or rename the store.
+            // After this, no other session can remove or rename the store.
             let lock = try PostgreSQLStoreLock.acquire(self)
             do throws(StoreError) {
                 let (incarnation, schema) = try lock.withConnection {
                     (connection) throws(StoreError) -> (PostgreSQLIncarnation, SQLSchema) in
-                    // All values are of one state, if the server supports that.
+                    // All values come from one state of the database, if the server supports that.
                     let (uuid, found) =
                         connection.settings.profile == .portable
                         ? try connection.retrying { () throws(StoreError) in try inspect(connection) }
                         : try inspect(connection)
                     if !settings.isReadOnly, !settings.isUnpublished {
-                        // Remaining keys are removed another time.
+                        // If this fails, a later program removes the keys.
                         _ = try? connection.query(PostgreSQLCommitKey.sweep)
                     }
                     let schema = try applyHistoryOptions(found, lock: lock, connection: connection)
@@ -50,11 +52,11 @@
             }
         }
 
-        /// Throws `notFound` or `notAStore` unless the schema is that of a store.
+        /// Throws `notFound` or `notAStore` unless the schema contains a store.
         func requireStore(_ connection: PostgreSQLConnection) throws(StoreError) {
             switch try PostgreSQLCatalog.kind(of: location.schema, on: connection) {
             case .store:
-                // Without this right, names in the schema are not found.
+                // Without this privilege, the names in the schema are not found.
                 let right = try connection.query(
                     "SELECT has_schema_privilege(\(try connection.literal(location.schema)), 'USAGE')")
                 guard right.text(0, column: 0) == "t" else {
@@ -72,10 +74,10 @@
             }
         }
 
-        /// Reads identity and model, and checks that the tables are unchanged.
+        /// Reads the identity and the model, and checks that the tables are unchanged.
         private func inspect(_ connection: PostgreSQLConnection) throws(StoreError) -> (StoreUUID, SQLSchema) {
             try requireStore(connection)
-            // Before the lock was taken, another store could take the name.
+            // Another store may have taken the name before the lock was taken.
             guard try PostgreSQLProfile.found(location.schema, on: connection) == connection.settings.profile else {
                 throw StoreError(.busy, "'\(name)' was just replaced by another program; try again.")
             }
@@ -102,7 +104,7 @@
                 }
                 return (uuid, schema)
             } catch {
-                // The lock prevents a removal or a renaming, so a missing table is damage.
+                // The lock prevents removal and renaming, so a missing table is damage.
                 guard error.code == .storeReplaced else { throw error }
                 throw error.withMessage(
                     "'\(name)' is damaged: a table is missing. Restore it from a backup.", code: .corrupted)
@@ -142,12 +144,12 @@
             }
         }
 
-        /// Turns the history on or off, and changes the table in its own transaction.
+        /// Turns the history on or off, and changes the table in a separate transaction.
         ///
         /// - Parameters:
         ///   - schema: The current schema of the store.
         ///   - connection: A connection with the exclusive lease.
-        ///   - turnOn: Writes the rows that turn it on.
+        ///   - turnOn: Writes the rows that turn the history on.
         /// - Returns: The new schema of the store.
         /// - Throws: `busy` if another program changed the history first.
         private func switchHistoryByParts(
@@ -170,7 +172,7 @@
                 return new
             }
             try connection.transaction { () throws(StoreError) in
-                // First drops a table that a crash has left between two transactions.
+                // A crash between the two transactions may have left a table.
                 try connection.query(drop)
                 try connection.query(table.sql)
                 try PostgreSQLSchemaCheck.comment([table.name], on: connection)
@@ -206,7 +208,8 @@
             }
         }
 
-        /// Returns the requested profile, that of the store to replace, or that of the server.
+        /// Returns the requested profile, the profile of the store to replace, or that of the
+        /// server.
         private func profileForCreating(_ connection: PostgreSQLConnection) throws(StoreError) -> PostgreSQLProfile {
             if let wanted = settings.wantedProfile { return wanted }
             if let found = try PostgreSQLProfile.found(location.publishedSchema, on: connection) { return found }
@@ -214,7 +217,7 @@
         }
 
         /// Creates a store under a temporary name, with separate transactions for tables and rows,
-        /// and renames it.
+        /// and renames the store.
         private func createByParts(_ schema: SQLSchema, connection: PostgreSQLConnection) throws(StoreError) {
             let order = try connection.query("SELECT 'B' < 'a' AND 'a' < 'b' AND 'z' < 'é'")
             guard order.text(0, column: 0) == "t" else {
@@ -232,7 +235,8 @@
                 try building.makeByParts(schema, connection: builder)
                 try PostgreSQLRemoval.replace(location, with: building.location, overwriting: false, on: connection)
             } catch {
-                // The next program that creates a store of this name removes the rest.
+                // If this fails, the next program that creates a store of this name removes the
+                // rest.
                 try? PostgreSQLRemoval.remove(building.location.schema, on: connection)
                 throw error
             }
@@ -285,9 +289,10 @@
 
         /// Removes stores under temporary names that a crash has left beside the new store.
         ///
-        /// A store in use is locked and stays. So does a recent store, which may be renamed soon.
+        /// A store in use is locked and remains. A recent store also remains, because it may be
+        /// renamed soon.
         private func sweep(_ connection: PostgreSQLConnection) {
-            // The next program that creates a store removes the rest.
+            // If this fails, the next program that creates a store removes the rest.
             guard let leftovers = try? PostgreSQLCatalog.temporarySchemas(of: location, on: connection) else { return }
             for schema in leftovers {
                 try? PostgreSQLRemoval.remove(
@@ -298,7 +303,7 @@
     }
 
     extension PostgreSQLConnection {
-        /// Runs `body` in its own transaction.
+        /// Runs `body` in a new transaction.
         func transaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
             try query(
                 "BEGIN ISOLATION LEVEL \(settings.isolation.uppercased()); SET LOCAL lock_timeout = \(settings.lockTimeout)"

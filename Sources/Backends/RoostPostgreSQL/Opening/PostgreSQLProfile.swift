@@ -1,19 +1,19 @@
 #if PostgreSQL
     internal import RoostCore
 
-    /// The abilities of a server that a store relies on.
+    /// The server features that a store uses.
     ///
     /// A store keeps the profile that it was created with. A store with ``portable`` has the table
     /// ``PostgreSQLLease/table``.
     package enum PostgreSQLProfile: String, CaseIterable, Sendable {
         /// All of PostgreSQL: locks by name, locks of rows, DDL in transactions, NOTIFY, COPY.
         case postgresql
-        /// The abilities that distributed databases with PostgreSQL's protocol have too.
+        /// The features that distributed databases with PostgreSQL's protocol also have.
         ///
         /// These are `SERIALIZABLE` transactions that are retried, and INSERT of several rows.
         case portable
 
-        /// Returns the profile of a store, or nil without a store.
+        /// Returns the profile of a store, or nil if the schema has no store.
         static func found(
             _ schema: String, on connection: PostgreSQLConnection
         ) throws(StoreError) -> PostgreSQLProfile? {

@@ -4,11 +4,11 @@
 
     /// Removes and renames stores.
     enum PostgreSQLRemoval {
-        /// Removes a store in its own transaction.
+        /// Removes a store in a separate transaction.
         ///
         /// - Parameters:
         ///   - schema: The schema of the store.
-        ///   - isWanted: Returns whether to remove the store. It is called while no program has it
+        ///   - isWanted: Returns whether to remove the store. Called while no program has the store
         ///     open.
         ///   - connection: A connection to the database.
         /// - Throws: `busy`, `notAStore`.
@@ -28,7 +28,7 @@
         ///   - schemas: The names of the stores.
         ///   - connection: A connection to the database.
         ///   - plan: Examines the stores and returns the changes.
-        /// - Throws: `busy`, and errors of `plan`. After an error nothing is changed.
+        /// - Throws: `busy`, and errors of `plan`. After an error, nothing has changed.
         private static func change(
             _ schemas: [String], on connection: PostgreSQLConnection,
             _ plan: () throws(StoreError) -> PostgreSQLSchemaChange
@@ -50,7 +50,7 @@
             var takenCount = 0
             defer {
                 for (schema, lease) in leases.prefix(takenCount) {
-                    // A lease that cannot be released ends by itself. A dropped store has no lease.
+                    // A lease that cannot be released expires. A dropped store has no lease.
                     if let now = names[schema, default: schema] { try? lease.giveBack(in: now, on: connection) }
                 }
             }
@@ -61,8 +61,8 @@
             }
             let locked = found.filter { $0.value == .postgresql }.map(\.key)
             guard locked.isEmpty, !found.isEmpty else {
-                // One transaction, which sees what others committed before it got the locks.
-                // Without a store there is nothing to lock, so every server is suitable.
+                // One transaction, which sees all commits before its locks. Without a store there
+                // is nothing to lock, so every server is suitable.
                 try connection.use(locked.isEmpty ? .portable : .postgresql)
                 names = try connection.transaction { () throws(StoreError) in
                     if !locked.isEmpty { try PostgreSQLStoreLock.takeAlone(schemas, in: connection) }
@@ -90,10 +90,10 @@
             return found
         }
 
-        /// Returns statements that drop the tables of a store and its schema, which must have
-        /// nothing else.
+        /// Returns statements that drop the tables of a store, and its schema if nothing else is in
+        /// it.
         ///
-        /// If another name is given, the schema has it when the statements run.
+        /// If `name` is given, the schema has that name when the statements run.
         private static func dropping(
             _ schema: String, after name: String? = nil, on connection: PostgreSQLConnection
         ) throws(StoreError) -> PostgreSQLSchemaChange {
@@ -115,8 +115,9 @@
             return change
         }
 
-        /// Returns the tables of a store, by its model, or by their comments if that cannot be
-        /// read.
+        /// Returns the tables of a store, by its model.
+        ///
+        /// If the model cannot be read, finds them by their comments.
         ///
         /// - Throws: `corrupted` if neither identifies the tables.
         private static func ownTables(
@@ -148,14 +149,14 @@
             return marked
         }
 
-        /// Gives a store the name of another store, which it removes, in one transaction.
+        /// Replaces a store by another store, which gets its name, in one transaction.
         ///
         /// The old store is renamed before it is removed. If the database ends a transaction with
-        /// each change of a schema, a crash leaves the old store under the name of a backup.
+        /// each change of a schema, a crash leaves the old store under a backup name.
         ///
         /// - Parameters:
-        ///   - destination: The location with the name.
-        ///   - source: The store that takes the name.
+        ///   - destination: The location of the replaced store.
+        ///   - source: The store that gets its name.
         ///   - expected: The generation that the replaced store must have, and its new name; nil
         ///     for any generation.
         ///   - overwriting: Whether an existing store may be replaced.
@@ -196,8 +197,8 @@
             }
         }
 
-        /// Throws `busy` unless a store has a generation, and prevents other transactions from
-        /// changing it.
+        /// Throws `busy` unless a store has the given generation, and prevents other transactions
+        /// from changing the store.
         private static func require(
             _ generation: Generation, of location: PostgreSQLLocation, in connection: PostgreSQLConnection
         ) throws(StoreError) {
@@ -227,7 +228,7 @@
         }
 
         private var statements: [Statement] = []
-        /// The new names of schemas by their old ones; nil for schemas that are dropped.
+        /// The new names of schemas by their old names; nil for schemas that are dropped.
         private(set) var names: [String: String?] = [:]
 
         /// Adds the renaming of a schema.
@@ -245,7 +246,7 @@
             statements.append(.drop(sql, schema: schema))
         }
 
-        /// Adds statements after the others.
+        /// Appends the statements of another change.
         mutating func add(_ other: PostgreSQLSchemaChange) {
             statements += other.statements
             names.merge(other.names) { $1 }
@@ -253,15 +254,16 @@
 
         /// Runs the statements in a transaction of the caller.
         ///
-        /// - Throws: `notAStore` if a dropped schema has other objects, or others use its tables.
+        /// - Throws: `notAStore` if a dropped schema has other objects, or other objects use its
+        ///   tables.
         func run(on connection: PostgreSQLConnection) throws(StoreError) {
             for statement in statements {
                 switch statement {
                 case .rename(let sql):
                     do throws(StoreError) { try connection.query(sql, what: "Renaming") } catch {
                         switch (error.underlying as? PostgreSQLError)?.state {
-                        // Another program used the name just now. The unique index of the system
-                        // table reports it too.
+                        // Another program just took the name. The unique index of the system table
+                        // also reports this.
                         case "42P06", "23505":
                             throw error.withMessage(
                                 "A schema of '\(connection.name)' exists already; choose another name.",

@@ -4,23 +4,24 @@
 
     /// Checks that the tables and indexes of a store are unchanged.
     ///
-    /// The comment of the schema has their hash. It does not include tables and indexes that are
-    /// not Roost's, so other programs can add some.
+    /// The schema's comment contains their hash.
+    ///
+    /// The hash excludes tables and indexes that are not Roost's, so other programs can add some.
     enum PostgreSQLSchemaCheck {
-        /// The additional tables beside those of the SQL engine, if they exist.
+        /// The tables that a store may have in addition to those of the SQL engine.
         static let furtherTables = [PostgreSQLCommitKey.table, PostgreSQLLease.table]
         /// The comment of each table.
         static let tableComment = "A table of a Roost store"
         private static let prefix = "Roost store; do not change its tables. "
 
-        /// Records the tables and indexes in the transaction that created them.
+        /// Records the hash of the tables and indexes in the transaction that created them.
         static func record(
             _ schema: SQLSchema, location: PostgreSQLLocation, on connection: PostgreSQLConnection
         ) throws(StoreError) {
             try comment(
                 schema.items.filter { !$0.isIndex }.map(\.name) + own(connection.settings.profile), on: connection)
-            // The description would be read in the transaction that creates the tables, and differs
-            // between databases.
+            // In the portable profile, no hash is recorded: the description would be read in the
+            // transaction that creates the tables, and differs between databases.
             guard connection.settings.profile == .postgresql else { return }
             let number = number(of: try lines(schema, location: location, on: connection).found)
             try connection.query(
@@ -28,7 +29,7 @@
             )
         }
 
-        /// Marks tables as those of a store.
+        /// Marks tables as tables of a store, by a comment.
         static func comment(_ tables: [String], on connection: PostgreSQLConnection) throws(StoreError) {
             let comment = try connection.literal(tableComment)
             let comments = tables.map { "COMMENT ON TABLE \(PostgreSQLDialect().quote($0)) IS \(comment)" }

@@ -1,16 +1,16 @@
 #if PostgreSQL
     internal import RoostCore
 
-    /// The options of the store type `postgresql`, read and checked.
+    /// The checked options of the store type `postgresql`.
     struct PostgreSQLSettings: Sendable {
         /// The maximum time to wait for a connection.
         var connectTimeout: Duration = .seconds(15)
         /// The maximum time to wait for an answer of the server.
         var responseTimeout: Duration = .seconds(600)
-        /// The maximum number of connections of an open store for reading, and for writing.
+        /// The maximum numbers of connections of an open store, for reading and for writing.
         var readerCount = 50
         var writerCount = 16
-        /// The requested profile; nil for that of the store or its server.
+        /// The requested profile; nil for the profile of the store or its server.
         let wantedProfile: PostgreSQLProfile?
         /// The profile of the store.
         var profile: PostgreSQLProfile
@@ -37,7 +37,9 @@
             ),
         ]
 
-        /// Reads the options; throws `invalidRequest` for an unknown name or an invalid value.
+        /// Reads the options.
+        ///
+        /// Throws `invalidRequest` for an unknown name or an invalid value.
         init(_ options: StoreOptions) throws(StoreError) {
             timeoutSeconds = options.timeoutSeconds
             isReadOnly = options.isReadOnly
@@ -56,16 +58,18 @@
             profile = wantedProfile ?? .postgresql
         }
 
-        /// The maximum time to wait for other programs.
+        /// The maximum time to wait for locks of other programs.
         var timeout: Duration { .seconds(max(0.001, min(timeoutSeconds, 1e9))) }
 
-        /// The maximum time in milliseconds, for the server, where 0 would mean no limit.
+        /// The maximum time to wait in milliseconds.
+        ///
+        /// At least 1, because 0 means no limit for the server.
         var lockTimeout: Int { Int(max(1, min(timeoutSeconds * 1000, 2e9)).rounded(.up)) }
 
-        /// The isolation of transactions that write.
+        /// The isolation level of transactions that write.
         var isolation: String { profile == .portable ? "serializable" : "read committed" }
 
-        /// Throws `invalidRequest` if a store has another profile than requested.
+        /// Throws `invalidRequest` if a store's profile is not the requested one.
         func requireProfile(_ found: PostgreSQLProfile, of location: PostgreSQLLocation) throws(StoreError) {
             guard let wantedProfile, wantedProfile != found else { return }
             throw StoreError(

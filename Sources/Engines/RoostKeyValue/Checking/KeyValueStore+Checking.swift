@@ -1,8 +1,8 @@
 public import RoostCore
 
 extension KeyValueStore {
-    /// Examines the storage's structure, every record's bytes, every entry against the records and
-    /// back, and the recorded tally.
+    /// Examines the storage's structure, the bytes of each record, the match between entries and
+    /// records, and the recorded tally.
     ///
     /// - Complexity: O(*n* log *n*) in records, links and entries; constant memory.
     public func examineIntegrity() throws(StoreError) -> [StoreFinding] {
@@ -17,9 +17,11 @@ extension KeyValueStore {
     }
 }
 
-/// One examination of a store's spaces.
+/// An examination of a store's spaces.
 final class StoreCheck {
-    /// The findings of one kind that are listed; of the rest only the number is.
+    /// The maximum number of listed findings of one kind.
+    ///
+    /// Further findings are only counted.
     private static let maximumCount = 50
 
     private let plan: StorePlan
@@ -27,7 +29,7 @@ final class StoreCheck {
     private(set) var findings: [StoreFinding] = []
     private var counts: [String: Int] = [:]
     private var tally: StoreTally
-    /// The number of entries that each space must have according to the records.
+    /// The number of entries in each space that the records require.
     private var expected: [KeySpace: Int] = [:]
     private var highestKeys: [Int: Int64] = [:]
 
@@ -55,7 +57,7 @@ final class StoreCheck {
         if counts[kind, default: 0] <= Self.maximumCount { findings.append(StoreFinding(.damage, message: message())) }
     }
 
-    // MARK: Records and what follows from them
+    // MARK: Records and their entries
 
     private func checkRecords() throws(StoreError) {
         let cursor = try reader.cursor(in: .records)
@@ -104,9 +106,10 @@ final class StoreCheck {
         }
     }
 
-    /// Looks for entries that no record has.
+    /// Finds entries that belong to no record.
     ///
-    /// Every record's entries were looked up before, so counting is enough to know.
+    /// All entries of the records were looked up before, so equal counts prove that no others
+    /// exist.
     private func checkEntries(_ space: KeySpace) throws(StoreError) {
         let cursor = try reader.cursor(in: space)
         var count = 0
@@ -124,7 +127,7 @@ final class StoreCheck {
         }
     }
 
-    /// Whether the record that an entry names has it.
+    /// Whether an entry belongs to the record that it refers to.
     private func isBacked(_ key: StorageKey, value: [UInt8], space: KeySpace) throws(StoreError) -> Bool {
         let named =
             switch space {
@@ -140,14 +143,14 @@ final class StoreCheck {
                 isFound = RecordEntries.all(of: record, plan: plan).contains { $0.space == space && $0.key == key }
             }
         } catch {
-            // The check reported the damaged record already; its entries are unknown.
+            // The check has already reported the damaged record. Its entries are unknown.
             guard error.code == .corrupted else { throw error }
             return true
         }
         return isFound && RecordEntries.value(in: space, object: object) == value
     }
 
-    /// The hierarchy of the objects an entry can name.
+    /// Returns the root entity of the objects that an entry can refer to.
     private func root(_ key: StorageKey, space: KeySpace) -> Int? {
         guard let number = key.number else { return nil }
         let entity: Int?

@@ -2,9 +2,10 @@ internal import RoostCore
 
 /// Writes a prepared change inside one write transaction.
 ///
-/// ``ConflictDetection`` compares versions and requirements with the store on the way. The first
-/// kind of problem throws, with all its cases: versions, keys, unique values, ends of links. The
-/// transaction is then rolled back.
+/// ``ConflictDetection`` compares versions and requirements with the store during the write.
+///
+/// The first kind of problem throws an error with all its cases, in this order: versions, keys,
+/// unique values, ends of links. The transaction is then rolled back.
 struct ChangeApplication {
     private let change: PreparedChange
     private let plan: StorePlan
@@ -14,17 +15,20 @@ struct ChangeApplication {
     private var tally: StoreTally
     private var hasChanged = false
     private var conflicts = ChangeConflicts()
-    /// Objects that stay and refer to deleted ones, where the change set asks for them.
+    /// Remaining objects that refer to deleted objects, if the change set denies such deletes.
     private var denials = DeleteDenials()
-    /// Entries to remove, of one object.
+    /// The entries of one object to remove.
     private var gone = EntryArena()
-    /// Entries to put once all removals are done: one object may take over what another gives up.
+    /// The entries to write after all removals.
+    ///
+    /// One object may take the value of another object.
     private var pending = EntryArena()
-    /// The unique values among them.
+    /// The unique values to write after all removals.
     private var claims = UniquenessClaims()
-    /// Memory that is used again for each record.
+    /// Reusable memory for a record.
     private var scratch: [UInt8] = []
-    /// The settings of the history and what records the changes; nil if the store records none.
+    /// The settings of the history and the recorder of the changes; nil if the store records no
+    /// history.
     private var history: (settings: [UInt8], recorder: HistoryRecorder)?
 
     init(
@@ -45,14 +49,14 @@ struct ChangeApplication {
         )
     }
 
-    /// Writes everything.
+    /// Writes all changes.
     ///
-    /// - Returns: The generations before and after it.
+    /// - Returns: The generations before and after the change.
     mutating func run() throws(StoreError) -> (previous: Generation, now: Generation) {
         let previous = tally.generation
         let unchanged = try requirements.unchangedConflicts()
         try writeUpdates()
-        // Before the deletes: a link that the change set removes does not deny a delete.
+        // This precedes the deletes: a link that the change set removes does not deny a delete.
         if conflicts.isEmpty {
             for batch in change.removedLinks {
                 for link in batch.links { try remove(link, relationship: batch.relationship) }
@@ -106,7 +110,7 @@ struct ChangeApplication {
             tally.entities[item.entity].remove(old.storedContentHash)
             tally.entities[item.entity].add(new.storedContentHash)
             history?.recorder.update(old, to: new)
-            // Most updates do not change a value of an index.
+            // Most updates change no indexed value.
             if !RecordEntries.agree(old, right: new, plan: plan) { exchangeEntries(old, new) }
         }
         guard isWritten else { return }
@@ -117,14 +121,14 @@ struct ChangeApplication {
         }
     }
 
-    /// Notes which entries of one object go and which come.
+    /// Collects the entries of one object to remove and to write.
     private mutating func exchangeEntries(_ old: RecordReader, _ new: RecordReader) {
         let (oldEntries, newEntries) = (RecordEntries.all(of: old, plan: plan), RecordEntries.all(of: new, plan: plan))
         for entry in oldEntries where !newEntries.contains(entry) { gone.append(entry.key, .none, in: entry.space) }
         for entry in newEntries where !oldEntries.contains(entry) { note(entry.space, key: entry.key, record: new) }
     }
 
-    /// Notes an entry that comes.
+    /// Collects an entry to write.
     private mutating func note(_ space: KeySpace, key: StorageKey, record: RecordReader) {
         if space == .unique {
             claims.append(key, entity: record.entityNumber, object: record.key)
@@ -183,8 +187,9 @@ struct ChangeApplication {
         }
     }
 
-    /// Calls `body` with the key of a record and its bytes at a version; they are copied only where
-    /// they are at another one.
+    /// Calls `body` with the key and the bytes of a record at the given version.
+    ///
+    /// The bytes are copied only if the record has another version.
     private mutating func put<Result>(
         _ record: RecordReader, version: UInt32, place: ObjectPlace,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Result
@@ -206,7 +211,7 @@ struct ChangeApplication {
 
     // MARK: Links
 
-    /// Removes every link that begins or ends at a deleted object.
+    /// Removes all links from and to a deleted object.
     private mutating func removeLinks(of item: PreparedChange.Item) throws(StoreError) {
         let entity = plan.entities[item.entity]
         for relationship in entity.linksAsSource { try removeLinks(of: item, number: relationship, space: .links) }
@@ -231,13 +236,15 @@ struct ChangeApplication {
         }
     }
 
-    /// Notes the other end of a link of a deleted object, if that end stays and refers to it.
+    /// Records the other end of a deleted object's link, if that object remains and refers to the
+    /// deleted object.
     private mutating func deny(
         _ item: PreparedChange.Item, link: Link, number: Int, space: KeySpace
     ) throws(StoreError) {
         let owner = model.relationships[number]
         let isSource = space == .links
-        // The source refers by the relationship itself, the target by the inverse, if any.
+        // The source refers by the relationship itself, the target by the inverse relationship, if
+        // any.
         guard let back = isSource ? owner.inverse : number else { return }
         let (entity, key) = isSource ? (owner.destination, link.target) : (owner.source, link.source)
         let place = ObjectPlace(root: model.entities[entity].root, key: key)

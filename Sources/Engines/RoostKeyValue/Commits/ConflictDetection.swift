@@ -2,8 +2,10 @@ internal import RoostCore
 
 /// Compares the requirements of a change set with a store: the optimistic detection of conflicts.
 ///
-/// A change names the version at which it read each object. An object that has another version, or
-/// does not exist, is a conflict. The SQL engine compares in SQLCommit+ConflictDetection.swift.
+/// A change has the version of each object that its caller read.
+///
+/// An object is a conflict if it has another version or does not exist. In the SQL engine,
+/// SQLCommit+ConflictDetection.swift does this.
 struct ConflictDetection {
     let change: PreparedChange
     let reader: any KeyValueReader
@@ -18,7 +20,7 @@ struct ConflictDetection {
     ///   - version: The version that the change is based on.
     ///   - rank: The place of the object in the change set; see ``ChangeConflicts``.
     ///   - conflicts: Receives the conflict.
-    /// - Returns: The record at that version; nil after a conflict.
+    /// - Returns: The record at the given version; nil after a conflict.
     @inline(__always)
     func record(
         _ stored: RecordReader?, of item: PreparedChange.Item, at version: UInt32, rank: Int,
@@ -29,7 +31,7 @@ struct ConflictDetection {
         return nil
     }
 
-    /// Finds the objects that must not have changed, and did.
+    /// Finds objects that changed although the change set requires them unchanged.
     func unchangedConflicts() throws(StoreError) -> ChangeConflicts {
         var conflicts = ChangeConflicts()
         for item in change.unchanged {
@@ -42,7 +44,7 @@ struct ConflictDetection {
         return conflicts
     }
 
-    /// Throws code `conflict` if a place was taken after the last one that was read.
+    /// Throws `conflict` if a place was taken after the last place that the caller read.
     func requireLastPlaces() throws(StoreError) {
         for last in change.lastPlaces {
             var spaces: [(space: KeySpace, number: Int)] = []
@@ -67,10 +69,9 @@ struct ConflictDetection {
         }
     }
 
-    /// Throws code `objectNotFound` if an object that must exist, or the end of a link that is
-    /// added, does not exist.
+    /// Throws `objectNotFound` if a required object, or an end of an added link, does not exist.
     ///
-    /// The records of the change are written and deleted already.
+    /// Call this after the records of the change are written and deleted.
     func requireObjects() throws(StoreError) {
         var missing = MissingObjects()
         for item in change.existing {
@@ -100,7 +101,7 @@ struct ConflictDetection {
 
     /// Finds the to-one references to objects that the change deletes.
     ///
-    /// The records of the change are written and deleted already, with their entries.
+    /// Call this after the records of the change and their entries are written and deleted.
     func findReferences(_ denials: inout DeleteDenials) throws(StoreError) {
         var known: (entity: Int, relationships: [ManagedObjectModel.Relationship])?
         for item in change.deletes {
@@ -120,7 +121,7 @@ struct ConflictDetection {
         }
     }
 
-    /// Returns the ID of an object by its own entity; nil if it does not exist.
+    /// Returns the ID of an object with the object's own entity; nil if the object does not exist.
     func id(_ key: Int64, in entity: Int) throws(StoreError) -> ObjectID? {
         let root = model.entities[entity].root
         let found = try reader.entityNumber(of: key, root: root, model: model)

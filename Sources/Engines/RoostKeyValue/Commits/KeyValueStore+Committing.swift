@@ -3,9 +3,11 @@ public import RoostCore
 extension KeyValueStore {
     /// Writes a change set, all or nothing; see ``PersistentStore/commit(_:)``.
     ///
-    /// The change set is compared with the store while it is written, in one transaction that is
-    /// rolled back after an error. A change set that changes nothing, such as the removal of a link
-    /// that does not exist, leaves the generation as it is.
+    /// The change set is compared with the store during the write, in one transaction that is
+    /// rolled back after an error.
+    ///
+    /// A change set without effect, such as the removal of a link that does not exist, does not
+    /// change the generation.
     public func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         try requireWritable()
         let change = try PreparedChange(changes, model: model, location: location)

@@ -1,11 +1,11 @@
 public import RoostCore
 
-/// Keys that are set aside durably and not yet handed out.
+/// Keys that are durably reserved and not yet given to callers.
 struct KeyBlock: Sendable {
-    /// The next key to hand out, and the first that is not set aside.
+    /// The next key to give to a caller, and the first key after the block.
     var next: Int64
     var limit: Int64
-    /// The number of keys to set aside next time.
+    /// The number of keys to reserve next time.
     var size: Int64 = KeyBlock.smallestSize
 
     static let smallestSize: Int64 = 64
@@ -21,13 +21,13 @@ struct KeyBlock: Sendable {
 }
 
 extension KeyValueStore {
-    /// Sets keys aside for new objects of the hierarchy that `entity` belongs to; no other caller,
-    /// in any process, gets them again.
+    /// Reserves keys for new objects in the hierarchy of `entity`, which no other caller in any
+    /// process gets.
     ///
-    /// The store records blocks of 64 to 4096 keys as used and gives keys out from memory, so most
-    /// calls write nothing. ``close()`` returns the rest of a block; a crash leaves a gap.
-    /// - Throws: `unknownEntity`; `invalidRequest` when `count` is below 1; `limitExceeded` when
-    ///   the keys run out; `busy`.
+    /// The store records blocks of 64 to 4096 keys as used and takes keys from memory, so most
+    /// calls write nothing. ``close()`` returns the rest of a block. A crash leaves a gap.
+    /// - Throws: `unknownEntity`; `invalidRequest` if `count` is below 1; `limitExceeded` if the
+    ///   keys are exhausted; `busy`.
     public func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
         try requireWritable()
         let root = try model.requireEntity(entity).root
@@ -46,9 +46,9 @@ extension KeyValueStore {
         block.size = min(size * 4, KeyBlock.largestSize)
         return state.withLock { [block] state in
             var block = block
-            // A larger block that another thread set aside meanwhile is kept; the rest of this one
-            // becomes a gap. A block that starts where the old one ends, as it does without other
-            // programs, includes the rest of the old one.
+            // Another thread may have reserved a block with higher keys meanwhile. Then that block
+            // remains, and the rest of this block becomes a gap. If no other program reserved keys,
+            // this block starts at the end of the old block and includes the rest of that block.
             if let old = state.blocks[root], old.limit == block.next { block.next = old.next }
             let first = block.next
             block.next += wanted
@@ -57,13 +57,13 @@ extension KeyValueStore {
         }
     }
 
-    /// Records that at least `least` and at best `best` more keys are used.
+    /// Records between `least` and `best` further keys as used.
     private func setAside(_ least: Int64, atBest best: Int64, root: Int, entity: EntityName) throws(StoreError)
         -> KeyBlock
     {
         try write { (writer) throws(StoreError) in
             let last = try MetaSpace.readLastKey(root: root, reader: writer)
-            // `Int64.max` is never given out, so that the end of each range is an `Int64` too.
+            // `Int64.max` is never used as a key, so that the end of each range is also an `Int64`.
             let left = Int64.max - 1 - last
             guard left >= least else {
                 throw StoreError(.limitExceeded, "The hierarchy of entity '\(entity)' has no \(least) keys left.")
@@ -74,10 +74,10 @@ extension KeyValueStore {
         }
     }
 
-    /// Notes the highest keys that were used, so that no key up to them is handed out later.
+    /// Records the highest used keys, so that callers get only higher keys.
     ///
-    /// The used keys need not be reserved ones. A block skips its keys up to the highest used key,
-    /// since keys below that may be used too.
+    /// The used keys need not be reserved. A block skips all keys up to the highest used key,
+    /// because lower keys may also be used.
     func noteUsedKeys(_ highest: [(root: Int, key: Int64)]) {
         state.withLock { state in
             for (root, key) in highest {
@@ -87,10 +87,9 @@ extension KeyValueStore {
         }
     }
 
-    /// Gives back keys that were set aside and not handed out, unless more were set aside since.
+    /// Returns unused keys to the store, unless more keys were reserved since.
     ///
-    /// Unused keys are only gaps, so nothing is lost if a store that cannot be written now keeps
-    /// its mark.
+    /// Unused keys are only gaps, so an error has no consequence.
     func returnKeys(_ blocks: [Int: KeyBlock]) {
         let unused = blocks.filter { $0.value.remaining > 0 }.sorted { $0.key < $1.key }
         guard !isReadOnly, !unused.isEmpty else { return }
@@ -98,7 +97,7 @@ extension KeyValueStore {
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for (root, block) in unused
                 where try MetaSpace.readLastKey(root: root, reader: writer) == block.limit - 1 {
-                    // Another program may have inserted an object under a key of its own choice.
+                    // Another program may have inserted an object with a key of its own choice.
                     let cursor = try writer.cursor(in: .records)
                     if try cursor.seek(to: StorageKey(record: block.next, root: root)), cursor.key.keyNumber == root {
                         continue

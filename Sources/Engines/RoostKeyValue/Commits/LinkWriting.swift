@@ -9,7 +9,7 @@ enum LinkKeys {
         return (key, inverseKey)
     }
 
-    /// Makes the key of a link, as seen from its source.
+    /// Creates the key of a link in the order of its source.
     static func fill(_ key: inout StorageKey, link: Link, relationship: Int) {
         key.start(ShortKey(relationship, from: link.source, place: link.order, to: link.target))
     }
@@ -38,7 +38,7 @@ extension KeyValueWriter {
         tally.relationships[relationship].add(RecordHash.link(link, of: relationship))
     }
 
-    /// Removes an existing link with exactly these places.
+    /// Removes an existing link with exactly the given places.
     func removeStoredLink(
         _ link: Link, relationship: Int, model: ManagedObjectModel, tally: inout StoreTally
     ) throws(StoreError) {
@@ -54,8 +54,8 @@ extension KeyValueWriter {
 
     /// Returns the stored link between the same objects, with its places, or nil.
     ///
-    /// An end without order has place 0, which makes the key known. Only if both ends are ordered
-    /// are the links of the source searched.
+    /// An end without order has place 0, so the key is known. If both ends are ordered, the method
+    /// searches the links of the source.
     func storedLink(_ link: Link, number: Int, model: ManagedObjectModel) throws(StoreError) -> Link? {
         let relationship = model.relationships[number]
         let unplaced = LinkKeys.keys(Link(link.source, link.target), relationship: number)

@@ -8,10 +8,10 @@ extension StorePlan {
             existing: existing)
     }
 
-    /// The keys of the stored objects that have these unique values; more than one only in a
-    /// damaged store.
+    /// Returns the keys of the stored objects with the given unique values; more than one key only
+    /// in a damaged store.
     ///
-    /// Where the values are shortened in the key, the records decide.
+    /// If the key has shortened values, the method compares the records.
     func holders(
         constraint: Int, values: [UInt8], reader: any KeyValueReader
     ) throws(StoreError) -> [Int64] {
@@ -44,8 +44,8 @@ extension StorePlan {
         return found
     }
 
-    /// The object in the entry of unique values that are in its key as a whole; nil without an
-    /// entry.
+    /// Returns the object of a key that contains whole unique values; nil if the key does not
+    /// exist.
     func holder(_ key: UnsafeRawBufferPointer, reader: any KeyValueReader) throws(StoreError) -> Int64? {
         var holder: Int64?
         try reader.withValue(of: key, in: .unique) { (value) throws(StoreError) in

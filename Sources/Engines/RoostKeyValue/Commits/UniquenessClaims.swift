@@ -1,8 +1,10 @@
 internal import RoostCore
 
-/// Unique values that a change gives to objects, compared with the store's when they are put.
+/// Unique values that a change gives to objects.
 ///
-/// The SQL engine compares in SQLCommit+Uniqueness.swift.
+/// They are compared with the store during the write.
+///
+/// In the SQL engine, SQLCommit+Uniqueness.swift does this.
 struct UniquenessClaims {
     /// An object that has unique values.
     private struct Claim {
@@ -11,22 +13,22 @@ struct UniquenessClaims {
     }
 
     private var claims: [Claim] = []
-    /// Their keys, in the same order: of two objects of one change that claim the same values, the
-    /// first has them.
+    /// The keys of the claims, in the same order.
+    ///
+    /// If two objects of a change claim the same values, the first object gets them.
     private var keys = EntryArena()
 
-    /// Notes that an object has the values that `key` in the space `unique` stands for.
+    /// Adds a claim of an object to the values of `key` in the space `unique`.
     mutating func append(_ key: StorageKey, entity: Int, object: Int64) {
         claims.append(Claim(entity: entity, object: object))
         keys.append(key, .none, in: .unique)
     }
 
-    /// Puts all of them.
+    /// Writes all claims.
     ///
-    /// Call it after the records are written and the values that the change takes from other
-    /// objects are removed.
+    /// Call this after the records are written and the values of other objects are removed.
     ///
-    /// - Throws: `constraintViolations` with every claim to values of another object.
+    /// - Throws: `constraintViolations` with all claims to values of another object.
     func put(_ writer: any KeyValueWriter, plan: StorePlan) throws(StoreError) {
         var violations: [ConstraintViolation] = []
         var index = 0
@@ -50,9 +52,9 @@ struct UniquenessClaims {
         if !violations.isEmpty { throw .constraintViolations(violations) }
     }
 
-    /// Puts one claim.
+    /// Writes one claim.
     ///
-    /// Returns the object that has the values already; nil if none has.
+    /// Returns the object that already has the values; nil if no object has them.
     private static func put(
         _ key: UnsafeRawBufferPointer, claim: Claim, writer: any KeyValueWriter, plan: StorePlan
     ) throws(StoreError) -> Int64? {
@@ -60,7 +62,7 @@ struct UniquenessClaims {
             return try writer.insert(key, number: claim.object, in: .unique)
                 ? nil : try plan.holder(key, reader: writer)
         }
-        // The key is shortened, so only the records show whether the values are the same.
+        // The key is shortened, so the records must be compared.
         var holder: Int64?
         let root = plan.entities[claim.entity].root
         try writer.withRecord(claim.object, root: root, model: plan.model) { (record) throws(StoreError) in

@@ -1,26 +1,26 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// Finds the best way to the objects that can meet a request's predicate.
+/// Finds the best access to the objects that can match a request's predicate.
 ///
-/// It looks at the predicate and the model, and at numbers of objects, but not at objects. Its
-/// choice affects how fast an answer comes, never the answer. The request must have been compiled
-/// before (``RecordFilter``), so that names, types and nesting are right.
+/// The planner reads the predicate, the model and object counts, but no objects. Its choice affects
+/// the speed of a fetch, never its result. The request must be compiled first (``RecordFilter``),
+/// so that names, types and nesting are valid.
 struct FetchPlanner {
     let entity: ManagedObjectModel.Entity
-    /// Whether objects of subentities are asked for.
+    /// Whether the request includes objects of subentities.
     let includesSubentities: Bool
-    /// The source of object counts, which are read only when a choice depends on them.
+    /// The snapshot, for object counts, which are read only if a choice depends on them.
     private let snapshot: KeyValueSnapshot
     /// The number of relationships between the requested entity and the entity of this request.
     private let hopCount: Int
 
-    /// The number of relationships after which no access through further ones is tried.
+    /// The number of relationships after which the planner tries no further relationship.
     private static let maximumHopCount = 8
-    /// The maximum number of ranges of one index to look up.
+    /// The maximum number of ranges of an index to look up.
     private static let maximumRangeCount = 100_000
 
-    /// A planner of requests for objects of an entity.
+    /// Creates a planner of requests for objects of an entity.
     init(
         _ entity: ManagedObjectModel.Entity, includesSubentities: Bool, in snapshot: KeyValueSnapshot, hopCount: Int = 0
     ) {
@@ -35,8 +35,8 @@ struct FetchPlanner {
 
     /// Returns the best plan for a request.
     ///
-    /// Without conditions, an index is read only to sort for a limit. With conditions that no index
-    /// covers it might have to be read to its end, which takes much longer than reading all
+    /// Without conditions, an index is used only to sort for a limit. With conditions that no index
+    /// covers, the fetch might read the index to its end. That takes much longer than reading all
     /// objects.
     func planned(_ checked: CheckedFetchRequest) throws(StoreError) -> PlannedFetch {
         let request = checked.request
@@ -59,7 +59,7 @@ struct FetchPlanner {
         return PlannedFetch(entity: entity, request: checked, conjuncts: conjuncts, choice: choice, order: order)
     }
 
-    /// Returns the best access for conditions that must all be met; nil when all objects must be
+    /// Returns the best access for conditions that must all be true; nil if all objects must be
     /// read.
     func choice(_ conjuncts: [FetchRequest.Predicate]) throws(StoreError) -> AccessChoice? {
         var best: AccessChoice?
@@ -116,17 +116,18 @@ struct FetchPlanner {
         AccessChoice(access: .nothing, rank: AccessRank(kind: .nothing), decided: [position], isCountable: true)
     }
 
-    /// Whether every object of an entity and its subentities is asked for.
+    /// Whether the request includes all objects of an entity and its subentities.
     private func isWhole(_ number: Int) -> Bool {
         number == entity.number && (includesSubentities || !entity.hasSubentities)
     }
 
     // MARK: OR
 
-    /// Returns an access to the objects for which any member is true: the union of one for each.
+    /// Returns an access to the objects for which at least one member is true: the union of the
+    /// members' accesses.
     ///
-    /// Conditions of several members on the objects of one relationship become one request for
-    /// those objects.
+    /// If several members have conditions on objects of the same relationship, one request finds
+    /// these objects.
     private func union(_ members: [FetchRequest.Predicate], position: Int) throws(StoreError) -> AccessChoice? {
         var related: [Int: [RelatedCondition]] = [:]
         var choices: [(choice: AccessChoice, conjunctCount: Int)] = []
@@ -152,7 +153,7 @@ struct FetchPlanner {
         // of the entity itself.
         guard choices.count(where: { $0.choice.rank.kind == .scanOfOthers }) <= 1 else { return nil }
         var worst = choices.map(\.choice.rank).max() ?? AccessRank(kind: .nothing)
-        // Two members with a unique value each can find two objects.
+        // Two members with one unique value each can find two objects.
         if choices.count > 1 { worst = max(worst, AccessRank(kind: .several, detail: choices.count)) }
         return AccessChoice(
             access: .union(choices.map(\.choice.access)), rank: worst,
@@ -162,20 +163,21 @@ struct FetchPlanner {
 
     // MARK: The object's own properties
 
-    /// The combined condition of comparisons on one property.
+    /// The combined condition of several comparisons of one property.
     private struct IndexedCondition {
         var condition: FieldCondition
-        /// The conjuncts that say it.
+        /// The positions of the conjuncts with these comparisons.
         var positions: Set<Int>
 
-        /// Adds what another conjunct says of the same property.
+        /// Adds the condition of another conjunct on the same property.
         mutating func add(_ other: FieldCondition, position: Int) {
             if !positions.isEmpty { condition = condition.intersection(other) }
             positions.insert(position)
         }
     }
 
-    /// The object's own property that a comparison is about, as a whole; nil for anything else.
+    /// Returns the object's own property that a comparison compares unmodified; nil for other
+    /// comparisons.
     private func field(_ comparison: FetchRequest.Comparison) -> RecordLayout.Field? {
         guard comparison.modifier == .direct, comparison.comparesBytes, case .keyPath(let path) = comparison.left else {
             return nil
@@ -183,7 +185,7 @@ struct FetchPlanner {
         return entity.layout.field(path.count == 1 ? path[0] : path.joined(separator: "."))
     }
 
-    /// Whether an index or a constraint has the property.
+    /// Whether an index or a constraint contains the property.
     private func isIndexed(_ field: RecordLayout.Field) -> Bool {
         let plan = plan.entities[entity.number]
         return plan.indexes.contains { $0.fields.contains { $0.index == field.index } }
@@ -206,7 +208,7 @@ struct FetchPlanner {
             decided: [position], isCountable: isWhole(model.relationships[number].source))
     }
 
-    /// The keys that `SELF == …` and `SELF IN …` name; nil for other comparisons.
+    /// Returns the keys in `SELF == …` or `SELF IN …`; nil for other comparisons.
     private func wantedKeys(_ comparison: FetchRequest.Comparison) -> [Int64]? {
         guard comparison.modifier == .direct, comparison.operator == .equal || comparison.operator == .isIn,
             let values = comparison.constants
@@ -219,7 +221,7 @@ struct FetchPlanner {
         return keys(values, root: entity.root)
     }
 
-    /// The keys of the objects of one hierarchy, ascending.
+    /// Returns the keys of the objects of one hierarchy in ascending order.
     private func keys(_ values: [Value], root: Int) -> [Int64] {
         var keys: [Int64] = []
         for case .objectID(let id) in values where id.key > 0 && model.entity(id.entity)?.root == root {
@@ -234,7 +236,7 @@ struct FetchPlanner {
         var best: AccessChoice?
         let plan = plan.entities[entity.number]
         for values in plan.constraints {
-            // An object with a null in one of the properties has no entry.
+            // An object with null in one of the properties has no entry.
             guard values.fields.allSatisfy({ conditions[$0.name]?.condition.excludesNull ?? false }) else { continue }
             best = .better(best, entries(of: values, space: .unique, conditions: conditions))
         }
@@ -244,11 +246,11 @@ struct FetchPlanner {
         return best
     }
 
-    /// Returns an access to the entries that meet conditions on an index's properties; nil without
+    /// Returns an access to the entries that match conditions on an index's properties; nil without
     /// a condition on the first property.
     ///
-    /// It uses conditions on the leading properties, up to and including the first that is not a
-    /// list of values.
+    /// It uses conditions on the leading properties, up to and including the first condition that
+    /// is not a list of values.
     private func entries(
         of values: StorePlan.Values, space: KeySpace, conditions: [String: IndexedCondition]
     ) -> AccessChoice? {
@@ -271,7 +273,7 @@ struct FetchPlanner {
             prefixes = prefixes.flatMap { prefix in ranges.map { prefix + $0.start.bytes } }
         }
         guard !decided.isEmpty else { return nil }
-        // Shortened keys are sorted up to this length.
+        // Shortened keys are sorted only up to this length.
         let limit = plan.keyLimit - IndexKeyEncoding.shortenedTail
         var (ranges, isExact) = ([KeyRange](), true)
         for prefix in prefixes {
@@ -318,13 +320,12 @@ struct FetchPlanner {
         return index ?? entity.uniquenessConstraints.first { $0.number == values.number }?.entity ?? -1
     }
 
-    // MARK: Other objects
+    // MARK: Related objects
 
-    /// Returns an access to the objects that refer by a relationship to objects that meet a
-    /// condition.
+    /// Returns an access to the objects whose related objects match a condition.
     ///
-    /// The latter are found by a request of their own. If that has to read all of them, this access
-    /// is used only if they are not many more.
+    /// A separate request finds the related objects. If that request has to read all of them, this
+    /// access is used only if there are not many more of them.
     private func sources(_ related: RelatedCondition) throws(StoreError) -> AccessChoice? {
         guard hopCount < Self.maximumHopCount else { return nil }
         let relationship = related.relationship
@@ -342,7 +343,8 @@ struct FetchPlanner {
             }
             rank = AccessRank(kind: .scanOfOthers)
         }
-        // A to-one relationship can refer to an object that does not exist.
+        // The source of a to-one relationship exists. The source of a derived relationship is the
+        // destination of a to-one reference, which may not exist.
         let exist = if case .field = relationship.storage { true } else { false }
         return AccessChoice(
             access: .sources(relationship, of: inner, atLeast: related.leastCount), rank: rank,
@@ -351,10 +353,10 @@ struct FetchPlanner {
 }
 
 extension FetchRequest.Comparison {
-    /// Whether strings are compared as they are.
+    /// Whether strings are compared without options that change the result.
     var comparesBytes: Bool { options.subtracting(.normalized).isEmpty }
 
-    /// The constants that the left side is compared with: one, or those of a list; nil for anything
+    /// The constants on the right side: one constant, or the members of a list; nil for anything
     /// else.
     var constants: [Value]? {
         switch (self.operator, right) {
@@ -374,8 +376,9 @@ extension FetchRequest.Comparison {
 }
 
 extension [Int64] {
-    /// Returns the keys in ascending order without duplicates; keys from consecutive index entries
-    /// mostly are already.
+    /// Returns the keys in ascending order without duplicates.
+    ///
+    /// Keys from consecutive index entries mostly have this order already.
     func inOrder() -> [Int64] {
         guard !zip(self, dropFirst()).allSatisfy({ $0 < $1 }) else { return self }
         var ordered: [Int64] = []

@@ -3,8 +3,10 @@ internal import RoostCore
 
 /// A comparison of a field with constants, as ranges of the field's index encoding.
 ///
-/// The ranges are those of the encoding in ascending order, first byte included; see
-/// ``IndexKeyEncoding``. They hold exactly the values for which the comparison is true.
+/// The ranges are in the encoding's ascending order and include its first byte; see
+/// ``IndexKeyEncoding``.
+///
+/// They contain exactly the values for which the comparison is true.
 struct FieldCondition: Sendable {
     /// The selectivity of a condition; the cases expected to leave the fewest values come first.
     enum Strength: Int, Comparable, Sendable {
@@ -12,22 +14,22 @@ struct FieldCondition: Sendable {
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// Ascending, and none overlaps another.
+    /// Ascending ranges without overlaps.
     private(set) var ranges: [KeyRange]
     private(set) var strength: Strength
 
-    /// Whether exactly one value is left.
+    /// Whether the condition allows exactly one value.
     var isOneValue: Bool { strength == .values && ranges.count == 1 }
     /// Whether the condition excludes null.
     var excludesNull: Bool { ranges.allSatisfy { $0.start.bytes.first == 1 } }
 
-    /// The condition of a comparison; nil if an index cannot answer it exactly.
+    /// Creates the condition of a comparison; nil if an index cannot answer the comparison exactly.
     ///
     /// - Parameters:
     ///   - field: The left side.
     ///   - comparison: The operator.
     ///   - values: The constants on the right side: one, the two of `BETWEEN`, or all of `IN`.
-    ///   - model: The model that object IDs are of.
+    ///   - model: The model of the object IDs.
     init?(
         _ field: RecordLayout.Field, comparison: FetchRequest.Comparison.Operator, values: [Value],
         model: ManagedObjectModel
@@ -79,8 +81,8 @@ struct FieldCondition: Sendable {
             return
         }
         guard let constant = EncodedConstant(value, field: field, model: model) else { return nil }
-        // No value is ordered against NaN, so the comparison finds nothing. An index sorts NaN
-        // last.
+        // NaN is not ordered relative to any value, so the comparison finds nothing. An index sorts
+        // NaN last.
         guard !constant.isUnordered else {
             self.init(ranges: [], strength: .values)
             return
@@ -100,7 +102,7 @@ struct FieldCondition: Sendable {
         self.strength = strength
     }
 
-    /// Returns the values that meet both conditions.
+    /// Returns the values that match both conditions.
     func intersection(_ other: Self) -> Self {
         var (ranges, a, b) = ([KeyRange](), 0, 0)
         while a < self.ranges.count, b < other.ranges.count {
@@ -116,16 +118,15 @@ struct FieldCondition: Sendable {
     }
 }
 
-/// A constant's place among the encoded values of a field.
+/// The position of a constant among the encoded values of a field.
 ///
-/// If the field can hold the constant, the range has this one value. If it cannot, such as 2.5
-/// among integers, the range is empty and at the place where the constant would be.
+/// If the field can hold the constant, the range contains only this value. Otherwise, as for 2.5
+/// among integers, the range is empty and at the constant's position.
 private struct EncodedConstant {
     var range: KeyRange
     var isUnordered = false
 
-    /// Creates the encoding of a constant; returns nil if the field's keys cannot decide the
-    /// comparison.
+    /// Creates the encoding of a constant; nil if the field's keys cannot decide the comparison.
     init?(_ value: Value, field: RecordLayout.Field, model: ManagedObjectModel) {
         var bytes: [UInt8] = [1]
         switch (field.kind, value) {
@@ -179,7 +180,7 @@ private struct EncodedConstant {
         self.isUnordered = isUnordered
     }
 
-    /// A constant that equals nothing and has no place.
+    /// A constant that equals no value and has no position.
     private static let unordered = Self(KeyRange(.before([1]), end: .before([1])), isUnordered: true)
 
     private static func append(_ number: Int64, to bytes: inout [UInt8]) -> Bool {
@@ -226,7 +227,10 @@ private struct EncodedConstant {
         self.init(KeyRange(prefix: bytes))
     }
 
-    /// Returns self, or for a constant between two values the place after self, the lower of them.
+    /// Returns self if it is exact.
+    ///
+    /// Otherwise the constant is between two values and self is the lower value: returns the
+    /// position after self.
     private func orBehind(isExact: Bool) -> Self { isExact ? self : Self(KeyRange(range.end, end: range.end)) }
 
     // MARK: Among floating-point numbers
@@ -237,8 +241,8 @@ private struct EncodedConstant {
         case .bool(let flag): self.init(double: flag ? 1 : 0)
         case .int(let number): self.init(nearest: number)
         case .decimal(let decimal):
-            // A decimal is compared as the nearest double, which for whole numbers up to 2^53 is
-            // itself.
+            // A decimal is compared as the nearest double. For whole numbers up to 2^53, the two
+            // are equal.
             guard let (whole, isExact) = DecimalNumber(decimal)?.floor, isExact, whole.magnitude <= 1 << 53 else {
                 return nil
             }
@@ -272,7 +276,7 @@ private struct EncodedConstant {
 }
 
 extension DecimalNumber {
-    /// The greatest integer that is not above the number, and whether it is the number; nil beyond
+    /// The greatest integer that is not above the number, and whether the two are equal; nil beyond
     /// 64 bits.
     fileprivate var floor: (Int64, isExact: Bool)? {
         guard !isNaN else { return nil }
@@ -296,7 +300,7 @@ extension DecimalNumber {
 }
 
 extension RecordLayout.Field.Kind {
-    /// Whether `<` has a meaning for its values.
+    /// Whether the field's values can be compared by `<`.
     fileprivate var isOrdered: Bool {
         switch self {
         case .transformable, .composite, .reference, .polymorphicReference, .objectID: false
@@ -304,7 +308,7 @@ extension RecordLayout.Field.Kind {
         }
     }
 
-    /// The upper end for `>`: after all values but NaN.
+    /// The upper end for `>`: after all values except NaN.
     fileprivate var lastOrdered: KeyCut {
         switch self {
         case .double, .float, .date:

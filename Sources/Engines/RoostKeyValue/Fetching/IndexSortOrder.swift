@@ -2,26 +2,27 @@ internal import RoostCore
 
 /// A mapping from the order of an index's entries to a request's order.
 ///
-/// Entries are ordered by the index's properties, then by key. In the order of a request they come
-/// in groups: the entries of a group have the same values in all properties the request sorts by,
-/// and are to be ordered by key.
+/// Entries are ordered by the index's properties, then by key. For a request, the entries form
+/// groups: the entries of a group have equal values in all properties that the request sorts by.
+/// They must be returned in key order.
 struct IndexOrder: Sendable {
     /// Whether the index is read from its end.
     let isReversed: Bool
     /// The number of leading properties that distinguish groups.
     let groupCount: Int
-    /// Whether these are all properties, so that the entries of a group are in the order of their
-    /// keys.
+    /// Whether the groups are distinguished by all properties.
+    ///
+    /// Then the entries of a group are in key order.
     let isWhole: Bool
 
-    /// Nil when the entries have no such order.
+    /// Creates the mapping; nil if the entries cannot provide the request's order.
     ///
-    /// Sort descriptors must name the index's properties in order, all in its direction or all in
-    /// the other. Properties with one value in all entries may come before them.
+    /// Sort descriptors must name the index's properties in order, and all must have the index's
+    /// direction or all the opposite direction. Properties with one value in all entries may
+    /// precede them.
     init?(_ request: FetchRequest, entries: IndexEntries) {
         // An entry of a unique value does not end with the object's key, and objects with a null
-        // have none. Shortened entries are sorted by their records, which do not have the order of
-        // folded text.
+        // have no entry. The order of the entries is that of values compared without options.
         guard entries.space == .indexes, request.sortDescriptors.allSatisfy(\.options.isEmpty) else { return nil }
         let values = entries.values
         let constant = Set(values.fields.prefix(entries.equalCount).map(\.name))
@@ -35,10 +36,9 @@ struct IndexOrder: Sendable {
             count += 1
         }
         isWhole = count == values.fields.count
-        // If the request sorts by no property of the index, the entries must be in the order of
-        // keys.
+        // If the request sorts by no property of the index, the entries must be in key order.
         guard isReversed != nil || (isWhole && entries.ranges.count <= 1) else { return nil }
-        // A group is read as a whole, so it must not contain two ranges.
+        // A group is read as a whole, so a group must not contain two ranges.
         guard entries.ranges.count <= 1 || count >= entries.listCount else { return nil }
         self.isReversed = isReversed ?? false
         groupCount = count

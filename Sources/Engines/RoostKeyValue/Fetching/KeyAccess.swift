@@ -1,19 +1,19 @@
 internal import RoostCore
 
-/// A way to the keys of all objects that can meet a condition, without reading all objects.
+/// An access to the keys of all objects that can match a condition, without reading all objects.
 indirect enum KeyAccess: Sendable {
     /// No object can meet the condition.
     case nothing
-    /// These keys, ascending; there need not be objects with them.
+    /// The given keys in ascending order; some may belong to no object.
     case keys([Int64])
     /// The objects of some entries of an index or a uniqueness constraint.
     case entries(IndexEntries)
     /// The objects whose to-one relationship, given by number, refers to one of these keys.
     case references(Int, to: [Int64])
-    /// The objects that refer by a relationship to at least so many of the objects that a request
-    /// finds.
+    /// The objects that refer by a relationship to at least the given number of the objects of a
+    /// request.
     case sources(ManagedObjectModel.Relationship, of: FetchRequest, atLeast: Int)
-    /// The objects of any of these.
+    /// The objects of at least one of the accesses.
     case union([KeyAccess])
 }
 
@@ -22,29 +22,39 @@ struct IndexEntries: Sendable {
     let space: KeySpace
     /// The index or constraint, and its properties in order.
     let values: StorePlan.Values
-    /// The name in the model; of a constraint, its properties.
+    /// The name in the model; for a constraint, the names of its properties.
     let name: String
-    /// Whole keys; ascending, and none overlaps another.
+    /// Ranges of whole keys, ascending and without overlaps.
     var ranges: [KeyRange]
     /// The number of leading properties that have one value in all these entries.
     var equalCount: Int
-    /// The number of leading properties with listed values, from which the ranges are made.
+    /// The number of leading properties with listed values.
+    ///
+    /// The ranges are combinations of these values.
     var listCount: Int
 }
 
-/// The quality of an access: lower ranks are expected to find fewer objects.
+/// The rank of an access: lower ranks are expected to find fewer objects.
 ///
-/// It uses no statistics. The order: nothing; given keys; a whole uniqueness constraint;
-/// equality, better with more properties, and a relationship to given objects; several values,
-/// better with more properties, then with fewer values; a prefix; a range; a range without an end;
-/// objects by way of other objects that must be found by reading all of them. An access through a
-/// relationship is as good as the access to the related objects, but not better than several
-/// values. OR is as good as its worst part.
+/// It uses no statistics. The order, from the lowest rank:
+///
+/// - nothing
+/// - given keys
+/// - a whole uniqueness constraint
+/// - equality, more properties first, and a relationship to given objects
+/// - several values, more properties first, then fewer values
+/// - a prefix
+/// - a range
+/// - a range without an end
+/// - objects whose related objects are found by reading all of them
+///
+/// An access through a relationship has the rank of the access to the related objects, but at best
+/// that of several values. OR has the rank of its worst member.
 struct AccessRank: Comparable, Sendable {
     enum Kind: Int, Sendable { case nothing, keys, unique, equality, several, prefix, range, halfRange, scanOfOthers }
 
     var kind: Kind
-    /// Within a kind.
+    /// The rank within a kind.
     var detail = 0
 
     static func < (left: Self, right: Self) -> Bool {
@@ -52,17 +62,17 @@ struct AccessRank: Comparable, Sendable {
     }
 }
 
-/// An access path to keys, and the conditions that it decides.
+/// An access to keys, and the conditions that it decides.
 struct AccessChoice: Sendable {
     var access: KeyAccess
     var rank: AccessRank
-    /// The positions of the conjuncts that every object found meets.
+    /// The positions of the conjuncts that are true for all objects found.
     var decided: Set<Int>
-    /// Whether each of its entries stands for an object of the requested entity, so that counting
-    /// them is enough.
+    /// Whether each entry belongs to an object of the requested entity, so that counting the
+    /// entries is sufficient.
     var isCountable: Bool
 
-    /// The better of two.
+    /// Returns the better of two accesses.
     static func better(_ left: Self?, _ right: Self?) -> Self? {
         guard let left else { return right }
         guard let right else { return left }
@@ -71,7 +81,7 @@ struct AccessChoice: Sendable {
 }
 
 extension KeyAccess {
-    /// The parts, for people.
+    /// Returns the parts of the access for the description of a plan.
     func descriptions(_ model: ManagedObjectModel) -> [FetchPlan.Access] {
         switch self {
         case .nothing: [.nothing]

@@ -4,10 +4,10 @@ internal import RoostQuery
 /// Finds the keys of the objects of an access.
 struct KeyCollector {
     let snapshot: KeyValueSnapshot
-    /// The counter of visited entries; nil when they need not be counted.
+    /// The counter of visited entries; nil if they need not be counted.
     let visits: VisitCount?
 
-    /// The keys, ascending, each once.
+    /// Returns the keys in ascending order without duplicates.
     func keys(_ access: KeyAccess) throws(StoreError) -> [Int64] {
         switch access {
         case .nothing: return []
@@ -46,7 +46,7 @@ struct KeyCollector {
         return min(most, count)
     }
 
-    /// Calls `body` with the objects of entries, up to `most` of them.
+    /// Calls `body` with the objects of at most `most` entries.
     private func forEachEntry(_ entries: IndexEntries, most: Int = .max, _ body: (Int64) -> Void) throws(StoreError) {
         guard most > 0 else { return }
         let cursor = try snapshot.reader.cursor(in: entries.space)
@@ -71,7 +71,7 @@ struct KeyCollector {
 
     // MARK: Relationships
 
-    /// Appends the keys at the other ends of links or references from given objects.
+    /// Appends the keys at the other ends of the given objects' links or references.
     private func appendEnds(
         _ space: KeySpace, number: Int, of objects: [Int64], skipsSelf: Bool = false, to keys: inout [Int64]
     ) throws(StoreError) {
@@ -106,7 +106,7 @@ struct KeyCollector {
             var batch = RecordBatch(model: snapshot.model)
             while try cursor.next(into: &batch) {
                 batch.forEachRecord { record in
-                    // No object has a key below 1, whatever a damaged record says.
+                    // Objects have keys of 1 or more, but a damaged record can contain another key.
                     guard let field = fields[record.entityNumber], let source = record.reference(field), source.key > 0
                     else { return }
                     sources.append(source.key)
@@ -130,7 +130,7 @@ struct KeyCollector {
         return keys
     }
 
-    /// The keys of the objects that a request asks for.
+    /// Returns the keys of the objects that match a request.
     private func matches(_ request: FetchRequest) throws(StoreError) -> [Int64] {
         let planned = try snapshot.planned(try CheckedFetchRequest(request, model: snapshot.model))
         if let choice = planned.choice, planned.isDecided, choice.isCountable { return try keys(choice.access) }

@@ -1,4 +1,4 @@
-/// A place between keys: before or after all that begin with some bytes.
+/// A position between keys: before or after all keys that begin with given bytes.
 struct KeyCut: Hashable, Sendable {
     var bytes: [UInt8]
     var isBehind: Bool
@@ -6,10 +6,10 @@ struct KeyCut: Hashable, Sendable {
     static func before(_ bytes: [UInt8]) -> Self { KeyCut(bytes: bytes, isBehind: false) }
     static func behind(_ bytes: [UInt8]) -> Self { KeyCut(bytes: bytes, isBehind: true) }
 
-    /// The lowest bytes at or after the cut; nil if there can be none.
+    /// The lowest bytes at or after the cut; nil if there can be no such bytes.
     var position: [UInt8]? { isBehind ? bytes.successor : bytes }
 
-    /// The same place among keys with all bits inverted, which reverses their order.
+    /// The same position among keys with all bits inverted, which reverses their order.
     var inverted: Self { KeyCut(bytes: bytes.map { ~$0 }, isBehind: !isBehind) }
 
     static func < (left: Self, right: Self) -> Bool {
@@ -24,7 +24,7 @@ struct KeyRange: Hashable, Sendable {
     var start: KeyCut
     var end: KeyCut
 
-    /// Everything that begins with these bytes.
+    /// Creates the range of all keys that begin with the given bytes.
     init(prefix: [UInt8]) { self.init(.before(prefix), end: .behind(prefix)) }
 
     init(_ start: KeyCut, end: KeyCut) { (self.start, self.end) = (start, end) }
@@ -37,8 +37,9 @@ struct KeyRange: Hashable, Sendable {
         KeyRange(start < other.start ? other.start : start, end: other.end < end ? other.end : end)
     }
 
-    /// Returns the range with `prefix` before its keys, and whether it is exact: cuts are
-    /// shortened to `limit` bytes, which can make it larger.
+    /// Returns the range with `prefix` before its keys, and whether it is exact.
+    ///
+    /// Cuts are shortened to `limit` bytes, which can enlarge the range.
     func behind(_ prefix: [UInt8], limit: Int) -> (range: Self, isExact: Bool) {
         let (first, last) = (prefix + start.bytes, prefix + end.bytes)
         guard first.count > limit || last.count > limit else {
@@ -48,7 +49,7 @@ struct KeyRange: Hashable, Sendable {
                 true
             )
         }
-        // The bytes that are cut off can only narrow the range.
+        // The removed bytes could only make the range smaller.
         let lower =
             first.count > limit
             ? KeyCut.before(Array(first.prefix(limit))) : KeyCut(bytes: first, isBehind: start.isBehind)
@@ -59,7 +60,7 @@ struct KeyRange: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    /// The lowest bytes after all that begin with these; nil if there can be none, as for FF FF.
+    /// The lowest bytes after all bytes that begin with these; nil if there are none, as for FF FF.
     var successor: [UInt8]? {
         guard let last = lastIndex(where: { $0 != 0xFF }) else { return nil }
         var bytes = Array(self[...last])

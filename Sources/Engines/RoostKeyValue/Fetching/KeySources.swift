@@ -1,13 +1,13 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// Keys of objects, some at a time.
+/// A source of object keys in batches.
 protocol KeySource: AnyObject {
-    /// Replaces `keys` by the next ones; false at the end and ever after.
+    /// Replaces `keys` by the next keys; returns false at the end and in all later calls.
     func next(into keys: inout [Int64]) throws(StoreError) -> Bool
 }
 
-/// Keys that are all known, found when the first are asked for.
+/// A source whose keys are all found with the first call.
 final class ListedKeys: KeySource {
     private var find: (() throws(StoreError) -> [Int64])?
 

@@ -1,9 +1,9 @@
 internal import RoostCore
 
-/// The related objects of a snapshot, read straight from the storage.
+/// The related objects of a snapshot, read directly from the storage.
 final class KeyValueGraph: ObjectGraph {
     private let snapshot: KeyValueSnapshot
-    /// By the position of the space, a cursor that is used again and again.
+    /// Reusable cursors by the position of their space.
     private var cursors: [(any KeyValueCursor)?] = []
 
     init(_ snapshot: KeyValueSnapshot) { self.snapshot = snapshot }
@@ -34,7 +34,7 @@ final class KeyValueGraph: ObjectGraph {
             guard relationship.isReflexive else {
                 return try append(isFlipped ? .inverseLinks : .links, number: owner, key: key, keys: &keys)
             }
-            // Each pair is stored once, and both ends have to be merged.
+            // Each pair is stored once, so both ends must be merged.
             let id = ObjectID(snapshot.model.entities[relationship.source].name, key: key)
             let cursor = try snapshot.links(of: relationship.name, from: id)
             var batch = LinkBatch(relationship: relationship.number)

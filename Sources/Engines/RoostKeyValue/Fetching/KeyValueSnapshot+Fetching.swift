@@ -8,7 +8,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         try fetch(request, visits: nil)
     }
 
-    /// Fetches as ``fetch(_:)`` does, and adds the records that it examines to `visits`, if given.
+    /// Fetches like ``fetch(_:)``, and adds the number of examined records to `visits`, if given.
     func fetch(_ request: CheckedFetchRequest, visits: VisitCount?) throws(StoreError) -> any RecordCursor {
         try requireOpen()
         return try cursor(try planned(request), visits: visits)
@@ -28,7 +28,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
             return try ScanningFetch.count(
                 try planned.remainder, visiting: try visitor(planned, visits: nil), graph: KeyValueGraph(self))
         }
-        // The entries decide the count, so no record is read.
+        // The entries determine the count, so no record is read.
         let (limit, offset) = (request.request.fetchLimit, request.request.fetchOffset ?? 0)
         let (reach, isEverything) = offset.addingReportingOverflow(limit ?? .max)
         let matches = try KeyCollector(snapshot: self, visits: nil)
@@ -68,7 +68,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
             return
         }
         guard planned.order != nil || request.order.isByKey else {
-            // Sorting needs values of the records.
+            // Sorting needs the records' values.
             return try cursor(planned, visits: nil).appendIDs(to: &ids, model: model)
         }
         let names = model.entities.map(\.name)
@@ -86,8 +86,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         }), !window.isFull {}
     }
 
-    /// The keys that a plan finds, in the request's order; nil where the entries are in another
-    /// one.
+    /// Returns the keys of a plan in the request's order; nil if the entries have another order.
     private func keys(_ planned: PlannedFetch, choice: AccessChoice) throws(StoreError) -> (any KeySource)? {
         if let order = planned.order, case .entries(let entries) = choice.access {
             return try OrderedIndexKeys(
@@ -105,8 +104,8 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
 
     /// Returns the plan of a request.
     ///
-    /// The planner recurses into the predicate. This is safe, because compiling the predicate
-    /// refuses deep nesting.
+    /// The planner recurses into the predicate. The depth is bounded, because compiling the
+    /// predicate refuses deep nesting.
     func planned(_ request: CheckedFetchRequest) throws(StoreError) -> PlannedFetch {
         try request.requireModel(model)
         let entity = try entity(request.request.entity)
@@ -120,7 +119,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         return entity.selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }
     }
 
-    /// The records of a planned fetch.
+    /// Returns the records of a planned fetch.
     func cursor(_ planned: PlannedFetch, visits: VisitCount?) throws(StoreError) -> any RecordCursor {
         let source = try visitor(planned, visits: visits)
         let remainder = try planned.remainder
@@ -129,7 +128,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
 
     /// Returns the records that can match.
     ///
-    /// They are in the request's order if the plan says so, else in key order.
+    /// They are in the request's order if the plan has an order, otherwise in key order.
     private func visitor(_ planned: PlannedFetch, visits: VisitCount?) throws(StoreError) -> any RecordVisitor {
         guard let access = planned.choice?.access else {
             let records = try EntityRecordCursor(self, entity: planned.entity, after: 0)
@@ -152,15 +151,15 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
 }
 
 extension CheckedFetchRequest {
-    /// Whether the fetch reads other objects; most fetches do not.
+    /// Whether the fetch reads related objects; most fetches do not.
     fileprivate var needsGraph: Bool { !filter.looksAtFieldsOnly || order.needsKeys }
 }
 
-/// The IDs that the offset and the limit of a request leave.
+/// The part of the IDs that the offset and the limit of a request allow.
 private struct IDWindow {
-    /// The number of IDs that are still to be left out.
+    /// The number of IDs that are still to be skipped.
     private var skipped: Int
-    /// The number of IDs that are still wanted.
+    /// The number of IDs that are still to be returned.
     private var wanted: Int
 
     init(_ request: FetchRequest) { (skipped, wanted) = (request.fetchOffset ?? 0, request.fetchLimit ?? .max) }

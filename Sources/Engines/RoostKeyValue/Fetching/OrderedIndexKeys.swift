@@ -1,36 +1,39 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// The keys that the entries of an index name, in a request's order.
+/// The object keys in an index's entries, in a request's order.
 final class OrderedIndexKeys: KeySource {
     private let snapshot: KeyValueSnapshot
     private let entries: IndexEntries
     private let order: IndexOrder
-    /// The order of entries whose shortened keys do not determine it.
+    /// The order of the records, for entries whose shortened keys do not determine it.
     private let recordOrder: RecordSortOrder
     private let entity: ManagedObjectModel.Entity
     private let visits: VisitCount?
     private let cursor: any KeyValueCursor
-    /// The bytes of a key before its values.
+    /// The number of bytes of a key before its values.
     private let numberByteCount: Int
-    /// The bytes of a key that are certainly values: a shortened key has no more of them.
+    /// The number of bytes of a key, from its start, that never contain the hash of a shortened
+    /// key.
     private let valuesByteCount: Int
-    /// The ranges that were not begun yet, the next one last.
+    /// The ranges that have not been started, the next range last.
     private var ranges: [KeyRange]
     /// The start and end of the current range; an end of nil is the end of the space.
     private var (start, end): ([UInt8], [UInt8]?) = ([], nil)
     private var place = Place.betweenRanges
-    /// The number of keys in a batch: few at first, because a limit may make the rest unnecessary.
+    /// The number of keys in a batch.
+    ///
+    /// It is small at first, because a limit may make the rest unnecessary.
     private var batchCount = 32
 
     private enum Place {
         case betweenRanges
-        /// Going forwards: the cursor is at an entry, or the end, that was not looked at.
+        /// Forward: the cursor is at an unread entry or at the end.
         case atEntry
-        /// Going backwards: everything before these bytes was not looked at.
+        /// Backward: all entries before these bytes are unread.
         case before([UInt8]?)
-        /// The cursor is at an entry, or the end; before it, a part of the group that begins with
-        /// these bytes was given.
+        /// Inside the group that begins with these bytes: the cursor is at the next unread entry or
+        /// at the end.
         case inGroup([UInt8])
     }
 
@@ -58,7 +61,7 @@ final class OrderedIndexKeys: KeySource {
         return !keys.isEmpty
     }
 
-    /// Takes one step; false when nothing is left.
+    /// Does one step; returns false at the end.
     private func advance(_ keys: inout [Int64]) throws(StoreError) -> Bool {
         switch place {
         case .betweenRanges:
@@ -77,7 +80,7 @@ final class OrderedIndexKeys: KeySource {
                 return true
             }
             let group = Array(cursor.key.prefix(groupByteCount(cursor.key)))
-            // The range may begin, and end, inside the group.
+            // The range may start and end inside the group.
             _ = try cursor.seek(to: group.lexicographicallyPrecedes(start) ? start : group)
             try begin(group, keys: &keys)
         case .atEntry:
@@ -97,8 +100,8 @@ final class OrderedIndexKeys: KeySource {
         !key.isEmpty && !key.precedes(start) && (end.map { key.precedes($0) } ?? true)
     }
 
-    /// Returns the number of bytes that all keys of a group begin with: those of its values, if
-    /// shortened keys have them.
+    /// Returns the length of the prefix that all keys of a group share: that of the group's values,
+    /// or less if the keys are shortened.
     private func groupByteCount(_ key: UnsafeRawBufferPointer) -> Int {
         var count = numberByteCount
         for index in 0..<order.groupCount {
@@ -111,7 +114,7 @@ final class OrderedIndexKeys: KeySource {
         return count
     }
 
-    /// Begins with the group whose first entry the cursor is at.
+    /// Starts the group whose first entry is at the cursor.
     private func begin(_ group: [UInt8], keys: inout [Int64]) throws(StoreError) {
         let isShortened = group.count >= valuesByteCount
         if order.isWhole, !isShortened {
@@ -123,7 +126,7 @@ final class OrderedIndexKeys: KeySource {
         }
     }
 
-    /// Appends keys of a group from the cursor on, and notes where to continue.
+    /// Appends keys of a group from the cursor on, and stores where to continue.
     private func append(_ group: [UInt8], keys: inout [Int64], most: Int) throws(StoreError) {
         var isMember = false
         let end = end
@@ -137,8 +140,8 @@ final class OrderedIndexKeys: KeySource {
         place = isMember ? .inGroup(group) : order.isReversed ? .before(group) : .atEntry
     }
 
-    /// Appends keys from the cursor on, whatever their group, while the entries are in order by
-    /// themselves.
+    /// Appends keys of any groups from the cursor on, as long as the order of the entries is that
+    /// of the request.
     private func appendWhileInOrder(_ keys: inout [Int64]) throws(StoreError) {
         let (end, most, longest) = (end, batchCount, valuesByteCount)
         _ = try cursor.visit { (key, _) throws(StoreError) in
@@ -153,7 +156,8 @@ final class OrderedIndexKeys: KeySource {
         return key
     }
 
-    /// Keys in the order of their records, where what entries have of the values is not enough.
+    /// Returns the keys in the order of their records, if the entries do not contain enough of the
+    /// values.
     private func sorted(_ members: [Int64]) throws(StoreError) -> [Int64] {
         let members = members.inOrder()
         let visitor = KeyedRecordVisitor(snapshot, entity: entity, source: ListedKeys { members })
@@ -167,7 +171,8 @@ final class OrderedIndexKeys: KeySource {
                     return true
                 }
             } catch {
-                // The fetch reads the record again when it returns it, and reports the damage then.
+                // The fetch reads the record again when it returns the record, and then reports the
+                // damage.
                 guard let id = error.damagedObject else { throw error }
                 damaged.append(id.key)
             }

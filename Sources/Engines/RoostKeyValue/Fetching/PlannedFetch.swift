@@ -4,23 +4,23 @@ internal import RoostQuery
 /// A plan for answering a request.
 struct PlannedFetch {
     let entity: ManagedObjectModel.Entity
-    /// The request, compiled.
+    /// The compiled request.
     let request: CheckedFetchRequest
-    /// The parts of the predicate, which must all be true.
+    /// The conjuncts of the predicate, which must all be true.
     let conjuncts: [FetchRequest.Predicate]
-    /// The access to the objects that can meet them; nil when all objects are read.
+    /// The access to the objects that can match the conjuncts; nil if all objects are read.
     let choice: AccessChoice?
-    /// The order in which an index finds them; nil when they are sorted afterwards.
+    /// The order in which an index finds the objects; nil if they are sorted afterwards.
     let order: IndexOrder?
 
-    /// Whether the predicate is true for everything that the access finds, except for objects of
+    /// Whether the predicate is true for all objects that the access finds, except for objects of
     /// other entities.
     var isDecided: Bool { choice.map { $0.decided.count == conjuncts.count } ?? conjuncts.isEmpty }
 
-    /// The rest of the request, to be applied to the objects found.
+    /// The rest of the request, which is applied to the objects found.
     ///
-    /// Conditions that the access decides through other objects are left out, since they would read
-    /// those objects once more. The others are cheap and checked again.
+    /// It omits conditions that the access decides through related objects, because they would read
+    /// those objects again. All other conditions are cheap and are checked again.
     var remainder: CheckedFetchRequest {
         get throws(StoreError) {
             let rest = order == nil ? request : request.withoutOrder
@@ -29,7 +29,7 @@ struct PlannedFetch {
         }
     }
 
-    /// The plan as it is reported.
+    /// The public description of the plan.
     var description: FetchPlan {
         func parts(_ areDecided: Bool) -> [String] {
             conjuncts.indices.filter { (choice?.decided.contains($0) ?? false) == areDecided }
@@ -43,7 +43,7 @@ struct PlannedFetch {
 }
 
 extension KeyAccess {
-    /// Whether objects of the entity are found by way of other ones.
+    /// Whether objects of the entity are found through related objects.
     var leadsThroughObjects: Bool {
         switch self {
         case .sources: true

@@ -3,19 +3,21 @@ internal import RoostQuery
 
 /// The objects whose to-one relationship refers to one object, in key order.
 ///
-/// They are read in batches: a limit saves reading the rest, and at most one batch is held.
+/// They are read in batches: a limit saves reading the rest, and memory holds at most one batch.
 final class ReferringKeys: KeySource {
     private let cursor: any KeyValueCursor
     private let visits: VisitCount?
-    /// The prefix of the keys of all its references.
+    /// The prefix of the keys of all references to the object.
     private let prefix: [UInt8]
-    /// Whether the cursor may be at a reference that was not given.
+    /// Whether the cursor may be at an unread reference.
     private var isMore: Bool
-    /// The number of keys in a batch: few at first, because a limit may make the rest unnecessary.
+    /// The number of keys in a batch.
+    ///
+    /// It is small at first, because a limit may make the rest unnecessary.
     private var batchCount = 32
 
-    /// Creates a source of keys; returns nil unless the access finds the references to one object
-    /// in key order.
+    /// Creates a source of keys; nil unless the access finds the references to one object in key
+    /// order.
     init?(_ snapshot: KeyValueSnapshot, access: KeyAccess, visits: VisitCount?) throws(StoreError) {
         // If the inverse relationship is ordered, the references are sorted by place and not by
         // key.

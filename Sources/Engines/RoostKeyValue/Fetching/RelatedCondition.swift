@@ -1,20 +1,21 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// Comparisons of related objects' values with constants, as a condition on the related objects.
+/// A condition on related objects, from comparisons of their values with constants.
 struct RelatedCondition {
     let relationship: ManagedObjectModel.Relationship
-    /// The conditions on the related objects, with names of their properties.
+    /// The conditions on the related objects, with property names of their entity.
     private(set) var predicates: [FetchRequest.Predicate]
-    /// The minimum number of related objects that must meet them.
+    /// The minimum number of related objects that must match the conditions.
     let leastCount: Int
     /// The conjuncts that contain the comparisons.
     private(set) var positions: Set<Int>
-    /// Whether the conjuncts are true for exactly the objects with at least so many matching
+    /// Whether the conjuncts are true for exactly the objects with at least `leastCount` matching
     /// related objects.
     let isExact: Bool
 
-    /// Nil for any other comparison, and for one that can be true without a related object.
+    /// Creates the condition of a comparison; nil if the comparison has another form or can be true
+    /// without a related object.
     init?(
         _ comparison: FetchRequest.Comparison, position: Int, entity: ManagedObjectModel.Entity,
         model: ManagedObjectModel
@@ -29,10 +30,9 @@ struct RelatedCondition {
         positions = [position]
     }
 
-    /// The disjunction of conditions on one relationship; nil without conditions.
+    /// Creates the disjunction of conditions on one relationship; nil without conditions.
     ///
-    /// Having a related object that meets one condition, or one that meets another, is equivalent
-    /// to having one that meets either.
+    /// A related object matches the disjunction if it matches at least one of the conditions.
     init?(anyOf conditions: [Self]) {
         guard let first = conditions.first else { return nil }
         self = first
@@ -40,8 +40,8 @@ struct RelatedCondition {
         predicates = [.or(conditions.map { $0.predicates.count == 1 ? $0.predicates[0] : .and($0.predicates) })]
     }
 
-    /// Whether it is true exactly for the objects with at least one related object that meets the
-    /// condition.
+    /// Whether the conjuncts are true for exactly the objects with at least one matching related
+    /// object.
     var isOfAny: Bool { leastCount == 1 && isExact }
 
     /// Adds the condition of another comparison on the same to-one relationship.
@@ -53,7 +53,8 @@ struct RelatedCondition {
 
     // MARK: Paths
 
-    /// `album.title == "x"` as `title == "x"` of the album; `ANY tracks.title == "x"` the same way.
+    /// Returns `album.title == "x"` as `title == "x"` of the album, and `ANY tracks.title == "x"`
+    /// as `title == "x"` of a track.
     private static func behindPath(
         _ comparison: FetchRequest.Comparison, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) -> (ManagedObjectModel.Relationship, FetchRequest.Predicate)? {
@@ -65,7 +66,8 @@ struct RelatedCondition {
         if first.isToMany {
             guard comparison.modifier == .any else { return nil }
         } else {
-            // Without a related object the value is null, for which the comparison must be false.
+            // Without a related object the value is null, and for null the comparison must be
+            // false.
             guard comparison.modifier == (isMany ? .any : .direct), comparison.operator != .notEqual,
                 !values.contains(where: \.isNull)
             else { return nil }
@@ -89,7 +91,8 @@ struct RelatedCondition {
 
     // MARK: Subqueries
 
-    /// `SUBQUERY(tracks, $t, $t.loved == YES).@count > 2` as `loved == YES` of three tracks.
+    /// Returns `SUBQUERY(tracks, $t, $t.loved == YES).@count > 2` as `loved == YES` of three
+    /// tracks.
     private static func countedSubquery(
         _ comparison: FetchRequest.Comparison, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) -> (ManagedObjectModel.Relationship, FetchRequest.Predicate, Int, isExact: Bool)? {
@@ -114,7 +117,7 @@ struct RelatedCondition {
         return (relationship, inner, least, isExact)
     }
 
-    /// The expression whose elements are counted.
+    /// Returns the expression whose elements are counted.
     private static func counted(_ expression: FetchRequest.Expression) -> FetchRequest.Expression? {
         switch expression {
         case .path(of: let inner, [FetchRequest.CollectionOperator.count.rawValue]): inner
@@ -126,8 +129,8 @@ struct RelatedCondition {
 }
 
 extension FetchRequest.Predicate {
-    /// The predicate with the object that a variable stands for as its own; nil when it looks at
-    /// any other object.
+    /// Returns the predicate relative to a variable's object; nil if the predicate refers to any
+    /// other object.
     fileprivate func seen(from variable: String) -> Self? {
         switch self {
         case .constant: return self
@@ -155,7 +158,7 @@ extension FetchRequest.Predicate {
 }
 
 extension FetchRequest.Expression {
-    /// As of a predicate.
+    /// Returns the expression relative to a variable's object; nil as for predicates.
     fileprivate func seen(from variable: String) -> Self? {
         switch self {
         case .constant: return self
@@ -168,7 +171,7 @@ extension FetchRequest.Expression {
         case .function(let function, let arguments):
             return Self.seen(arguments, from: variable).map { .function(function, $0) }
         case .cast(let inner, let type): return inner.seen(from: variable).map { .cast($0, type) }
-        // The other expressions are rare; they are evaluated for each object.
+        // The other expressions are rare. They are evaluated for each object.
         case .evaluatedObject, .keyPath, .variable, .registered, .subquery, .conditional, .element, .setOperation:
             return nil
         }

@@ -1,26 +1,26 @@
 internal import RoostCore
 
-/// Turns property values into bytes whose order is the order of the values.
+/// Encodes property values as bytes whose order is the order of the values.
 ///
-/// Every element starts with a byte that is 0 for null and 1 for a value, so nulls come first.
-/// Then, by type:
-/// - integers of any width and booleans: eight bytes, big-endian, sign turned;
-/// - doubles, floats and dates: eight bytes in the order of the numbers. −0.0 is written as 0.0,
-///   and every NaN as the last of them. An index and a uniqueness constraint treat such values as
+/// Each element starts with a byte that is 0 for null and 1 for a value, so nulls come first. The
+/// rest depends on the type:
+/// - integers of any width and booleans: eight bytes, big-endian, with the sign bit inverted;
+/// - doubles, floats and dates: eight bytes in the order of the numbers. −0.0 is encoded as 0.0,
+///   and each NaN as the last value. An index and a uniqueness constraint treat such values as
 ///   equal;
-/// - decimals: a class (0 negative, 1 zero, 2 positive, 3 NaN); unless zero or NaN, the position of
-///   the leading digit and 38 digits, both inverted for negative numbers;
-/// - text and URIs: UTF-8, which is in the order of code points; data: unchanged. A zero byte is
-///   written 00 FF, the end 00 00;
+/// - decimals: a class (0 negative, 1 zero, 2 positive, 3 NaN). Unless the value is zero or NaN,
+///   the position of the leading digit and 38 digits follow, both inverted for negative numbers;
+/// - text and URIs: UTF-8, in the order of code points; data: unchanged. A zero byte is encoded as
+///   00 FF, the end as 00 00;
 /// - UUIDs: sixteen bytes; references: the key; object-ID attributes: the hierarchy's number and
 ///   the key;
-/// - composites: nothing more.
+/// - composites: no further bytes.
 ///
 /// A descending element has all its bits inverted.
 enum IndexKeyEncoding {
     /// Appends the value of a field to `bytes`.
     ///
-    /// Returns whether there is a value.
+    /// Returns whether the value is not null.
     @discardableResult
     static func append(
         _ field: RecordLayout.Field, of record: RecordReader, isAscending: Bool = true, model: ManagedObjectModel,
@@ -69,7 +69,7 @@ enum IndexKeyEncoding {
         guard !value.isNaN else { return bytes.append(3) }
         guard value.mantissa != 0 else { return bytes.append(1) }
         let (lead, digits) = value.normalized
-        // The leading digit is at −128 … 166; 1024 more is positive.
+        // The leading digit is at a position from −128 to 166, so adding 1024 makes it positive.
         let place = UInt16(truncatingIfNeeded: lead + 1024)
         let (high, low) = (UInt64(truncatingIfNeeded: digits >> 64), UInt64(truncatingIfNeeded: digits))
         bytes.append(value.isNegative ? 0 : 2)
@@ -89,14 +89,14 @@ enum IndexKeyEncoding {
         append(bigEndian: UInt64(bitPattern: key), to: &bytes)
     }
 
-    /// Appends text or data from outside a record: as a whole value, or as the prefix of the
-    /// encodings of all values that begin with it.
+    /// Appends text or data that does not come from a record: a whole value, or the shared prefix
+    /// of the encodings of all values that begin with it.
     static func append(escaping value: [UInt8], isWhole: Bool, to bytes: inout [UInt8]) {
         value.span.bytes.withUnsafeBytes { append(escaping: $0, to: &bytes) }
         if !isWhole { bytes.removeLast(2) }
     }
 
-    /// Returns the number of bytes of the encoded value at `offset`; nil if it does not end.
+    /// Returns the number of bytes of the encoded value at `offset`; nil if its end is missing.
     static func byteCount(
         of kind: RecordLayout.Field.Kind, in bytes: UnsafeRawBufferPointer, at offset: Int, isAscending: Bool
     ) -> Int? {
@@ -129,8 +129,9 @@ enum IndexKeyEncoding {
         return offset + count <= bytes.count ? count : nil
     }
 
-    /// Appends bytes of any length, so that a shorter one comes before a longer one that begins
-    /// with it.
+    /// Appends bytes of any length.
+    ///
+    /// A value comes before longer values that begin with it.
     static func append(escaping value: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
         var start = 0
         for index in 0..<value.count where value[index] == 0 {
@@ -149,13 +150,14 @@ enum IndexKeyEncoding {
 
     // MARK: Whole keys
 
-    /// The number of bytes that hash and object key take in a shortened key.
+    /// The number of bytes of the hash and the object key in a shortened key.
     static let shortenedTail = 24
 
-    /// Makes the key of a unique value: `[constraint][values]`, or for one that reaches `limit` a
-    /// shortened key of exactly `limit` bytes, `[constraint][beginning][XXH3-128][object]`.
+    /// Creates the key of a unique value: `[constraint][values]`.
     ///
-    /// Returns whether the values are in it as a whole.
+    /// If that has `limit` bytes or more, the key is shortened to exactly `limit` bytes,
+    /// `[constraint][beginning][XXH3-128][object]`. Returns whether the key contains the whole
+    /// values.
     static func makeUniqueKey(
         constraint: Int, values: [UInt8], object: Int64, limit: Int, into key: inout StorageKey
     ) -> Bool {
@@ -166,8 +168,8 @@ enum IndexKeyEncoding {
         return false
     }
 
-    /// Makes the key of an index entry: `[index][values][object]`, shortened like a unique key when
-    /// it would reach `limit`.
+    /// Creates the key of an index entry: `[index][values][object]`, shortened like a unique key if
+    /// it would have `limit` bytes or more.
     static func makeIndexKey(
         index: Int, values: [UInt8], object: Int64, limit: Int, into key: inout StorageKey
     ) {

@@ -1,12 +1,14 @@
 internal import RoostCore
 
-/// Reading and writing of the values of the space `meta`, each stored after its checksum.
+/// Reads and writes the values of the space `meta`.
+///
+/// A checksum precedes each value.
 extension MetaSpace {
     /// Calls `body` with the value of a key, or with nil if the key is missing.
     ///
     /// The bytes are not copied, and are valid only inside `body`.
     ///
-    /// - Throws: Code `corrupted` when the checksum does not match, and what `body` throws.
+    /// - Throws: `corrupted` if the checksum does not match, and errors of `body`.
     static func withValue(
         of key: StorageKey, reader: any KeyValueReader,
         _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
@@ -16,7 +18,7 @@ extension MetaSpace {
             guard let checksum = stored.littleEndian64(at: 0) else {
                 throw damaged(key, reason: "its checksum does not match its bytes")
             }
-            // SAFETY: there are at least the eight bytes of the checksum.
+            // SAFETY: the value has at least the eight bytes of the checksum.
             let payload = UnsafeRawBufferPointer(rebasing: stored[8...])
             guard RecordHash.bytes(payload) == checksum else {
                 throw damaged(key, reason: "its checksum does not match its bytes")
@@ -27,7 +29,7 @@ extension MetaSpace {
 
     /// Returns the value of a key, or nil.
     ///
-    /// - Throws: Code `corrupted` when its checksum does not match.
+    /// - Throws: `corrupted` if its checksum does not match.
     static func read(_ key: StorageKey, reader: any KeyValueReader) throws(StoreError) -> [UInt8]? {
         var found: [UInt8]?
         try withValue(of: key, reader: reader) { (value) throws(StoreError) in found = value.map { Array($0) } }

@@ -2,13 +2,13 @@ internal import RoostCore
 
 /// Keys and values of the space `meta`.
 ///
-/// Every value is an XXH3-64 of the rest, little-endian, then the rest.
+/// Each stored value is the XXH3-64 of its content, little-endian, then the content.
 enum MetaSpace {
     /// The version of the format of stores that require no features.
     static let formatVersion = 2
-    /// The version of the format of stores that name the features that a program must know.
+    /// The format version of stores that name the features that a program must support.
     static let featureVersion = 3
-    /// The feature of a store that records its changes.
+    /// The feature name of a store that records its changes.
     static let historyFeature = "history"
 
     static let format = StorageKey("format".utf8)
@@ -39,7 +39,7 @@ enum MetaSpace {
 
     // MARK: Numbers and tallies
 
-    /// The highest key used or reserved in the hierarchy `root`; 0 if none was.
+    /// Returns the highest used or reserved key in the hierarchy `root`; 0 if there is none.
     static func readLastKey(root: Int, reader: any KeyValueReader) throws(StoreError) -> Int64 {
         let key = lastKey(root: root)
         var last: Int64 = 0
@@ -57,8 +57,8 @@ enum MetaSpace {
         try write(UInt64(bitPattern: last).littleEndianBytes, key: lastKey(root: root), writer: writer)
     }
 
-    /// The tally: generation, entity count, relationship count, then count and sum of each; all
-    /// eight bytes, little-endian.
+    /// Reads the tally: generation, entity count, relationship count, then the count and sum of
+    /// each; all in eight bytes, little-endian.
     static func readTally(_ model: ManagedObjectModel, reader: any KeyValueReader) throws(StoreError) -> StoreTally {
         var result = StoreTally(model: model)
         let (entities, relationships) = (result.entities.count, result.relationships.count)
@@ -97,13 +97,13 @@ enum MetaSpace {
         try write(bytes, key: tally, writer: writer)
     }
 
-    // MARK: Whole metadata
+    // MARK: All metadata
 
     /// Reads the format entry: version and key limit, four bytes each, little-endian.
     ///
     /// From version 3 on, the names of the required features follow, separated by commas.
     ///
-    /// - Throws: `notAStore`; `unsupportedVersion`, naming a feature; `corrupted`.
+    /// - Throws: `notAStore`; `unsupportedVersion`, with the name of a feature; `corrupted`.
     static func readFormat(_ reader: any KeyValueReader, location: StoreLocation) throws(StoreError) -> (
         version: Int, keyLimit: Int
     ) {
@@ -137,7 +137,7 @@ enum MetaSpace {
         try write(word.littleEndianBytes + features.joined(separator: ",").utf8, key: format, writer: writer)
     }
 
-    /// Sets the features that a program must know to open the store.
+    /// Sets the features that a program must support to open the store.
     static func setFeatures(_ features: [String], writer: any KeyValueWriter) throws(StoreError) {
         guard let word = try require(format, reader: writer).littleEndian64(at: 0) else {
             throw damaged(format, reason: "it is too short")
@@ -145,7 +145,7 @@ enum MetaSpace {
         try writeFormat(keyLimit: Int(word >> 32), features: features, writer: writer)
     }
 
-    /// The identity of the store.
+    /// Returns the identity of the store.
     static func readUUID(_ reader: any KeyValueReader) throws(StoreError) -> StoreUUID {
         guard let identity = StoreUUID(String(decoding: try require(uuid, reader: reader), as: UTF8.self)) else {
             throw damaged(uuid, reason: "it is not a UUID")
@@ -153,14 +153,13 @@ enum MetaSpace {
         return identity
     }
 
-    /// Everything the store says about itself; `knownModel` spares parsing the embedded model
-    /// again.
+    /// Returns all metadata of the store; `knownModel` avoids parsing the embedded model again.
     static func readMetadata(
         _ reader: any KeyValueReader, of storage: any OrderedKeyValueStorage, type expected: String,
         location: StoreLocation,
         knownModel: ManagedObjectModel? = nil
     ) throws(StoreError) -> StoreMetadata {
-        // One that this program does not read is refused before anything else.
+        // An unsupported version is refused before anything else is read.
         let version = try readFormat(reader, location: location).version
         let type = String(decoding: try require(type, reader: reader), as: UTF8.self)
         guard type == expected else {
@@ -175,7 +174,7 @@ enum MetaSpace {
             userMetadata: try readUserMetadata(reader))
     }
 
-    /// The user's metadata.
+    /// Returns the user's metadata.
     static func readUserMetadata(_ reader: any KeyValueReader) throws(StoreError) -> [String: MetadataValue] {
         try MetadataDocument.decode(try require(userMetadata, reader: reader))
     }
@@ -193,7 +192,7 @@ enum MetaSpace {
 }
 
 extension [UInt8] {
-    /// The little-endian number of eight bytes at `offset`; nil if the bytes end before it does.
+    /// Returns the little-endian number of eight bytes at `offset`; nil if there are fewer bytes.
     func littleEndian64(at offset: Int) -> UInt64? {
         span.bytes.withUnsafeBytes { $0.littleEndian64(at: offset) }
     }

@@ -1,30 +1,30 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// A storage key while it is built.
+/// A storage key under construction.
 ///
-/// Its memory is used again for the next key.
+/// Its memory is reused for the next key.
 ///
 /// The order of the bytes is the order of the parts. No part is a prefix of another part, so parts
-/// can have different lengths. FORMAT.md lists every key.
+/// can have different lengths. FORMAT.md lists all keys.
 struct StorageKey: Sendable, Hashable {
     private(set) var bytes: [UInt8] = []
 
     init() { bytes.reserveCapacity(64) }
 
-    /// A key that starts with the number of a hierarchy, relationship, constraint or index.
+    /// Creates a key that starts with the number of a hierarchy, relationship, constraint or index.
     init(number: Int) {
         self.init()
         append(number: number)
     }
 
-    /// The key of a record.
+    /// Creates the key of a record.
     init(record key: Int64, root: Int) {
         self.init()
         append(ShortKey(record: key, root: root))
     }
 
-    /// A key of these bytes.
+    /// Creates a key with the given bytes.
     init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
     var count: Int { bytes.count }
@@ -32,16 +32,16 @@ struct StorageKey: Sendable, Hashable {
     /// The number at the start, or nil.
     var number: Int? { bytes.withUnsafeBytes { $0.keyNumber } }
 
-    /// Starts again with the number of a hierarchy, relationship, constraint or index.
+    /// Replaces the key by the number of a hierarchy, relationship, constraint or index.
     mutating func start(number: Int) {
         bytes.removeAll(keepingCapacity: true)
         append(number: number)
     }
 
-    /// Starts again with the key of a record.
+    /// Replaces the key by the key of a record.
     mutating func start(record key: Int64, root: Int) { start(ShortKey(record: key, root: root)) }
 
-    /// Starts again with a key that consists of a few parts.
+    /// Replaces the key by a short key.
     mutating func start(_ parts: ShortKey) {
         bytes.removeAll(keepingCapacity: true)
         append(parts)
@@ -70,8 +70,9 @@ struct StorageKey: Sendable, Hashable {
 
     private mutating func append(_ parts: ShortKey) { parts.withBytes { bytes.append(contentsOf: $0) } }
 
-    /// Adds the key of an object to the end of a key whose other parts may be of any length: always
-    /// eight bytes.
+    /// Appends the key of an object to the end of a key whose other parts may have any length.
+    ///
+    /// It always has eight bytes.
     mutating func append(lastKey key: Int64) { append(UInt64(bitPattern: key)) }
 
     mutating func append(_ word: UInt64) {
@@ -93,23 +94,24 @@ struct StorageKey: Sendable, Hashable {
     }
 }
 
-/// A key of a record, a reference or a link while it is built, which needs no memory of its own.
+/// A key of a record, a reference or a link under construction, which needs no heap memory.
 ///
-/// How the parts of all keys are written is said here, once.
+/// Its methods define the encoding of the parts of all keys.
 struct ShortKey: Sendable {
-    /// A number, two object keys and a place at their longest are 3 + 9 + 9 + 9 bytes.
+    /// The longest key has a number, two object keys and a place, in 3 + 9 + 9 + 9 bytes.
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     private(set) var count = 0
 
     init() {}
 
-    /// The key of a record.
+    /// Creates the key of a record.
     init(record key: Int64, root: Int) {
         append(number: root)
         append(key: key)
     }
 
-    /// The key of a link as seen from its source, and of a reference as seen from its destination.
+    /// Creates the key of a link in the order of its source, or of a reference in the order of its
+    /// destination.
     init(_ relationship: Int, from: Int64, place: Int64, to: Int64) {
         append(number: relationship)
         append(key: from)
@@ -117,7 +119,7 @@ struct ShortKey: Sendable {
         append(key: to)
     }
 
-    /// Adds a number: one byte, or from 255 on three.
+    /// Appends a number: one byte, or three bytes from 255 on.
     ///
     /// Models have fewer than 65 536 entities, relationships, constraints and indexes; see
     /// ``StorePlan``.
@@ -128,15 +130,16 @@ struct ShortKey: Sendable {
         append(UInt64(KeyParts.wideNumber) << 56 | UInt64(UInt16(truncatingIfNeeded: number)) << 40, byteCount: 3)
     }
 
-    /// Adds the key of an object: how many bytes it takes, then these.
+    /// Appends the key of an object: its number of bytes, then these bytes.
     ///
-    /// A longer number is a greater one. No stored key is below 1; 0 comes before all of them.
+    /// A longer key is a greater number. Stored keys are 1 or more; 0 comes before all of them.
     mutating func append(key: Int64) { append(UInt64(bitPattern: key), counted: 0) }
 
-    /// Adds a place in an ordered relationship; 0, the one of a link without order, takes no bytes.
+    /// Appends a place in an ordered relationship; 0, the place in a relationship without order,
+    /// has no bytes.
     ///
-    /// An object key follows and starts with 1 … 8: a negative place starts with less, a positive
-    /// one with more.
+    /// An object key follows the place and starts with 1 … 8. A negative place starts with a
+    /// smaller byte, a positive place with a greater byte.
     mutating func append(place: Int64) {
         if place > 0 { return append(UInt64(bitPattern: place), counted: KeyParts.positivePlace) }
         guard place < 0 else { return }
@@ -144,19 +147,19 @@ struct ShortKey: Sendable {
         append(UInt64(bitPattern: place), byteCount: 8)
     }
 
-    /// Adds a number without its leading zeros, after a byte that is `base` plus its number of
+    /// Appends a number without its leading zeros, after a byte with `base` plus the number of
     /// bytes.
     private mutating func append(_ number: UInt64, counted base: UInt8) {
         let byteCount = (71 - number.leadingZeroBitCount) / 8
         append(UInt64(base + UInt8(truncatingIfNeeded: byteCount)) << 56, byteCount: 1)
-        // A shift by all 64 bits, for 0, gives 0.
+        // For 0, the shift by 64 bits gives 0.
         append(number << UInt64(64 - 8 * byteCount), byteCount: byteCount)
     }
 
-    /// Adds the first bytes of a number, the most significant first.
+    /// Appends the first bytes of a number, most significant byte first.
     private mutating func append(_ word: UInt64, byteCount: Int) {
         precondition(count <= 24, "a short key has at most 32 bytes")
-        // SAFETY: the 8 bytes end at 32 or before, and the next part overwrites the bytes beyond
+        // SAFETY: the 8 bytes end at 32 or earlier, and the next part overwrites the bytes beyond
         // `byteCount`.
         withUnsafeMutableBytes(of: &words) {
             $0.storeBytes(of: word.bigEndian, toByteOffset: count, as: UInt64.self)
@@ -168,23 +171,23 @@ struct ShortKey: Sendable {
     func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // SAFETY: `count` is at most 32: see `append(_:byteCount:)`.
+        // SAFETY: `count` is at most 32; see `append(_:byteCount:)`.
         try withUnsafeBytes(of: words) { (bytes) throws(Failure) in
             try body(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
         }
     }
 }
 
-/// Takes a key apart, from its beginning.
+/// Splits a key into its parts, from its beginning.
 ///
-/// Every part is nil if the bytes at the position are not as ``StorageKey`` makes them: there is
-/// only one way to write a key.
+/// A part is nil if the bytes at the position are not in the form that ``StorageKey`` writes: each
+/// key has only one encoding.
 struct KeyParts {
-    /// The first byte of a number that takes two more.
+    /// The first byte of a number that has two more bytes.
     static let wideNumber = 255
-    /// The first byte of a place below 0, which takes eight more.
+    /// The first byte of a negative place, which has eight more bytes.
     static let negativePlace: UInt8 = 0
-    /// The first byte of a place above 0, less its length.
+    /// The first byte of a positive place, minus its length.
     static let positivePlace: UInt8 = 0x80
 
     private let bytes: UnsafeRawBufferPointer
@@ -196,13 +199,13 @@ struct KeyParts {
         self.offset = offset
     }
 
-    /// Whether nothing is left.
+    /// Whether all bytes have been read.
     var isAtEnd: Bool { offset == bytes.count }
 
     @inline(__always)
     private var byte: UInt8? { offset >= 0 && offset < bytes.count ? bytes[offset] : nil }
 
-    /// The number of a hierarchy, relationship, constraint or index.
+    /// Reads the number of a hierarchy, relationship, constraint or index.
     @inline(__always)
     mutating func number() -> Int? {
         guard let first = byte else { return nil }
@@ -215,14 +218,14 @@ struct KeyParts {
         return number >= Self.wideNumber ? number : nil
     }
 
-    /// The key of an object, 1 or more.
+    /// Reads the key of an object, 1 or more.
     @inline(__always)
     mutating func key() -> Int64? {
         guard let count = byte else { return nil }
         return positive(byteCount: Int(count))
     }
 
-    /// A place in an ordered relationship.
+    /// Reads a place in an ordered relationship.
     mutating func place() -> Int64? {
         guard let first = byte else { return nil }
         if first > Self.positivePlace { return positive(byteCount: Int(first - Self.positivePlace)) }
@@ -232,16 +235,16 @@ struct KeyParts {
         return place
     }
 
-    /// Reads a positive number of so many bytes after the current byte, its length.
+    /// Reads a positive number of `byteCount` bytes after the current byte.
     @inline(__always)
     private mutating func positive(byteCount: Int) -> Int64? {
         let start = offset + 1
         guard byteCount >= 1, byteCount <= 8, bytes.count - start >= byteCount, bytes[start] != 0 else { return nil }
         offset = start + byteCount
-        // Most numbers end at least four bytes after the key's beginning, so a word that ends there
-        // has the number at its end.
+        // Most numbers end at least four bytes after the start of the key. Then a word that ends
+        // with the number can be loaded.
         if byteCount <= 4, offset >= 4 {
-            // SAFETY: four bytes lie before `offset`, which is not past the end.
+            // SAFETY: four bytes precede `offset`, which is not past the end.
             let word = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset - 4, as: UInt32.self))
             let shift = UInt32(truncatingIfNeeded: 32 - 8 * byteCount)
             return Int64((word &<< shift) &>> shift)
@@ -252,16 +255,16 @@ struct KeyParts {
     }
 }
 
-/// Reads the keys of one hierarchy's records as most are written, without taking them apart.
+/// Reads the most common form of record keys of one hierarchy, without splitting them into parts.
 struct RecordKeyReader {
-    /// The first byte of its keys; a number that no byte is for a hierarchy whose number takes
-    /// more.
+    /// The first byte of the hierarchy's keys; 256, which equals no byte, if the hierarchy's number
+    /// has more bytes.
     private let first: Int
 
     init(root: Int) { first = root < KeyParts.wideNumber ? root : 256 }
 
-    /// Returns the key of an object of the hierarchy if the storage key has the short form of most;
-    /// nil for any other, which ``KeyParts`` can read.
+    /// Returns the object key if the storage key has the common short form and belongs to the
+    /// hierarchy; nil for other keys, which ``KeyParts`` can read.
     @inline(__always)
     func key(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         guard bytes.count >= 4, Int(bytes[0]) == first else { return nil }
@@ -276,7 +279,7 @@ extension UnsafeRawBufferPointer {
         return parts.number()
     }
 
-    /// The hierarchy and the object that a key of the space `records` names; nil if it has another
+    /// The hierarchy and the object of a key in the space `records`; nil if the key has another
     /// form.
     var recordPlace: ObjectPlace? {
         var parts = KeyParts(self)
@@ -284,36 +287,36 @@ extension UnsafeRawBufferPointer {
         return ObjectPlace(root: root, key: key)
     }
 
-    /// Returns the key of an object if it has up to four bytes, as most have, and nothing follows
-    /// it; nil for anything else, which ``KeyParts`` can read.
+    /// Returns the key of an object if the key has up to four bytes and is at the end; nil for
+    /// other keys, which ``KeyParts`` can read.
     @inline(__always)
     func lastShortKey(behind offset: Int) -> Int64? {
         let byteCount = count - offset - 1
         guard count >= 4, offset >= 0, byteCount >= 1, byteCount <= 4, Int(self[offset]) == byteCount,
             self[offset + 1] != 0
         else { return nil }
-        // SAFETY: there are at least four bytes; those before the number are shifted out.
+        // SAFETY: there are at least four bytes. The bytes before the number are shifted out.
         let word = UInt32(bigEndian: loadUnaligned(fromByteOffset: count - 4, as: UInt32.self))
         let shift = UInt32(truncatingIfNeeded: 32 - 8 * byteCount)
         return Int64((word &<< shift) &>> shift)
     }
 
-    /// The object key in the last eight bytes; nil if there are fewer.
+    /// The object key in the last eight bytes; nil if there are fewer bytes.
     var lastKey: Int64? { bigEndian64(at: count - 8) }
 
-    /// The signed number of eight bytes at `offset`, most significant first; nil if the bytes end
-    /// before it does.
+    /// Returns the signed big-endian number of eight bytes at `offset`; nil if there are fewer
+    /// bytes.
     func bigEndian64(at offset: Int) -> Int64? {
         guard offset >= 0, count >= 8, offset <= count - 8 else { return nil }
         return Int64(bitPattern: UInt64(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
     }
 
-    /// The little-endian number of eight bytes at `offset`; nil if the bytes end before it does.
+    /// Returns the little-endian number of eight bytes at `offset`; nil if there are fewer bytes.
     func littleEndian64(at offset: Int) -> UInt64? {
         bigEndian64(at: offset).map { UInt64(bitPattern: $0).byteSwapped }
     }
 
-    /// Whether the bytes come before `other`, as keys are ordered.
+    /// Whether the bytes precede `other` in the order of keys.
     func precedes(_ other: [UInt8]) -> Bool {
         other.span.bytes.withUnsafeBytes { other in
             let common = Swift.min(count, other.count)
@@ -325,7 +328,7 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// Whether the bytes begin with those of `prefix`.
+    /// Whether the bytes begin with `prefix`.
     func begins(with prefix: [UInt8]) -> Bool {
         guard count >= prefix.count else { return false }
         return prefix.span.bytes.withUnsafeBytes { prefix in
@@ -341,7 +344,7 @@ extension UInt64 {
 }
 
 extension [UInt8] {
-    /// Adds the number's bytes, least significant first.
+    /// Appends the number's bytes, least significant first.
     mutating func append(littleEndian word: UInt64) {
         Swift.withUnsafeBytes(of: word.littleEndian) { append(contentsOf: $0) }
     }

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The data that the engine keeps for objects of each entity in addition to their records.
+/// The entries that the engine writes for objects of each entity in addition to their records.
 ///
 /// Computed once, when a store is opened.
 struct StorePlan: Sendable {
@@ -8,7 +8,7 @@ struct StorePlan: Sendable {
     struct Reference: Sendable {
         let relationship: Int
         let field: RecordLayout.Field
-        /// The field of the place in the ordered inverse relationship, or nil.
+        /// The field with the place in the ordered inverse relationship, or nil.
         let place: RecordLayout.Field?
     }
 
@@ -25,9 +25,9 @@ struct StorePlan: Sendable {
         let references: [Reference]
         let constraints: [Values]
         let indexes: [Values]
-        /// Compares all fields that entries are made of.
+        /// Compares all fields that occur in entries.
         let entryFields: RecordAgreement
-        /// The owning link relationships whose source, or target, objects of this entity can be.
+        /// The owning link relationships whose source, or target, can be an object of this entity.
         let linksAsSource: [Int]
         let linksAsTarget: [Int]
     }
@@ -35,14 +35,16 @@ struct StorePlan: Sendable {
     let model: ManagedObjectModel
     let entities: [Entity]
     let constraints: [ManagedObjectModel.UniquenessConstraint]
-    /// No key is longer; one of exactly this length is shortened.
+    /// The maximum length of a key.
     ///
-    /// Written in the store, so that every program agrees.
+    /// A key of exactly this length is shortened.
+    ///
+    /// The store contains the limit, so that all programs use the same one.
     let keyLimit: Int
 
-    /// Plans for stores of `model`.
+    /// Creates the plan for stores of `model`.
     ///
-    /// - Throws: `limitExceeded` for a model with more relationships, constraints or indexes than
+    /// - Throws: `limitExceeded` if the model has more relationships, constraints or indexes than
     ///   two bytes can number.
     init(model: ManagedObjectModel, keyLimit: Int) throws(StoreError) {
         self.model = model
@@ -67,8 +69,8 @@ struct StorePlan: Sendable {
                 relationship: relationship, field: field,
                 place: layout.field(RecordLayout.orderFieldName(of: field.name)))
         }
-        // A constraint or index over something that is not stored (transient, expression) cannot be
-        // kept.
+        // A constraint or index on a property that is not stored (transient, expression) is left
+        // out.
         let constraints = entity.uniquenessConstraints.compactMap { constraint -> Values? in
             let fields = constraint.attributes.compactMap { layout.field($0) }
             guard fields.count == constraint.attributes.count, !fields.isEmpty else { return nil }
@@ -90,8 +92,8 @@ struct StorePlan: Sendable {
             linksAsTarget: owners.filter { model.entities[$0.destination].includes(entity.number) }.map(\.number))
     }
 
-    /// The encoded values of a constraint or index for one record; nil when a constraint does not
-    /// bind it, because one is null.
+    /// Encodes the values of a constraint or index for one record; returns false if the record has
+    /// no entry, because a constrained value is null.
     func encode(_ values: Values, of record: RecordReader, isConstraint: Bool, into bytes: inout [UInt8]) -> Bool {
         bytes.removeAll(keepingCapacity: true)
         for (field, isAscending) in zip(values.fields, values.isAscending) {
@@ -103,41 +105,42 @@ struct StorePlan: Sendable {
     }
 }
 
-/// The entries that one record has in the spaces `references`, `unique` and `indexes`.
+/// The entries of a record in the spaces `references`, `unique` and `indexes`.
 enum RecordEntries {
     /// One entry.
     struct Entry: Sendable, Hashable {
         let space: KeySpace
         let key: StorageKey
 
-        /// The key is enough, and cheaper than the space's name.
+        /// Hashing the key is sufficient, and faster than also hashing the space.
         func hash(into hasher: inout Hasher) { hasher.combine(key) }
     }
 
-    /// All entries of `record`.
+    /// Returns all entries of `record`.
     static func all(of record: RecordReader, plan: StorePlan) -> [Entry] {
         var (entries, values, key) = ([Entry](), [UInt8](), StorageKey())
         visit(record, plan: plan, values: &values, key: &key) { entries.append(Entry(space: $0, key: $1)) }
         return entries
     }
 
-    /// Whether two records of one object have the same entries, because everything that entries are
-    /// made of is the same.
+    /// Whether two records of one object have the same values in all fields that occur in entries,
+    /// so that their entries are equal.
     ///
-    /// False does not mean that they differ.
+    /// If false, the entries may still be equal.
     static func agree(_ left: RecordReader, right: RecordReader, plan: StorePlan) -> Bool {
         guard left.entityNumber == right.entityNumber else { return false }
         return plan.entities[left.entityNumber].entryFields.holds(left, right)
     }
 
-    /// Calls `body` with the space and key of each entry of `record`; `values` and `key` are
-    /// scratch memory.
+    /// Calls `body` with the space and key of each entry of `record`.
+    ///
+    /// `values` and `key` are reusable memory.
     static func visit<Failure: Error>(
         _ record: RecordReader, plan: StorePlan, values: inout [UInt8], key: inout StorageKey,
         _ body: (KeySpace, StorageKey) throws(Failure) -> Void
     ) throws(Failure) {
         let entity = plan.entities[record.entityNumber]
-        // The loop uses positions, because a copy of a reference would retain the names in it.
+        // The loop uses positions, because copying a reference would retain its names.
         for index in entity.references.indices where !record.isNull(entity.references[index].field) {
             var place: Int64 = 0
             if let field = entity.references[index].place { place = record.integer(field) }
@@ -160,8 +163,8 @@ enum RecordEntries {
         }
     }
 
-    /// The value of an entry in `space` for an object: its key for a unique value, nothing in the
-    /// other spaces.
+    /// Returns the value of an entry in `space` for an object: the object's key in the space
+    /// `unique`, empty in the other spaces.
     static func value(in space: KeySpace, object: Int64) -> [UInt8] {
         space == .unique ? UInt64(bitPattern: object).littleEndianBytes : []
     }

@@ -1,14 +1,15 @@
 package import RoostCore
 
-/// The entries of a history in the space `meta`, as a view or a write transaction shows them.
+/// The entries of a history in the space `meta`, in a view or a write transaction.
 ///
-/// Their keys come after all others of the space, so that new ones are appended.
+/// Their keys come after all other keys of the space, so that new entries are appended.
 package struct KeyValueHistory: HistoryEntryWriter {
     /// The key of the settings.
     static let settings = StorageKey("history".utf8)
-    /// The beginning of the keys of transactions.
+    /// The prefix of the keys of transactions.
     private static let prefix = StorageKey("~history/".utf8)
-    /// The bytes of a key of a part: the beginning, eight for the position, four for the part.
+    /// The length of the key of a part: the prefix, eight bytes for the position, four for the
+    /// part.
     private static let keyByteCount = prefix.bytes.count + 12
 
     private let reader: any KeyValueReader
@@ -32,7 +33,7 @@ package struct KeyValueHistory: HistoryEntryWriter {
         return key
     }
 
-    /// The place of a key; nil for a key of anything else.
+    /// Returns the place of a key; nil if the key belongs to no history entry.
     private static func place(_ key: UnsafeRawBufferPointer) throws(StoreError) -> HistoryPlace? {
         guard key.begins(with: prefix.bytes) else { return nil }
         guard key.count == keyByteCount else {
@@ -46,10 +47,10 @@ package struct KeyValueHistory: HistoryEntryWriter {
 
     // MARK: Reading
 
-    /// Returns the settings of the history; nil if the store records none.
+    /// Returns the settings of the history; nil if the store records no history.
     package func historySettings() throws(StoreError) -> [UInt8]? { try MetaSpace.read(Self.settings, reader: reader) }
 
-    /// Returns the bytes at a place; or nil.
+    /// Returns the bytes at a place, or nil.
     package func historyBytes(at place: HistoryPlace) throws(StoreError) -> [UInt8]? {
         try reader.value(of: Self.key(place), in: .meta)
     }
@@ -81,7 +82,7 @@ package struct KeyValueHistory: HistoryEntryWriter {
         try writer().put(Self.key(place), bytes, in: .meta)
     }
 
-    /// Removes the entries before `place`, up to `limit` of them; returns their number.
+    /// Removes up to `limit` entries before `place`; returns the number of removed entries.
     package func removeHistory(before place: HistoryPlace, limit: Int) throws(StoreError) -> Int {
         let writer = try writer()
         var keys: [StorageKey] = []
@@ -97,9 +98,9 @@ package struct KeyValueHistory: HistoryEntryWriter {
 }
 
 extension KeyValueStore: HistoryKeepingStore {
-    /// Begins, ends or limits the history as the options say.
+    /// Turns the history on or off, or limits it, according to the options.
     ///
-    /// - Throws: `readOnly` if that would change a store that was opened read-only.
+    /// - Throws: `readOnly` if a store that was opened read-only would change.
     func applyHistoryOptions() throws(StoreError) {
         guard options.tracksHistory != nil || options.historyRetention != nil else { return }
         try options.requireHistory(of: type)
@@ -122,14 +123,14 @@ extension KeyValueStore: HistoryKeepingStore {
     private func endHistory() throws(StoreError) {
         try removeHistory(.everything)
         try write { (writer) throws(StoreError) in
-            // Another program may have committed in between.
+            // Another program may have committed meanwhile.
             while try KeyValueHistory(writer).removeHistory(before: HistoryPlace(.max), limit: .max) > 0 {}
             try KeyValueHistory(writer).setHistorySettings(nil)
             try MetaSpace.setFeatures([], writer: writer)
         }
     }
 
-    /// Gives the store the history of another one, in one transaction.
+    /// Imports the history of another store, in one transaction.
     package func importHistory(_ entries: any HistoryEntries, at generation: Generation) throws(StoreError) {
         try requireWritable()
         guard let settings = try entries.historySettings() else { return }
@@ -175,7 +176,8 @@ extension KeyValueStore: HistoryKeepingStore {
 }
 
 extension KeyValueStore {
-    /// Gives the store the history of another form of itself, after its content and its generation.
+    /// Loads the history from another representation of the same store, after the content and the
+    /// generation.
     package func loadHistory(
         _ settings: [UInt8], parts: [(place: HistoryPlace, bytes: [UInt8])]
     ) throws(StoreError) {

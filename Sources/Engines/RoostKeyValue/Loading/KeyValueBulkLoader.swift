@@ -1,14 +1,14 @@
 public import RoostCore
 
 extension KeyValueStore {
-    /// Starts to load many objects; see ``PersistentStore/bulkLoader(_:)``.
+    /// Starts a bulk load; see ``PersistentStore/bulkLoader(_:)``.
     ///
-    /// An empty store with ``StoreOptions/isUnpublished`` is loaded in bounded transactions;
-    /// snapshots of this program show no content until the end. Any other store is loaded in one
+    /// An empty store with ``StoreOptions/isUnpublished`` is loaded in bounded transactions.
+    /// Snapshots of this program show no content until the end. Any other store is loaded in one
     /// long transaction.
     ///
     /// Memory: about 16 MiB, or all entries if the store is in memory. In one long transaction, the
-    /// storage also keeps changed pages in memory (LMDB up to 512 MiB, then it spills to its file).
+    /// storage also holds changed pages in memory (LMDB: up to 512 MiB, then in its file).
     public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         try requireWritable()
         var lastKeys: [Int: Int64] = [:]
@@ -37,12 +37,14 @@ final class KeyValueBulkLoader: BulkLoader {
     private let initialTally: StoreTally
     private var tally: StoreTally
     private var highestKeys: [Int: Int64]
-    /// The greatest place a record was written to; what comes after it can be appended.
+    /// The highest place of a written record.
+    ///
+    /// Records after this place can be appended.
     private var lastPlace = ObjectPlace(root: -1, key: 0)
     private var hasLoaded = false
     private var values: [UInt8] = []
     private var key = StorageKey()
-    /// Records the load; nil if the store records no history.
+    /// The recorder of the load; nil if the store records no history.
     private var recorder: HistoryRecorder?
 
     init(
@@ -52,7 +54,7 @@ final class KeyValueBulkLoader: BulkLoader {
         checkCancellation = options.checkCancellation
         plan = store.plan
         highestKeys = lastKeys
-        // A storage in memory holds the entries anyway, so they are sorted in memory.
+        // A storage in memory holds the entries in memory anyway, so they are also sorted there.
         sorter =
             store.storage.holdsCheckedMemory
             ? ExternalSorter(memoryByteCount: .max, directories: [])
@@ -114,9 +116,9 @@ final class KeyValueBulkLoader: BulkLoader {
         }
     }
 
-    /// Writes records: appends a record that comes after `last`, inserts any other.
+    /// Writes records: appends each record that comes after `last`, and inserts all others.
     ///
-    /// Inserts all records if `last` is nil.
+    /// If `last` is nil, inserts all records.
     private static func write(
         _ records: RecordBatch, plan: StorePlan, after last: ObjectPlace?, writer: any KeyValueWriter
     ) throws(StoreError) {
@@ -137,11 +139,11 @@ final class KeyValueBulkLoader: BulkLoader {
         }
     }
 
-    /// Counts records in and collects their entries in the other spaces.
+    /// Adds records to the tally and collects their entries for the other spaces.
     private func note(_ records: RecordBatch) throws(StoreError) {
         hasLoaded = true
         tally.add(records)
-        // Most records of a batch are of one hierarchy.
+        // Most records of a batch belong to one hierarchy.
         var highest = ObjectPlace(root: -1, key: 0)
         for index in 0..<records.count {
             let place = plan.model.place(of: records, at: index)
@@ -167,7 +169,7 @@ final class KeyValueBulkLoader: BulkLoader {
         (self.values, self.key) = (values, key)
     }
 
-    /// Notes new objects for the history.
+    /// Records new objects in the history.
     private func record(_ records: RecordBatch) throws(StoreError) {
         guard recorder != nil else { return }
         for index in 0..<records.count {
@@ -176,7 +178,7 @@ final class KeyValueBulkLoader: BulkLoader {
         try writeFullHistory()
     }
 
-    /// Writes what came together for the history, so that memory is bounded.
+    /// Writes the recorded history when it is large enough, so that memory is bounded.
     private func writeFullHistory() throws(StoreError) {
         guard let recorder, recorder.hasFullParts else { return }
         self.recorder = try requireUsable().perform { [initialTally] (writer) throws(StoreError) in
@@ -186,7 +188,7 @@ final class KeyValueBulkLoader: BulkLoader {
         }
     }
 
-    /// Remembers the highest record of a hierarchy.
+    /// Stores the highest record of a hierarchy.
     private func note(_ place: ObjectPlace) {
         guard place.root >= 0 else { return }
         if (lastPlace.root, lastPlace.key) < (place.root, place.key) { lastPlace = place }
@@ -211,7 +213,7 @@ final class KeyValueBulkLoader: BulkLoader {
                         }
                     }
                 } else {
-                    // A look-up for each link shows whether it existed before or occurs twice in
+                    // For each link, a look-up finds whether the link existed or occurs twice in
                     // this load.
                     tally = try write.perform { [tally, plan] (writer) throws(StoreError) in
                         var tally = tally
@@ -299,13 +301,13 @@ final class KeyValueBulkLoader: BulkLoader {
             if hasCommittedParts { try clear() }
             endLoad()
         } catch {
-            // The method cannot throw. The content is not a store any more, so every later call
-            // throws this error.
+            // The method cannot throw. The content is no longer a store, so all later calls throw
+            // this error.
             store.state.withLock { $0.failure = error }
         }
     }
 
-    /// Says that the load is over, unless the next one has begun in its place.
+    /// Marks the load as ended, unless another load has begun since.
     private func endLoad() {
         let loader = ObjectIdentifier(self)
         store.state.withLock { if $0.load?.loader == loader { $0.load = nil } }
@@ -322,7 +324,7 @@ final class KeyValueBulkLoader: BulkLoader {
         return write
     }
 
-    /// Counts bytes; commits a part when enough came together.
+    /// Adds a number of written bytes, and commits a part if there are enough.
     private func written(_ byteCount: Int) throws(StoreError) {
         writtenByteCount += byteCount
         guard commitsInParts, writtenByteCount >= Self.partByteCount, let write else { return }
@@ -332,7 +334,9 @@ final class KeyValueBulkLoader: BulkLoader {
         self.write = try store.storage.beginLongWrite(timeoutSeconds: store.options.timeoutSeconds)
     }
 
-    /// Empties the store again, in bounded transactions; used keys stay used.
+    /// Empties the store again, in bounded transactions.
+    ///
+    /// Used keys remain used.
     private func clear() throws(StoreError) {
         for space in KeySpace.allCases where space != .meta {
             var isEmpty = false

@@ -1,8 +1,8 @@
 package import RoostCore
 
 extension KeyValueStore {
-    /// Sets the store's generation, and raises its highest keys: for a store that is loaded from
-    /// another form of itself.
+    /// Sets the generation and raises the highest keys of a store that is loaded from another
+    /// representation.
     package func setGeneration(_ generation: Generation, lastKeys: [EntityName: Int64]) throws(StoreError) {
         try requireWritable()
         let model = model
@@ -21,23 +21,21 @@ extension KeyValueStore {
 
     /// A to-one reference or a link whose object does not exist.
     package struct DanglingReference: Sendable {
-        /// The relationship, which is kept in a record's field or owns links.
+        /// The relationship, which is stored in a record's field or owns links.
         package let relationship: RelationshipName
         /// The key of the object that refers.
         package let source: Int64
-        /// The key it refers to.
+        /// The key that the object refers to.
         package let target: Int64
-        /// Whether it is the source that does not exist; only of links.
+        /// Whether the source is the missing object; only for links.
         package let lacksSource: Bool
-        /// The number of the entity that a to-one reference names, if the object is of another
-        /// entity.
+        /// The entity number in a to-one reference, if the referenced object has another entity.
         package var named: Int?
     }
 
-    /// Returns the first reference or link with an end that does not exist, or whose entity does
-    /// not fit.
+    /// Returns the first reference or link with an end that does not exist or has the wrong entity.
     ///
-    /// - Complexity: One look-up for each object that is referred to.
+    /// - Complexity: One look-up for each referenced object.
     package func firstDanglingReference() throws(StoreError) -> DanglingReference? {
         let reader = try read()
         defer { reader.close() }
@@ -46,10 +44,11 @@ extension KeyValueStore {
         return try firstDangling(.inverseLinks, reader: reader)
     }
 
-    /// Looks at the entries of a space, which begin with the number of a relationship and the
-    /// object one end names.
+    /// Examines the entries of a space, which begin with the number of a relationship and the
+    /// object at one end.
     ///
-    /// Of references that is the destination; of links the source, and of inverse links the target.
+    /// That object is the destination of a reference, the source of a link, or the target of an
+    /// inverse link.
     private func firstDangling(
         _ space: KeySpace, reader: any KeyValueReader
     ) throws(StoreError) -> DanglingReference? {
@@ -87,8 +86,7 @@ extension KeyValueStore {
         return nil
     }
 
-    /// Returns the number of the entity that a to-one reference names; nil if its object can only
-    /// be of one entity.
+    /// Returns the entity number in a to-one reference; nil if its object can have only one entity.
     private func namedEntity(
         _ relationship: ManagedObjectModel.Relationship, key: Int64, reader: any KeyValueReader
     ) throws(StoreError) -> Int? {

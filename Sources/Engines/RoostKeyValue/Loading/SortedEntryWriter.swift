@@ -2,21 +2,21 @@ internal import RoostCore
 
 /// Writes the sorted links, references, unique values and index entries of a bulk load.
 ///
-/// A value that goes from one piece of the load to the next.
+/// Each part of the load passes the value on to the next part.
 struct SortedEntryWriter: Sendable {
-    /// The pairs an error lists at most.
+    /// The maximum number of pairs that an error lists.
     private static let maximumViolationCount = 1000
 
     let plan: StorePlan
     let startedEmpty: Bool
-    /// Counts the links in that are written.
+    /// The tally, including the written links.
     private(set) var tally: StoreTally
     private var violations: [ConstraintViolation] = []
     private var furtherViolationCount = 0
-    /// The entry before, by space, key and value.
+    /// The previous entry: its space, key and value.
     private var previous: (space: KeySpace, key: StorageKey, value: [UInt8])?
 
-    /// The pair before of a relationship that is ordered at both ends.
+    /// The previous pair of a relationship that is ordered at both ends.
     private var previousPair = StorageKey()
 
     init(plan: StorePlan, startedEmpty: Bool, tally: StoreTally) {
@@ -42,7 +42,7 @@ struct SortedEntryWriter: Sendable {
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace, writer: any KeyValueWriter
     ) throws(StoreError) {
         if space == .links || space == .inverseLinks || space == .unique {
-            // Only these can have equal keys: a pair given twice, or a value of two objects.
+            // Only these spaces can have equal keys: a repeated pair, or a value of two objects.
             let isRepeated = previous.map {
                 $0.space == space && key.count == $0.key.count && key.begins(with: $0.key.bytes)
             }
@@ -64,9 +64,9 @@ struct SortedEntryWriter: Sendable {
         }
     }
 
-    /// Refuses a pair that was loaded before.
+    /// Refuses a pair that was already loaded.
     ///
-    /// If both ends have a place, the keys of two such links can differ, and only this check finds
+    /// If both ends have a place, the keys of two such links can differ. Only this check finds
     /// them.
     private mutating func requireNewPair(_ key: UnsafeRawBufferPointer) throws(StoreError) {
         if key.count == previousPair.count, key.begins(with: previousPair.bytes) {
@@ -89,8 +89,8 @@ struct SortedEntryWriter: Sendable {
 
     // MARK: Unique values
 
-    /// Whether a value belongs to an object that was in the store before, or, where the key is
-    /// shortened, to any other.
+    /// Whether a value belongs to an object that was stored before the load or, if the key is
+    /// shortened, to any other object.
     private mutating func isTaken(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, writer: any KeyValueWriter
     ) throws(StoreError) -> Bool {
@@ -144,22 +144,25 @@ struct SortedEntryWriter: Sendable {
         violations.append(plan.violation(constraint.number, rejected: try id(rejected), existing: try id(existing)))
     }
 
-    /// Throws code `constraintViolation` if values were claimed twice.
+    /// Throws `constraintViolation` if several objects claim the same values.
     func requireUnique() throws(StoreError) {
         guard !violations.isEmpty else { return }
         throw .constraintViolations(violations, furtherCount: furtherViolationCount)
     }
 }
 
-/// Pairs of objects that links connect, sorted with a load's entries but not stored: a space of
-/// their own, before all others.
+/// Pairs of objects that links connect.
+///
+/// They are sorted before a load's entries, in a space of their own, and are not stored.
 enum SortedPairs {
-    /// The position of the space; that of the metadata, which nothing else sorts.
+    /// The position of the pairs' space.
+    ///
+    /// It is that of `meta`, which has no sorted entries.
     static let position = UInt8(truncatingIfNeeded: KeySpace.meta.position)
 }
 
 extension ExternalSorter {
-    /// Adds the pair that a link connects.
+    /// Adds the pair of objects that a link connects.
     func append(pairOf link: Link, relationship: Int, key: inout StorageKey) throws(StoreError) {
         key.start(record: link.source, root: relationship)
         key.append(key: link.target)
@@ -168,7 +171,7 @@ extension ExternalSorter {
 }
 
 extension StoreError {
-    /// An error about a link that is loaded twice, or was there before; `link` names its
+    /// Returns the error for a link that is loaded twice or already exists; `link` describes its
     /// relationship and its ends.
     static func repeatedLink(_ link: String) -> StoreError {
         StoreError(

@@ -6,7 +6,7 @@ extension ExternalSorter {
         try key.withBytes { (key) throws(StoreError) in try append(key, value, in: space.group) }
     }
 
-    /// Adds an entry whose value is a number of eight bytes, little-endian.
+    /// Adds an entry whose value is a little-endian number of eight bytes.
     func append(_ key: StorageKey, number: Int64, in space: KeySpace) throws(StoreError) {
         try withUnsafeBytes(of: number.littleEndian) { (value) throws(StoreError) in
             try append(key, value, in: space)
@@ -23,7 +23,7 @@ extension EntryArena {
         key.bytes.withUnsafeBytes { append($0, value, in: space.group) }
     }
 
-    /// Calls `body` with the space and the key of each entry in the present order.
+    /// Calls `body` with the space and the key of each entry, in the current order.
     func forEachKey(
         _ body: (_ space: KeySpace, _ key: UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -36,12 +36,12 @@ extension EntryArena {
 }
 
 extension KeySpace {
-    /// The group of a sorter's entries that those of the space are.
+    /// The sorter's group for the entries of the space.
     fileprivate var group: UInt8 { UInt8(truncatingIfNeeded: position) }
 
     private static let byPosition = allCases.sorted { $0.position < $1.position }
 
-    /// The space at this position.
+    /// Creates the space at a position; nil if there is none.
     init?(position: Int) {
         guard Self.byPosition.indices.contains(position) else { return nil }
         self = Self.byPosition[position]
@@ -49,6 +49,6 @@ extension KeySpace {
 }
 
 extension UnsafeRawBufferPointer {
-    /// No bytes.
+    /// An empty buffer.
     static var none: Self { Self(start: nil, count: 0) }
 }

@@ -3,22 +3,23 @@ package import RoostCore
 /// Finds out whether two objects of a load have the same unique values, in bounded memory and
 /// without a store.
 ///
-/// Values are compared by their hashes of 128 bits: where two agree, the store itself decides.
+/// Values are compared by their 128-bit hashes. If two hashes are equal, the store itself must
+/// decide.
 package final class UniqueValueCheck {
     private let plan: StorePlan
     private let sorter: ExternalSorter
     private var values: [UInt8] = []
 
-    /// Begins to look, for records of a store's model; nil where no entity has a constraint.
+    /// Creates a check for records of a store's model; nil if no entity has a constraint.
     package init?(_ store: KeyValueStore) {
         guard !store.model.uniquenessConstraints.isEmpty else { return nil }
         plan = store.plan
         sorter = ExternalSorter(memoryByteCount: 8 << 20, directories: store.spillDirectories)
     }
 
-    /// Counts the unique values of a record.
+    /// Adds the unique values of a record.
     ///
-    /// - Throws: `noSpace` and `ioFailure`, of a file for what does not fit into memory.
+    /// - Throws: `noSpace` and `ioFailure` of a temporary file, if the values exceed the memory.
     package func add(_ record: RecordReader) throws(StoreError) {
         for constraint in plan.entities[record.entityNumber].constraints
         where plan.encode(constraint, of: record, isConstraint: true, into: &values) {
@@ -30,9 +31,11 @@ package final class UniqueValueCheck {
         }
     }
 
-    /// Whether two of them are the same, as it seems; nothing is counted any more afterwards.
+    /// Whether two hashes are equal.
     ///
-    /// - Throws: As ``add(_:)``.
+    /// No record can be added afterwards.
+    ///
+    /// - Throws: The errors of ``add(_:)``.
     package func hasRepeated() throws(StoreError) -> Bool {
         let entries = try sorter.entries()
         var (last, isRepeated): ([UInt8], Bool) = ([], false)

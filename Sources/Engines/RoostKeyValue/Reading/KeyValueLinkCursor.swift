@@ -2,21 +2,22 @@ internal import RoostCore
 
 /// The links in one range of a space, in the order of their keys.
 ///
-/// The spaces `links`, `inverseLinks` and `references` have keys of one form, ``LinkKey``. The
-/// value is the place at the other end, which references do not have.
+/// The keys of the spaces `links`, `inverseLinks` and `references` have one form, ``LinkKey``.
+///
+/// The value is the place at the other end. References have no such place.
 final class LinkStream {
     private let cursor: any KeyValueCursor
     private let space: KeySpace
     private var prefix: StorageKey
-    /// Whether links from an object to itself are left out, because another stream gives them.
+    /// Whether links from an object to itself are skipped, because another stream has them.
     private let skipsSelf: Bool
     private var start: StorageKey?
-    /// The link at the position; nil at the end, or before the start.
+    /// The current link; nil at the end and before the start.
     private(set) var current: Link?
 
-    /// Creates a stream of the entries that begin with `prefix`, after `after` if given.
+    /// Creates a stream of the entries that begin with `prefix`, starting after `after` if given.
     ///
-    /// Call ``advance()`` for the first.
+    /// Call ``advance()`` for the first link.
     init(
         _ snapshot: KeyValueSnapshot, space: KeySpace, prefix: StorageKey, after: Link? = nil, skipsSelf: Bool = false
     ) throws(StoreError) {
@@ -25,25 +26,27 @@ final class LinkStream {
         self.prefix = prefix
         self.skipsSelf = skipsSelf
         var start = prefix
-        // Every stored key is positive: the first key after a lower one is 1.
+        // Stored keys are 1 or more, so a lower key in `after` precedes all of them.
         if let after, after.source > 0 {
             start.append(key: after.source)
             start.append(place: after.order)
             start.append(key: max(1, after.target))
-            // The lowest key after that of a link is the same key and one more byte.
+            // The next possible key after a link's key is that key and a zero byte.
             if after.target > 0 { start.append(bytes: [0]) }
         }
         self.start = start
     }
 
-    /// Moves before the first entry that begins with another prefix.
+    /// Moves to the position before the first entry with another prefix.
     func restart(prefix: StorageKey) {
         self.prefix = prefix
         start = prefix
         current = nil
     }
 
-    /// Moves to the next link, or the first.
+    /// Moves to the next link.
+    ///
+    /// The first call moves to the first link.
     func advance() throws(StoreError) {
         repeat {
             let found: Bool
@@ -59,7 +62,7 @@ final class LinkStream {
         } while skipsSelf && current.map { $0.source == $0.target } ?? false
     }
 
-    /// Reads an entry, as seen from the end its space is ordered by.
+    /// Returns the link of an entry, read from the end by which its space is ordered.
     static func link(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace
     ) throws(StoreError) -> Link {
@@ -72,7 +75,7 @@ final class LinkStream {
 }
 
 extension StoreError {
-    /// An entry that the engine cannot have written.
+    /// Returns the error for an entry that the engine cannot have written.
     static func damagedEntry(_ space: KeySpace) -> StoreError {
         StoreError(.corrupted, "An entry of space '\(space)' has the wrong form.")
     }
@@ -86,7 +89,7 @@ struct LinkKey {
     let place: Int64
     let to: Int64
 
-    /// Creates the parts of a key; returns nil if the key has another form.
+    /// Creates the parts of a key; nil if the key has another form.
     init?(_ key: UnsafeRawBufferPointer) {
         var parts = KeyParts(key)
         guard let relationship = parts.number(), let from = parts.key(), let place = parts.place(),
@@ -96,7 +99,7 @@ struct LinkKey {
         (self.relationship, self.from, self.place, self.to) = (relationship, from, place, to)
     }
 
-    /// Returns the last part of a key whose first bytes are known to be number and `from`.
+    /// Returns the last part of a key that begins with a known number and `from`.
     ///
     /// Returns nil if the key has another form.
     @inline(__always)
@@ -139,12 +142,12 @@ final class KeyValueLinkCursor: FillingLinkCursor {
         return false
     }
 
-    /// The stream whose link comes first; nil when all are at their end.
+    /// Returns the stream whose link comes first; nil if all streams are at their end.
     private func nextStream() -> LinkStream? { streams.count == 1 ? streams[0] : streams.leading }
 }
 
 extension [LinkStream] {
-    /// The stream whose link comes first by place and key; nil when all are at their end.
+    /// The stream whose link comes first by place and key; nil if all streams are at their end.
     fileprivate var leading: LinkStream? {
         var best: LinkStream?
         for stream in self {
@@ -156,19 +159,19 @@ extension [LinkStream] {
     }
 }
 
-/// The links of many objects, object after object, found with one cursor of each space.
+/// The links of many objects, object after object, with one cursor for each space.
 final class GroupedLinkCursor: FillingLinkCursor {
     private let snapshot: KeyValueSnapshot
     private let description: ManagedObjectModel.Relationship
     private let spaces: [(space: KeySpace, number: Int)]
     private let ids: [ObjectID]
-    /// The next object to begin with.
+    /// The index of the next object to start.
     private var index = 0
-    /// The cursor of the one space; nil before the first object, and where two are merged.
+    /// The cursor of a single space; nil before the first object, and if two spaces are merged.
     private var cursor: (any KeyValueCursor)?
-    /// The bytes that the entries of the object that was begun start with; nil between two objects.
+    /// The prefix of the current object's entries; nil between two objects.
     private var prefix: StorageKey?
-    /// The streams that are merged; empty where there is one space.
+    /// The streams to merge; empty if there is only one space.
     private var streams: [LinkStream] = []
 
     init(
@@ -195,7 +198,7 @@ final class GroupedLinkCursor: FillingLinkCursor {
         batch.links = []
         defer { batch.links = links }
         var key = prefix ?? StorageKey()
-        // After a full batch the cursor is at the last link that was given.
+        // After a full batch, the cursor is at the last returned link.
         var isFound = prefix == nil ? false : try cursor.next()
         while true {
             if isFound {
@@ -221,7 +224,7 @@ final class GroupedLinkCursor: FillingLinkCursor {
         }
     }
 
-    /// Adds links of two spaces, those of each object merged by place and key.
+    /// Adds links of two spaces; those of each object are merged by place and key.
     private func fillMerging(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
         while true {
             if let stream = streams.leading, let link = stream.current {

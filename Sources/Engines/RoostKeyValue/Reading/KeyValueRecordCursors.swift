@@ -1,18 +1,19 @@
 internal import RoostCore
 
-/// The records of an entity and its subentities in key order: one range of the space `records`.
+/// The records of an entity and its subentities in key order: a range of the space `records`.
 final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
     private let snapshot: KeyValueSnapshot
     private let cursor: any KeyValueCursor
     private let entity: ManagedObjectModel.Entity
-    /// By entity number, whether its records are wanted; nil when all of the hierarchy are.
+    /// Whether to return the records of an entity, by entity number; nil if all of the hierarchy
+    /// are returned.
     private let wanted: [Bool]?
     private var position: Position
 
     private enum Position {
         /// The position before the first record after this key.
         case before(Int64)
-        /// At a record that was shown.
+        /// At a record that was returned.
         case atShown
         case atEnd
     }
@@ -43,7 +44,9 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
         return try visitNext(body)
     }
 
-    /// Calls `body` with each of the next records until it returns false; returns false at the end.
+    /// Calls `body` with the next records until `body` returns false.
+    ///
+    /// Returns false at the end.
     private func visitNext(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         do throws(StoreError) {
             guard try moveOn() else {
@@ -51,7 +54,7 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
                 return false
             }
             position = .atShown
-            // Held here once, not for every record.
+            // Local copies, so that they are not read for each record.
             let (model, wanted, root) = (snapshot.model, wanted, entity.root)
             let (verifier, keys) = (snapshot.verifier(root: root), RecordKeyReader(root: root))
             var isPastEnd = false
@@ -65,7 +68,7 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
                     isPastEnd = true
                     return false
                 }
-                // A record of another entity is verified too, because damage can have changed its
+                // Records of other entities are also verified, because damage can change a record's
                 // entity.
                 let record = try verifier.record(value, key: key)
                 return !(wanted?[record.entityNumber] ?? true) || body(record)
@@ -79,7 +82,7 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
         }
     }
 
-    /// Returns the key of a record of the hierarchy `root`; nil after the last of them.
+    /// Returns the key of a record of the hierarchy `root`; nil after the last record.
     @inline(never)
     private static func key(
         _ storageKey: UnsafeRawBufferPointer, root: Int, model: ManagedObjectModel
@@ -92,7 +95,9 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
         return key
     }
 
-    /// Moves the storage's cursor to the next record that was not shown; returns false at the end.
+    /// Moves the storage's cursor to the next record that was not returned.
+    ///
+    /// Returns false at the end.
     private func moveOn() throws(StoreError) -> Bool {
         switch position {
         case .atEnd: false
@@ -129,17 +134,19 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
         return try visitNext(body)
     }
 
-    /// Calls `body` with each of the next records until it returns false; returns false at the end.
+    /// Calls `body` with the next records until `body` returns false.
+    ///
+    /// Returns false at the end.
     private func visitNext(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
-        // Held here once, not for every record.
+        // Local copies, so that they are not read for each record.
         let (ids, reader) = (ids, snapshot.reader)
         var next = index
         defer { index = next }
         do throws(StoreError) {
             var shouldContinue = true
             while shouldContinue, next < ids.count {
-                // Most successive IDs are of one entity, so the data of the entity are looked up
-                // once for them.
+                // Most successive IDs have the same entity, so the entity is looked up once for
+                // them.
                 let name = ids[next].entity
                 let entity = try snapshot.entity(name)
                 let (number, root) = (entity.number, entity.root)
@@ -166,17 +173,17 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
     }
 }
 
-/// The records of given keys of one hierarchy, in the order in which they are found.
+/// The records with given keys of one hierarchy, in the order in which the keys are found.
 ///
-/// Those of other entities are left out, and keys that no object has.
+/// Records of other entities and keys without a record are skipped.
 final class KeyedRecordVisitor: RecordVisitor {
     private let snapshot: KeyValueSnapshot
     private let entity: ManagedObjectModel.Entity
-    /// The source of the next keys; nil at the end.
+    /// The source of the keys; nil at the end.
     private var source: (any KeySource)?
     private var keys: [Int64] = []
     private var index = 0
-    /// The cursor over the records, used where the keys are close together.
+    /// The cursor over the records, which is used if the keys are close together.
     private var cursor: (any KeyValueCursor)?
 
     init(_ snapshot: KeyValueSnapshot, entity: ManagedObjectModel.Entity, source: any KeySource) {
@@ -208,8 +215,8 @@ final class KeyedRecordVisitor: RecordVisitor {
         return count >= 64 && (last - first) / 8 <= count
     }
 
-    /// Does the same as ``show(_:)`` for ascending keys: reads from the first key and skips other
-    /// records.
+    /// Like ``show(_:)`` for ascending keys, but reads all records from the first key on and skips
+    /// others.
     private func walk(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         let cursor: any KeyValueCursor
         if let known = self.cursor { cursor = known } else { cursor = try snapshot.reader.cursor(in: .records) }
@@ -242,9 +249,9 @@ final class KeyedRecordVisitor: RecordVisitor {
         return shouldContinue
     }
 
-    /// Calls `body` with the records of the keys that are known, until it returns false.
+    /// Calls `body` with the records of the current keys, until `body` returns false.
     private func show(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
-        // Held here once, not for every record.
+        // Local copies, so that they are not read for each record.
         let (keys, entity, reader, verifier) = (keys, entity, snapshot.reader, snapshot.verifier(root: entity.root))
         var (next, shouldContinue) = (index, true)
         defer { index = next }

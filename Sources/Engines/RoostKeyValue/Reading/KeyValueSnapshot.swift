@@ -1,14 +1,15 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// A view of a store at one commit: a reader of the storage, and the plan of the store's keys.
+/// A view of a store after one commit: a reader of the storage, and the plan of the store's keys.
 final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     let store: KeyValueStore
     let reader: any KeyValueReader
     private let blocks: [Int: KeyBlock]
     let model: ManagedObjectModel
-    /// The entity that was named last: one request after the other is about the same, and a name is
-    /// looked up by its hash.
+    /// The last entity that was looked up.
+    ///
+    /// Successive requests mostly have the same entity, and a look-up by name hashes the name.
     private var lastEntity: ManagedObjectModel.Entity?
     private var isClosed = false
 
@@ -23,8 +24,7 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
 
     var plan: StorePlan { store.plan }
 
-    /// Returns the check of a hierarchy's records before they are shown; valid as long as the
-    /// snapshot.
+    /// Returns the verifier of a hierarchy's records; valid as long as the snapshot.
     func verifier(root: Int) -> RecordVerifier {
         RecordVerifier(model: model, root: root, comparesChecksums: !store.storage.holdsCheckedMemory)
     }
@@ -39,7 +39,9 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         if isClosed { throw StoreError(.closed, "The snapshot of store '\(store.location)' was closed.") }
     }
 
-    /// The entity with this name; throws code `unknownEntity`.
+    /// Returns the entity with the given name.
+    ///
+    /// Throws `unknownEntity`.
     func entity(_ name: EntityName) throws(StoreError) -> ManagedObjectModel.Entity {
         if let lastEntity, lastEntity.name == name { return lastEntity }
         let entity = try model.requireEntity(name)
@@ -61,7 +63,7 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         try requireOpen()
         let root = try model.requireEntity(entity).root
         let last = try MetaSpace.readLastKey(root: root, reader: reader)
-        // Keys that this program set aside but has not given out are neither used nor reserved.
+        // Keys that this program reserved but that no caller received do not count.
         if let block = blocks[root], block.limit - 1 == last { return block.next - 1 }
         return last
     }
@@ -132,11 +134,10 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         return GroupedLinkCursor(self, relationship: relationship, spaces: try linkSpaces(of: relationship), ids: ids)
     }
 
-    /// The spaces in which the links from one object are, and the number that their keys begin
-    /// with.
+    /// Returns the spaces of the links from one object, and the number that their keys begin with.
     ///
-    /// Two of a relationship that is its own inverse: each pair is stored once, so both ends are
-    /// looked up.
+    /// A relationship that is its own inverse has two spaces: each pair is stored once, so both
+    /// ends are looked up.
     private func linkSpaces(
         of relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) -> [(space: KeySpace, number: Int)] {
@@ -151,7 +152,7 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         }
     }
 
-    /// Whether there is an object with this ID, and it can have the relationship.
+    /// Whether an object with this ID exists and can have the relationship.
     func exists(_ id: ObjectID, relationship: ManagedObjectModel.Relationship) throws(StoreError) -> Bool {
         let entity = try entity(id.entity)
         guard let number = try reader.entityNumber(of: id.key, root: entity.root, model: model) else { return false }

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Typed access of the engine to a storage: keys and values as Swift arrays, records into batches.
+/// Typed access to a storage: keys and values as Swift arrays, and verified records.
 extension KeyValueReader {
     /// Calls `body` with the value of a key, or with nil if the key is missing.
     func withValue(
@@ -32,7 +32,7 @@ extension KeyValueReader {
         return found
     }
 
-    /// Returns the value of a key as a number of eight bytes, little-endian; nil if the key is
+    /// Returns the value of a key as a little-endian number of eight bytes; nil if the key is
     /// missing or its value has another length.
     func number(of key: StorageKey, in space: KeySpace) throws(StoreError) -> Int64? {
         var found: Int64?
@@ -43,8 +43,8 @@ extension KeyValueReader {
         return found
     }
 
-    /// Calls `body` with a record of the hierarchy `root`, verified, or with nil if it does not
-    /// exist.
+    /// Calls `body` with a verified record of the hierarchy `root`, or with nil if the record does
+    /// not exist.
     func withRecord(
         _ key: Int64, root: Int, model: ManagedObjectModel, _ body: (RecordReader?) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -92,12 +92,14 @@ extension KeyValueWriter {
         try key.withBytes { (key) throws(StoreError) in try append(key, value, in: space) }
     }
 
-    /// Sets the value of a key to a number of eight bytes, little-endian.
+    /// Sets the value of a key to a little-endian number of eight bytes.
     func put(_ key: StorageKey, number: Int64, in space: KeySpace) throws(StoreError) {
         try withUnsafeBytes(of: number.littleEndian) { (value) throws(StoreError) in try put(key, value, in: space) }
     }
 
-    /// Inserts a key with a number of eight bytes, little-endian; returns false if the key exists.
+    /// Inserts a key with a little-endian number of eight bytes.
+    ///
+    /// Returns false if the key exists.
     func insert(_ key: UnsafeRawBufferPointer, number: Int64, in space: KeySpace) throws(StoreError) -> Bool {
         try withUnsafeBytes(of: number.littleEndian) { (value) throws(StoreError) in
             try insert(key, value, in: space)
@@ -106,7 +108,7 @@ extension KeyValueWriter {
 
     /// Removes a key.
     ///
-    /// Returns whether it was there.
+    /// Returns whether the key existed.
     @discardableResult
     func delete(_ key: StorageKey, in space: KeySpace) throws(StoreError) -> Bool {
         try key.withBytes { (key) throws(StoreError) in try delete(key, in: space) }
@@ -114,9 +116,9 @@ extension KeyValueWriter {
 }
 
 extension KeyValueCursor {
-    /// Moves to the last key before `key`; nil for the last of all.
+    /// Moves to the last key before `key`, or to the last key of all if `key` is nil.
     ///
-    /// Returns false, at the end, if no key is before it.
+    /// Returns false, at the end, if no key precedes `key`.
     func seek(before key: [UInt8]?) throws(StoreError) -> Bool {
         guard let key else { return try seek(before: UnsafeRawBufferPointer?.none) }
         return try key.span.bytes.withUnsafeBytes { (key) throws(StoreError) in try seek(before: key) }
@@ -124,14 +126,14 @@ extension KeyValueCursor {
 
     /// Moves to the first key that is not before `key`.
     ///
-    /// Returns false, at the end, if all keys are before it.
+    /// Returns false, at the end, if all keys precede `key`.
     func seek(to key: [UInt8]) throws(StoreError) -> Bool {
         try key.span.bytes.withUnsafeBytes { (key) throws(StoreError) in try seek(to: key) }
     }
 
     /// Moves to the first key that is not before `key`.
     ///
-    /// Returns false, at the end, if all keys are before it.
+    /// Returns false, at the end, if all keys precede `key`.
     func seek(to key: StorageKey) throws(StoreError) -> Bool {
         try key.withBytes { (key) throws(StoreError) in try seek(to: key) }
     }

@@ -1,27 +1,28 @@
 public import RoostCore
 
-/// The requirements of the key-value engine: named spaces of ordered keys, snapshots, one writer.
+/// The interface that the key-value engine requires of a storage: named spaces of ordered keys,
+/// snapshots, and one writer.
 ///
-/// Keys are ordered by their bytes, a shorter one before a longer one that begins with it.
-/// Implement this to get a whole `PersistentStore` out of ``KeyValueStore``: the engine does
+/// Keys are ordered by their bytes. A key precedes longer keys that begin with it. Implement this
+/// protocol to get a complete `PersistentStore` from ``KeyValueStore``. The engine provides
 /// records, links, constraints, indexes, tallies, versions, bulk loading and all checks.
 /// `docs/write-a-backend.md` has a longer description with an example.
 ///
-/// Called from any number of threads at once, never on the cooperative pool; every call may block.
-/// Errors keep their codes on the way to the user: `busy`, `noSpace`, `ioFailure`, `corrupted`,
-/// `closed`, `readOnly`, `limitExceeded`, `outOfResources`.
+/// The methods are called from any number of threads at once, never on the cooperative pool, and
+/// may block. Errors keep their codes on the way to the user: `busy`, `noSpace`, `ioFailure`,
+/// `corrupted`, `closed`, `readOnly`, `limitExceeded`, `outOfResources`.
 public protocol OrderedKeyValueStorage: AnyObject, Sendable {
-    /// The longest key the storage takes, in bytes; at least 64.
+    /// The maximum length of a key in the storage, in bytes; at least 64.
     ///
-    /// Keys are never empty. It must not become smaller while stores exist: the engine writes it
-    /// into a store, and refuses to open one with longer keys.
+    /// Keys are never empty. The limit must not decrease while stores exist: the engine writes it
+    /// into a store, and refuses to open a store with a greater limit.
     var maximumKeyByteCount: Int { get }
 
-    /// Whether every read returns memory of this process that was checked when it was filled
+    /// Whether all reads return memory of this process that was checked when it was filled
     /// (default: false).
     ///
-    /// The engine then compares the checksums of records when it examines the store, and not each
-    /// time one is read.
+    /// If so, the engine compares the checksums of records only when it examines the store, and not
+    /// with each read.
     var holdsCheckedMemory: Bool { get }
 
     /// The value of `StoreMetadata.formatVersion` (default: the version of the engine's format).
@@ -30,72 +31,70 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// values.
     var formatVersion: Int { get }
 
-    /// Returns a consistent view of all spaces after the latest commit, including commits of other
-    /// processes.
+    /// Returns a consistent view of all spaces after the latest commit of any process.
     ///
     /// Never waits for a writer, and does not show later commits. Any number of views may be open
     /// at once.
-    /// - Throws: `closed` after ``close()``; `storeReplaced` when the name now belongs to another
+    /// - Throws: `closed` after ``close()``; `storeReplaced` if the name now refers to another
     ///   file.
     func read() throws(StoreError) -> any KeyValueReader
 
-    /// Runs `body` in a write transaction: all of it is committed and durable on return, or nothing
-    /// when `body` throws.
+    /// Runs `body` in a write transaction: on return, all its changes are committed and durable, or
+    /// none if `body` throws.
     ///
-    /// Transactions queue; waiting longer than `timeoutSeconds` throws code `busy`. When the
-    /// storage had to make room, `body` may run again from the start, on another thread; it must
-    /// not depend on anything that its first run changed.
+    /// Transactions queue. Throws `busy` after waiting for `timeoutSeconds`. If the storage had to
+    /// enlarge itself, `body` may run again from the start, on another thread. So `body` must not
+    /// depend on changes of its first run.
     func write<Result: Sendable>(
         timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
 
-    /// Starts a write transaction that lasts over several calls, for loads that are too large for
-    /// one.
+    /// Starts a write transaction that can span several calls, for loads that are too large for one
+    /// call.
     ///
-    /// It has the writer's place until it ends: other transactions, of every program that may have
-    /// the store open, wait for it up to their own timeouts.
-    /// - Throws: `busy` after `timeoutSeconds`; `readOnly` for a storage that was opened read-only;
+    /// It holds the writer lock until it ends. Other transactions, of every program with the store
+    /// open, wait for the lock up to their own timeouts.
+    /// - Throws: `busy` after `timeoutSeconds`; `readOnly` if the storage was opened read-only;
     ///   `closed`.
     func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite
 
-    /// Makes every committed transaction durable, for a storage that was opened without durable
-    /// commits.
+    /// Makes all committed transactions durable, if the storage was opened without durable commits.
     ///
-    /// Called at the end of loads into stores with `StoreOptions/isUnpublished`; only for those a
-    /// commit may be less than durable.
+    /// Called at the end of loads into stores with `StoreOptions/isUnpublished`. Only in such
+    /// stores may commits be less than durable.
     func sync() throws(StoreError)
 
-    /// Returns the number of bytes that the storage takes on disk or in memory.
+    /// Returns the number of bytes that the storage uses on disk or in memory.
     func byteCount() throws(StoreError) -> Int
 
-    /// Returns the problems in the storage's own structure; empty if it is sound.
+    /// Returns the problems in the storage's own structure; empty if there are none.
     ///
     /// The engine examines keys and values itself. The method reads the stored bytes, not a cache,
     /// and changes nothing.
     func integrityFindings() throws(StoreError) -> [StoreFinding]
 
-    /// Releases everything.
+    /// Releases the storage's resources.
     ///
     /// Open readers keep the resources that they need until they are closed. So does a running
-    /// write transaction, which can still be committed. The engine calls this once, also when
-    /// opening the store fails.
+    /// write transaction, which can still be committed. The engine calls this once, also if opening
+    /// the store fails.
     func close() throws(StoreError)
 }
 
 extension OrderedKeyValueStorage {
-    /// False: bytes come from a medium that can change them.
+    /// False: the storage's medium can change bytes.
     public var holdsCheckedMemory: Bool { false }
 
     /// The version of the engine's format for stores without required features, 2.
     public var formatVersion: Int { MetaSpace.formatVersion }
 
-    /// Returns the version that metadata name for a version of the engine's format.
+    /// Returns the version in the metadata for a version of the engine's format.
     func formatVersion(ofEngineVersion version: Int) -> Int {
-        // A storage's own format counts required features as one version more, too.
+        // Required features also increase the version of a storage's own format by one.
         formatVersion + version - MetaSpace.formatVersion
     }
 
-    /// Runs `body` once, in a long write of its own.
+    /// Runs `body` once, in a separate long write.
     public func write<Result: Sendable>(
         timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -123,15 +122,16 @@ public enum KeySpace: String, CaseIterable, Sendable {
     case links
     /// Links by relationship, target and place.
     case inverseLinks
-    /// To-one references by relationship, destination and place: what derived to-many relationships
-    /// are read from.
+    /// To-one references by relationship, destination and place.
+    ///
+    /// Derived to-many relationships are read from them.
     case references
     /// Unique values and the key of the object that has them.
     case unique
     /// Fetch indexes.
     case indexes
 
-    /// The space's position among all, from 0: for arrays that hold something for each.
+    /// The space's position among all spaces, from 0, for arrays with an element for each space.
     public var position: Int {
         switch self {
         case .meta: 0
@@ -160,7 +160,7 @@ public protocol KeyValueReader: AnyObject {
     /// Returns a cursor before the first key of a space.
     func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor
 
-    /// Ends the view, and its cursors.
+    /// Ends the view and its cursors.
     ///
     /// Calling it again does nothing.
     func close()
@@ -168,33 +168,36 @@ public protocol KeyValueReader: AnyObject {
 
 /// A position in a space.
 ///
-/// Bytes it shows are valid until it moves or its view ends or, in a write transaction, until the
-/// next write. A storage whose bytes have no fixed address can keep them in ``PinnedBytes``. After
-/// a write the engine calls ``seek(to:)`` before any other method of the cursor. After the end of
-/// its view ``seek(to:)``, ``seek(before:)`` and ``next()`` throw `closed`.
+/// Its bytes are valid until the cursor moves, its view ends or, in a write transaction, the next
+/// write. A storage whose bytes have no fixed address can copy them into ``PinnedBytes``. After a
+/// write, the engine calls ``seek(to:)`` before any other method of the cursor. After the end of
+/// its view, ``seek(to:)``, ``seek(before:)`` and ``next()`` throw `closed`.
 public protocol KeyValueCursor: AnyObject {
     /// Moves to the first key that is not before `key`.
     ///
-    /// Returns false, at the end, if all keys are before it; a later call may find a key again. An
-    /// empty key is before all others.
+    /// Returns false, at the end, if all keys precede `key`. A later call may find a key again. An
+    /// empty key precedes all others.
     func seek(to key: UnsafeRawBufferPointer) throws(StoreError) -> Bool
-    /// Moves to the last key before `key`; nil for the last of all.
+    /// Moves to the last key before `key`, or to the last key of all if `key` is nil.
     ///
-    /// Returns false, at the end, if no key is before it; a later call may find a key again.
+    /// Returns false, at the end, if no key precedes `key`. A later call may find a key again.
     func seek(before key: UnsafeRawBufferPointer?) throws(StoreError) -> Bool
-    /// Moves to the next key, or from before the first to the first.
+    /// Moves to the next key.
     ///
-    /// Returns false at the end and ever after.
+    /// Before the first move, moves to the first key.
+    ///
+    /// Returns false at the end and in all later calls.
     func next() throws(StoreError) -> Bool
-    /// Calls `body` for the entry at the position and each following entry, until it returns false.
+    /// Calls `body` for the entry at the position and each following entry, until `body` returns
+    /// false.
     ///
-    /// Afterwards, and when `body` throws, the cursor is at the last entry shown; at the end
-    /// nothing is shown. Most reading is done by this, so a storage that can loop over entries
-    /// itself should implement it; the default implementation calls ``next()`` for each entry.
-    /// - Parameter body: Takes key and value; uses neither the cursor nor what ends its view, and
-    ///   writes nothing.
-    /// - Returns: False at the end; true when `body` returned false.
-    /// - Throws: What `body` throws, and what ``next()`` does.
+    /// Afterwards, and if `body` throws, the cursor is at the last entry that `body` received. At
+    /// the end, `body` is not called. Most reads use this method, so a storage that can loop over
+    /// entries itself should implement it. The default implementation calls ``next()`` for each
+    /// entry.
+    /// - Parameter body: Receives key and value. It must not use the cursor, end its view or write.
+    /// - Returns: False at the end; true if `body` returned false.
+    /// - Throws: The errors of `body` and of ``next()``.
     func visit(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool
@@ -220,32 +223,32 @@ extension KeyValueCursor {
 
 /// A write transaction.
 ///
-/// It reads its own writes. Use it only inside the closure it was passed to;
-/// ``KeyValueReader/close()`` does not end it. Keys are neither empty nor longer than
-/// ``OrderedKeyValueStorage/maximumKeyByteCount``; values have up to 1 GiB and may be empty.
+/// It reads its own writes. Use it only inside its closure; ``KeyValueReader/close()`` does not end
+/// it. Keys are neither empty nor longer than ``OrderedKeyValueStorage/maximumKeyByteCount``.
+/// Values have up to 1 GiB and may be empty.
 public protocol KeyValueWriter: KeyValueReader {
     /// Sets the value of a key, replacing any old value.
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError)
     /// Sets the value of a key that does not exist.
     ///
-    /// Returns false, changing nothing, if it exists. Implement this if your storage can do both in
-    /// one search.
+    /// Returns false without a change if the key exists. Implement this method if your storage can
+    /// do both in one search.
     func insert(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace
     ) throws(StoreError) -> Bool
     /// Sets the value of a key that comes after all keys of the space.
     ///
-    /// Throws code `invalidRequest` for any other key.
+    /// Throws `invalidRequest` for any other key.
     func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError)
     /// Removes a key.
     ///
-    /// Returns whether it was there.
+    /// Returns whether the key existed.
     @discardableResult
     func delete(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) -> Bool
 }
 
 extension KeyValueWriter {
-    /// Looks for the key, then puts it.
+    /// Looks up the key, then writes it.
     public func insert(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace
     ) throws(StoreError) -> Bool {
@@ -256,25 +259,25 @@ extension KeyValueWriter {
     }
 }
 
-/// A write transaction that lasts over several calls.
+/// A write transaction that spans several calls.
 ///
 /// Deallocation aborts it.
 public protocol KeyValueLongWrite: AnyObject {
-    /// Runs `body` once, in the transaction, on the thread the storage writes on.
+    /// Runs `body` once in the transaction, on the storage's writing thread.
     ///
-    /// After an error the transaction can only be aborted.
+    /// After an error, the transaction can only be aborted.
     func perform<Result: Sendable>(
         _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
-    /// Makes everything visible and durable, at once, and lets the next writer start.
+    /// Makes all changes visible and durable at once, and releases the writer lock.
     ///
-    /// After an error nothing of the transaction shows in this storage, and it can only be aborted.
-    /// Only after `ioFailure` may it turn out to be on the disk; then the storage accepts no
+    /// After an error, this storage shows no change of the transaction, which can only be aborted.
+    /// After `ioFailure`, the transaction may be on the disk. In that case, the storage accepts no
     /// further transaction until it is opened again.
-    /// - Throws: `noSpace`, `ioFailure`; `closed` when the storage was closed meanwhile, or after
-    ///   an error of ``perform(_:)``.
+    /// - Throws: `noSpace`, `ioFailure`; `closed` if the storage was closed meanwhile, or after an
+    ///   error of ``perform(_:)``.
     func commit() throws(StoreError)
-    /// Gives everything up.
+    /// Discards all changes.
     ///
     /// Calling it again, or after a commit, does nothing.
     func abort()

@@ -1,26 +1,28 @@
 /// A copy of bytes at a stable address, for the current entry of a ``KeyValueCursor``.
 ///
-/// For storages that keep keys and values in arrays, whose bytes have no address that outlasts a
-/// closure. Use it from one thread at a time.
+/// Use this in storages that keep keys and values in arrays, whose bytes have an address only
+/// inside a closure.
+///
+/// Use it from one thread at a time.
 public final class PinnedBytes {
     private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
-    /// The bytes; valid until the next ``set(_:)`` and the end of this object.
+    /// The bytes; valid until the next ``set(_:)`` or the deallocation of this object.
     public private(set) var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
 
-    /// Holds no bytes.
+    /// Creates an object without bytes.
     public init() {}
 
     deinit { buffer.deallocate() }
 
-    /// Replaces the bytes by a copy of `source`; reuses the memory if it suffices.
+    /// Replaces the bytes by a copy of `source`, in the same memory if it is large enough.
     public func set(_ source: [UInt8]) {
         if source.count > buffer.count {
             buffer.deallocate()
             buffer = .allocate(byteCount: max(source.count, 64), alignment: 16)
         }
-        // SAFETY: the buffer has room for all of `source`, and the copy initializes what `bytes`
-        // shows.
+        // SAFETY: the buffer has room for all of `source`, and the copy initializes the bytes that
+        // `bytes` refers to.
         buffer.copyBytes(from: source)
         bytes = UnsafeRawBufferPointer(rebasing: buffer[..<source.count])
     }

@@ -10,7 +10,7 @@ extension SQLStore: ChangeAcceptingStore {
     }
 
     /// Signs the rows that another program changed, as updates of their objects, and records the
-    /// content as it is.
+    /// current content.
     package func acceptExternalChanges(_ expected: ExternalChanges) throws(StoreError) -> Generation {
         try requireWritable()
         return try reportingAll { () throws(StoreError) in
@@ -19,9 +19,11 @@ extension SQLStore: ChangeAcceptingStore {
         }
     }
 
-    /// Accepts changes, and returns the generations before and after that.
+    /// Accepts changes.
+    ///
+    /// Returns the generations before and after that.
     private func accept(_ expected: ExternalChanges) throws(StoreError) -> (previous: Generation, now: Generation) {
-        // Damage to the file is not a change by another program, even if every value can be read.
+        // Damage to the file is not a change by another program, even if all values can be read.
         if let finding = try database.integrityFindings().first {
             throw StoreError(
                 .corrupted,
@@ -56,9 +58,9 @@ extension SQLStore: ChangeAcceptingStore {
     }
 
     /// Finds the differences from the content that the last commit recorded, and the tally of the
-    /// content as it is.
+    /// current content.
     ///
-    /// - Throws: `corrupted` for content that cannot be accepted.
+    /// - Throws: `corrupted` if the content cannot be accepted.
     private func externalChanges(
         _ snapshot: SQLSnapshot
     ) throws(StoreError) -> (changes: ExternalChanges, found: StoreTally) {
@@ -96,7 +98,8 @@ extension SQLStore: ChangeAcceptingStore {
         var entities: [ExternalChanges.Difference] = []
         for entity in model.entities where recorded.entities[entity.number] != found.entities[entity.number] {
             let (before, now) = (recorded.entities[entity.number], found.entities[entity.number])
-            // A row that was only changed still has the checksum that the last commit counted.
+            // If only its values were changed, a row still has the checksum that the last commit
+            // counted.
             let stored = try storedTally(of: entity, connection: try snapshot.open())
             entities.append(
                 ExternalChanges.Difference(
@@ -117,7 +120,8 @@ extension SQLStore: ChangeAcceptingStore {
         )
     }
 
-    /// The tally of the checksums that the rows of an entity have, whatever their values are.
+    /// Returns the tally of the checksums in an entity's rows, without comparing them with the
+    /// values.
     private func storedTally(
         of entity: ManagedObjectModel.Entity, connection: any SQLConnection
     ) throws(StoreError) -> Tally {
@@ -135,19 +139,19 @@ extension SQLStore: ChangeAcceptingStore {
         }
     }
 
-    /// The most rows that are signed between two parts of a walk.
+    /// The maximum number of rows that are signed between two parts of a walk.
     private static var signedTogether: Int { 4096 }
 
-    /// Writes the changed rows of a table anew, each as an update of its object.
+    /// Rewrites the changed rows of a table, each as an update of its object.
     ///
-    /// - Returns: The highest key of the table; nil for an empty one.
+    /// - Returns: The highest key of the table; nil if the table is empty.
     private func sign(
         _ table: SQLTable, snapshot: SQLSnapshot, connection: any SQLConnection
     ) throws(StoreError) -> Int64? {
         var highest: Int64?
         var start: Int64? = 0
         while let after = start {
-            // The walk collects changed rows and ends before they are written.
+            // The walk must end before the changed rows are written, so it only collects them.
             var changed: [ObjectID] = []
             start = try snapshot.walk(table.root, after: after, until: { changed.count >= Self.signedTogether }) {
                 (row) throws(StoreError) in

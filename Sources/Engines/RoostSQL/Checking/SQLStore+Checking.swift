@@ -1,10 +1,10 @@
 public import RoostCore
 
 extension SQLStore {
-    /// Returns the notices of the database about its files.
+    /// Returns the database's notices about its files.
     ///
-    /// In a store that accepts changes of other programs, it returns those changes too. The store
-    /// leaves out no content.
+    /// In a store that accepts changes by other programs, it also returns those changes. The store
+    /// omits no content.
     public func contentNotices() throws(StoreError) -> [String] {
         try requireOpen()
         guard acceptsChanges else { return database.notices }
@@ -12,14 +12,14 @@ extension SQLStore {
         return database.notices + changes.sentences.map { "Accepted as it is: \($0)" }
     }
 
-    /// Lets the database check the structure of its file.
+    /// Checks the structure of the database's file.
     public func checkStructure() throws(StoreError) {
         try requireOpen()
         try reading { (connection) throws(StoreError) in try database.requireSoundStructure(connection) }
     }
 
-    /// Examines the database's file, and compares every row with its checksum and all of them with
-    /// the tallies.
+    /// Examines the database's file, compares each row with its checksum, and compares all rows
+    /// with the tallies.
     public func examineIntegrity() throws(StoreError) -> [StoreFinding] {
         try requireOpen()
         var findings = database.notices.map { StoreFinding(.warning, message: $0) }
@@ -43,13 +43,13 @@ extension SQLStore {
         return findings
     }
 
-    /// A snapshot that reports rows that do not match their checksums, whether or not the store
+    /// Returns a snapshot that reports rows that do not match their checksums, even if the store
     /// accepts them.
     func verifyingSnapshot() throws(StoreError) -> SQLSnapshot {
         SQLSnapshot(store: self, connection: try database.beginReading(), acceptsChanges: false)
     }
 
-    /// The most findings of one table that are listed one by one.
+    /// The maximum number of findings of one table that are listed.
     private static var maximumListed: Int { 100 }
 
     private func check(
@@ -106,10 +106,12 @@ extension SQLStore {
         findings += listed
     }
 
-    /// Looks for a row whose key no object can have; a walk begins after such keys.
+    /// Finds a row with a key that no object can have.
+    ///
+    /// A walk through the table omits such keys.
     ///
     /// - Returns: A sentence about the first such row, or nil.
-    /// - Throws: What reading the table reports.
+    /// - Throws: Errors of the database.
     func impossibleKey(in table: SQLTable, connection: any SQLConnection) throws(StoreError) -> String? {
         let sql =
             "SELECT _id FROM \(table.quotedName) WHERE _id < 1 ORDER BY _id \(schema.dialect.limit("1", offset: nil))"
@@ -139,7 +141,7 @@ extension SQLStore {
             ))
     }
 
-    /// Counts the links of a table; calls `body` with each.
+    /// Counts the links of a table, and calls `body` with each link.
     func tally(
         of table: SQLSchema.LinkTable, connection: any SQLConnection, _ body: (Link) throws(StoreError) -> Void
     ) throws(StoreError) -> Tally {
@@ -166,23 +168,23 @@ extension SQLStore {
 enum SQLWalkedRow {
     /// The values match the checksum.
     case sound(RecordReader)
-    /// The values do not match the checksum, and are ones that the row can have.
+    /// The values do not match the checksum, but are valid.
     case changed(StoreError, RecordReader)
-    /// No record can hold the values.
+    /// The values are invalid, so no record can hold them.
     case unreadable(StoreError)
 }
 
 extension SQLSnapshot {
-    /// Calls `body` with all rows of a hierarchy in key order, those included that do not match
+    /// Calls `body` with all rows of a hierarchy in key order, including rows that do not match
     /// their checksums.
     ///
     /// - Parameters:
     ///   - root: The number of the root entity.
     ///   - key: The key after which the walk begins.
-    ///   - isDone: Asked after each batch whether to end.
+    ///   - isDone: Returns whether to end the walk; called after each batch.
     ///   - body: Receives each row.
     /// - Returns: The key of the last row that was read; nil at the end of the table.
-    /// - Throws: What reading the table throws, and what `body` throws.
+    /// - Throws: Errors of the database and of `body`.
     @discardableResult
     func walk(
         _ root: Int, after key: Int64 = 0, until isDone: () -> Bool = { false },
@@ -210,7 +212,7 @@ extension SQLSnapshot {
         }
     }
 
-    /// Calls `body` with a row that a cursor did not give out.
+    /// Calls `body` with a row that a cursor reported as damaged.
     private func walk(
         damaged error: StoreError, batch: inout RecordBatch, _ body: (SQLWalkedRow) throws(StoreError) -> Void
     ) throws(StoreError) {

@@ -4,7 +4,7 @@ internal import RoostCore
 struct SQLRowHead {
     let version: UInt32
     let entity: Int
-    /// The content hash that the row's checksum stands for.
+    /// The content hash of the record that the row's checksum belongs to.
     ///
     /// The tallies count this hash.
     let contentHash: UInt64
@@ -12,11 +12,11 @@ struct SQLRowHead {
     var keepsIndexedColumns = false
 }
 
-// Optimistic conflict detection: a commit compares the versions of objects with the versions that
+// Optimistic conflict detection: a commit compares the versions in the store with the versions that
 // its caller read.
 
 extension SQLCommit {
-    /// Throws code `conflict` for objects that do not have the versions of the change set.
+    /// Throws `conflict` if an object does not have its version in the change set.
     mutating func requireCurrentVersions() throws(StoreError) {
         guard !changes.updates.isEmpty || !changes.deletes.isEmpty || !changes.unchanged.isEmpty else { return }
         var conflicts = ChangeConflicts()
@@ -27,10 +27,10 @@ extension SQLCommit {
         try conflicts.throwIfAny()
     }
 
-    /// Keeps others from putting anything at the ends of lists to which the change set adds.
+    /// Prevents concurrent commits from appending to the lists that the change set extends.
     ///
-    /// They wait, and then find the end taken. The locks come first, because an owner can also be
-    /// among the unchanged objects, whose lock is less.
+    /// Concurrent commits wait and then find that the place is taken. These locks are taken first,
+    /// because an owner can also be one of the unchanged objects, which get a weaker lock.
     func lockListOwners() throws(StoreError) {
         guard writer.locks != nil, !change.lastPlaces.isEmpty else { return }
         let owners = change.lastPlaces.map { last in
@@ -39,7 +39,7 @@ extension SQLCommit {
         for owner in owners.sorted(by: <) { _ = try head(owner, locking: .change) }
     }
 
-    /// Throws code `conflict` where a place was taken after the last one that was read.
+    /// Throws `conflict` if a place was taken after the last place that the caller read.
     func requireLastPlaces() throws(StoreError) {
         for last in change.lastPlaces {
             let (relationship, place) = (last.relationship, last.expected.place)
@@ -56,7 +56,7 @@ extension SQLCommit {
         }
     }
 
-    /// Items in the order of their places, if they are to be locked.
+    /// Returns items in the order of their places if they will be locked.
     func inLockOrder(_ items: [PreparedChange.Item]) -> [PreparedChange.Item] {
         writer.locks == nil ? items : items.sorted { $0.place < $1.place }
     }
@@ -105,7 +105,7 @@ extension SQLCommit {
         }
     }
 
-    /// The end of the prepared updates of the table that the update at `start` is in.
+    /// Returns the end of the prepared updates in the same table as the update at `start`.
     func endOfTable(_ start: Int) -> Int {
         let updates = change.updates
         var end = start + 1
@@ -113,7 +113,7 @@ extension SQLCommit {
         return end
     }
 
-    /// Whether a batch holds the object of an item at a version.
+    /// Whether a batch contains the object of an item at the given version.
     private static func holds(_ found: RecordBatch, item: PreparedChange.Item, version: UInt32) -> Bool {
         !found.isEmpty && found.entityNumber(at: 0) == item.entity && found.version(at: 0) == version
     }
@@ -128,20 +128,22 @@ extension SQLCommit {
         found.withRecord(at: 0) { conflicts.append(item, version: version, stored: $0, in: change, rank: rank) }
     }
 
-    /// Returns the head of the row of a record that was just read.
+    /// Returns the head of the row from which a record was just read.
     private func head(of record: RecordReader) throws(StoreError) -> SQLRowHead {
         var hash = record.storedContentHash
         if store.acceptsChanges {
-            // If another program changed a row, the tallies still count the record of its checksum.
+            // If another program changed the row, the tallies still count the record of the row's
+            // checksum.
             let place = ObjectPlace(root: model.entities[record.entityNumber].root, key: record.key)
             if let stored = try head(place) { hash = stored.contentHash }
         }
         return SQLRowHead(version: record.version, entity: record.entityNumber, contentHash: hash)
     }
 
-    /// Returns the head of the row of an object to delete, after verifying its values.
+    /// Returns the head of the row of an object to delete, after verifying the row's values.
     ///
-    /// - Returns: Nil, with a conflict, if the object does not have the version of the change set.
+    /// - Returns: Nil, after adding a conflict, if the object does not have its version in the
+    ///   change set.
     private mutating func head(
         deleting item: PreparedChange.Item, old: inout RecordBatch, conflicts: inout ChangeConflicts
     ) throws(StoreError) -> SQLRowHead? {
@@ -157,7 +159,7 @@ extension SQLCommit {
         }
     }
 
-    /// Notes a conflict if an object does not have the version of the change set.
+    /// Adds a conflict if an object does not have its version in the change set.
     private func requireUnchanged(
         _ item: PreparedChange.Item, old: inout RecordBatch, conflicts: inout ChangeConflicts
     ) throws(StoreError) {
@@ -169,7 +171,9 @@ extension SQLCommit {
         note(item, version: version, found: old, rank: change.rank(ofUnchanged: item), conflicts: &conflicts)
     }
 
-    /// Reads the record at the place of an item, whatever its entity.
+    /// Reads the record at the place of an item.
+    ///
+    /// Its entity may differ from that of the item.
     private func read(
         _ item: PreparedChange.Item, into batch: inout RecordBatch, locking lock: SQLRowLock? = nil
     ) throws(StoreError) {
@@ -191,7 +195,9 @@ extension SQLCommit {
         }
     }
 
-    /// Reads the head of a row, and leaves the statement at the row.
+    /// Reads the head of a row.
+    ///
+    /// The statement remains at the row.
     private func head(_ place: ObjectPlace, statement: any SQLStatement) throws(StoreError) -> SQLRowHead? {
         try statement.bind(.integer(place.key), at: 1)
         guard try statement.step() else { return nil }

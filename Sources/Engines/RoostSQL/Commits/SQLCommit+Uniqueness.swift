@@ -1,8 +1,8 @@
 internal import RoostCore
 
 extension SQLCommit {
-    /// Throws code `constraintViolation`, which names every object whose unique values another one
-    /// holds, if any.
+    /// Throws `constraintViolation`, naming all objects whose unique values another object already
+    /// has, if any.
     mutating func checkConstraints() throws(StoreError) {
         var violations: [ConstraintViolation] = []
         for constraint in schema.constraints {
@@ -10,7 +10,7 @@ extension SQLCommit {
             let claims =
                 try claims(changes.updates, constraint: constraint) + claims(changes.inserts, constraint: constraint)
             var owners: [[UInt8]: ObjectID] = [:]
-            // Objects that keep a value own it before objects that claim it.
+            // An object that keeps its values takes precedence over objects that claim them.
             for claim in claims where claim.isKept { owners[claim.values] = claim.id }
             for claim in claims {
                 guard let holder = owners[claim.values] ?? claim.holder else {
@@ -31,13 +31,13 @@ extension SQLCommit {
         }
     }
 
-    /// The values that one object of the change set claims under a constraint.
+    /// The unique values of one object of the change set for one constraint.
     private struct Claim {
         let id: ObjectID
         let values: [UInt8]
-        /// The object outside the change set that holds the values in the store, or nil.
+        /// The object outside the change set that has the values in the store, or nil.
         var holder: ObjectID?
-        /// Whether the object itself holds them in the store.
+        /// Whether the object itself has the values in the store.
         var isKept = false
     }
 
@@ -74,7 +74,7 @@ extension SQLCommit {
         return claims
     }
 
-    /// Takes from updated objects the unique values that others of them will have.
+    /// Removes unique values from updated objects that another updated object will get.
     func releaseUniqueValues() throws(StoreError) {
         for constraint in schema.constraints where constraintsToRelease.contains(constraint.constraint.number) {
             let declaring = model.entities[constraint.constraint.entity]
@@ -88,7 +88,7 @@ extension SQLCommit {
     }
 }
 
-/// Looks for the objects that hold the unique values of a record.
+/// Finds the objects that have the unique values of a record.
 struct SQLUniqueQuery {
     private let constraint: SQLSchema.Constraint
     private let schema: SQLSchema
@@ -105,8 +105,8 @@ struct SQLUniqueQuery {
             "SELECT _id, _entity FROM \(constraint.table.quotedName) WHERE \(conditions.joined(separator: " AND ")) ORDER BY _id"
     }
 
-    /// The fields of the constraint in the record's own layout; nil when one of them is null, which
-    /// is never a collision.
+    /// Returns the fields of the constraint in the record's layout; nil if a field is null, because
+    /// null never violates a constraint.
     func fields(of record: RecordReader) -> [RecordLayout.Field]? {
         var fields: [RecordLayout.Field] = []
         for name in constraint.constraint.attributes {
@@ -116,7 +116,8 @@ struct SQLUniqueQuery {
         return fields
     }
 
-    /// The values as bytes that are equal exactly when the database finds them equal.
+    /// Returns the values as bytes that are equal if and only if the database treats the values as
+    /// equal.
     static func key(_ fields: [RecordLayout.Field], record: RecordReader) -> [UInt8]? {
         var key: [UInt8] = []
         for field in fields {

@@ -1,7 +1,7 @@
 internal import RoostCore
 
 extension SQLCommit {
-    /// Deletes rows, and the links at both ends of their objects.
+    /// Deletes rows and all links of their objects.
     mutating func deleteObjects() throws(StoreError) {
         for (item, head) in zip(change.deletes, deleteHeads) {
             guard let head else { continue }
@@ -53,11 +53,13 @@ extension SQLCommit {
         try connection.run("DELETE FROM \(table.quotedName) WHERE \(end) = \(p)", .integer(item.place.key))
     }
 
-    /// Notes the other end of a link of a deleted object, if that end stays and refers to it.
+    /// Records the other end of a deleted object's link, if that object remains and refers to the
+    /// deleted object.
     private mutating func deny(
         _ item: PreparedChange.Item, link: Link, of owner: ManagedObjectModel.Relationship, isSource: Bool
     ) throws(StoreError) {
-        // The source refers by the relationship itself, the target by the inverse, if any.
+        // The source refers by the relationship itself, the target by the inverse relationship, if
+        // any.
         guard let back = isSource ? owner.inverse : owner.number else { return }
         let (entity, key) = isSource ? (owner.destination, link.target) : (owner.source, link.source)
         let place = ObjectPlace(root: model.entities[entity].root, key: key)
@@ -70,9 +72,9 @@ extension SQLCommit {
         denials.append(item, relationship: relationship, remaining: remaining, in: change)
     }
 
-    /// Finds the to-one references to deleted objects, by the indexes of their columns.
+    /// Finds the to-one references to deleted objects, with the indexes of their columns.
     ///
-    /// Everything else of the change is written.
+    /// Call this after all other changes are written.
     mutating func findReferences() throws(StoreError) {
         for relationship in model.relationships where relationship.storage == .field {
             let (source, destination) = (
@@ -121,7 +123,7 @@ extension SQLCommit {
         }
     }
 
-    /// Writes updates of one table.
+    /// Writes the updates of one table.
     private mutating func writeUpdates(
         _ range: Range<Int>, plan: SQLWritePlan, light: SQLUpdatePlan
     ) throws(StoreError) {
@@ -129,7 +131,8 @@ extension SQLCommit {
         defer { connection.recycle(full.statement) }
         let partial = SQLRecordAccess(try connection.statement(light.updateSQL))
         defer { connection.recycle(partial.statement) }
-        // Released unique values must be written again, so no update is partial then.
+        // After unique values were released, each update must write them again, so no update is
+        // partial.
         let isPartial = constraintsToRelease.isEmpty
         for order in range {
             guard let head = updateHeads[order] else { continue }
@@ -227,10 +230,9 @@ extension SQLCommit {
             sql, .integer(link.source), .integer(link.target), .integer(link.order), .integer(link.inverseOrder))
     }
 
-    /// Throws code `objectNotFound` if an object that must exist, or the end of a link that is
-    /// added, does not exist.
+    /// Throws `objectNotFound` if a required object, or an end of an added link, does not exist.
     ///
-    /// The rows of the change are written and deleted already.
+    /// Call this after the rows of the change are written and deleted.
     func requireObjects() throws(StoreError) {
         var missing = MissingObjects()
         // Objects are locked in lock order and reported in the order of the change set.
@@ -250,14 +252,14 @@ extension SQLCommit {
         try missing.throwIfAny()
     }
 
-    /// Looks for a link's end, as an object of the right entity.
+    /// Checks that a link's end exists and has the right entity.
     private func find(
         _ key: Int64, at entity: Int, of relationship: ManagedObjectModel.Relationship,
         known: inout Set<ObjectPlace>, missing: inout MissingObjects
     ) throws(StoreError) {
         let entity = model.entities[entity]
         let place = ObjectPlace(root: entity.root, key: key)
-        // A root entity includes every object of its hierarchy, so a known object needs no look-up.
+        // All objects of a hierarchy belong to its root entity, so a known object needs no look-up.
         let isRoot = entity.superentity == nil
         if isRoot, known.contains(place) || PreparedChange.item(at: place, in: change.inserts) != nil { return }
         guard let head = try head(place, locking: .existence), entity.includes(head.entity) else {

@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// One commit under way: checks everything first, then writes.
+/// A commit in progress: it does all checks that do not depend on the written rows first, then
+/// writes.
 struct SQLCommit {
     let store: SQLStore
     let change: PreparedChange
@@ -8,23 +9,24 @@ struct SQLCommit {
     let writer: SQLWriter
     /// The changes of the store's tallies.
     var tally: StoreTally
-    /// The known tallies before the commit, then after it.
+    /// The known tallies: before `run()`, those before the commit; after `run()`, those after the
+    /// commit.
     private(set) var knownTallies: SQLKnownTallies
     /// The highest keys of inserted objects, by position in the schema's object tables.
     let lastKeys: [Int64?]
-    /// The heads of the rows that are updated, one for each of the prepared updates.
+    /// The heads of the rows to update, one for each prepared update.
     var updateHeads: [SQLRowHead?] = []
-    /// The heads of the rows that are deleted, one for each of the prepared deletes.
+    /// The heads of the rows to delete, one for each prepared delete.
     var deleteHeads: [SQLRowHead?] = []
-    /// Whether anything in the store is different afterwards.
+    /// Whether the commit changes the store.
     var hasChanged = false
-    /// Constraints whose values move between updated objects.
+    /// Constraints of which an updated object gets a value of another updated object.
     ///
-    /// The old values must be removed before the new ones are written.
+    /// The old values must be removed before the new values are written.
     var constraintsToRelease: Set<Int> = []
-    /// Records the changes; nil if the store records no history.
+    /// The recorder of the changes; nil if the store records no history.
     var history: HistoryRecorder?
-    /// Objects that stay and refer to deleted ones, where the change set asks for them.
+    /// Remaining objects that refer to deleted objects, if the change set denies such deletes.
     var denials = DeleteDenials()
 
     var schema: SQLSchema { store.schema }
@@ -43,7 +45,7 @@ struct SQLCommit {
         self.store = store
         self.writer = writer
         var lastKeys = [Int64?](repeating: nil, count: store.schema.objectTables.count)
-        // In the order of their keys, so the last one of a table has the highest.
+        // The inserts are in key order, so the last insert of a table has the highest key.
         for item in change.inserts { lastKeys[store.schema.tableOfEntity[item.place.root]] = item.place.key }
         self.lastKeys = lastKeys
         tally = StoreTally(model: store.model)
@@ -52,20 +54,20 @@ struct SQLCommit {
             .commit, author: change.changes.author, contextName: change.changes.contextName)
     }
 
-    /// Does all of it.
+    /// Does all checks and writes all changes.
     ///
-    /// After an error the transaction must be rolled back.
+    /// After an error, the transaction must be rolled back.
     ///
-    /// - Returns: The generations before and after it, which differ if anything changed.
+    /// - Returns: The generations before and after the commit, which differ if anything changed.
     mutating func run() throws(StoreError) -> (previous: Generation, now: Generation) {
-        // Another transaction may have taken a key. It is named before the database refuses it
-        // again.
+        // Another transaction may have taken a key. This check names the key before the database
+        // refuses it again.
         if writer.isRepeated { try requireNoDuplicates() }
         try lockListOwners()
         try requireCurrentVersions()
         try requireLastPlaces()
         try checkConstraints()
-        // Before the deletes: a link that the change set removes does not prevent a delete.
+        // This precedes the deletes: a link that the change set removes does not deny a delete.
         try removeLinks()
         try deleteObjects()
         try writeUpdates()
@@ -96,11 +98,11 @@ struct SQLCommit {
 
     // MARK: Checking
 
-    /// Looks the inserted keys up in the store.
+    /// Looks up the inserted keys in the store.
     ///
-    /// Throws code `duplicateObject`, naming the first key that exists.
+    /// Throws `duplicateObject` with the first key that exists.
     ///
-    /// The database itself refuses such a key, without naming it.
+    /// The database itself also refuses such a key, but does not name it.
     func requireNoDuplicates() throws(StoreError) {
         for index in 0..<changes.inserts.count {
             let place = model.place(of: changes.inserts, at: index)

@@ -1,22 +1,22 @@
 internal import RoostCore
 
-/// Rows of the tallies as a store last wrote them.
+/// The rows of the tallies that a store last wrote.
 ///
-/// Other writers may have changed them since: compare a row with the stored one before use.
+/// Other writers may have changed the rows since. Compare a row with the stored row before use.
 struct SQLKnownTallies: Sendable {
-    /// The row of the generation, then those of entities, then those of relationships; nil where a
-    /// row was not written.
+    /// The row of the generation, then the rows of entities, then those of relationships; nil for a
+    /// row that was not written.
     private var rows: [Tally?]
     private let entityCount: Int
 
-    /// Creates tallies without any known value, for a store of `model`.
+    /// Creates tallies without known values, for a store of `model`.
     init(model: ManagedObjectModel) {
         entityCount = model.entities.count
         rows = Array(repeating: nil, count: 1 + entityCount + model.relationships.count)
     }
 
-    /// The contents of a row; `number` is 0 for the generation, else that of an entity or
-    /// relationship of the model.
+    /// The contents of a row; `number` is 0 for the generation, otherwise the number of an entity
+    /// or relationship.
     subscript(kind: SQLTallyKind, number: Int) -> Tally? {
         get { rows[position(kind, number: number)] }
         set { rows[position(kind, number: number)] = newValue }

@@ -3,7 +3,7 @@ public import RoostCore
 extension SQLStore {
     /// Writes a change set, all or nothing.
     ///
-    /// On return it is as durable as the database's options say.
+    /// On return, the commit is as durable as the database's options require.
     public func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         try requireWritable()
         let change = try PreparedChange(changes, model: model, location: location)
@@ -23,7 +23,8 @@ extension SQLStore {
                 return (generations, commit.lastKeys, commit.knownTallies)
             }
         } catch  where [.duplicateObject, .constraintViolation].contains(error.code) && error.underlying != nil {
-            // Of a key and a unique value that one object has, the database may name either.
+            // If an object has both a duplicate key and a duplicate unique value, the database may
+            // report either error.
             throw namingDuplicate(in: change, original: error)
         }
         noteUsedKeys(done.lastKeys)
@@ -32,9 +33,9 @@ extension SQLStore {
             change.changes, generation: done.generations.now, previousGeneration: done.generations.previous)
     }
 
-    /// Returns the error for an insert that the database refused, naming the object.
+    /// Returns the error for an insert that the database refused, with the ID of the object.
     ///
-    /// Returns the database's own error if the key has become free meanwhile.
+    /// If the key no longer exists in the store, returns the database's error.
     private func namingDuplicate(in change: PreparedChange, original: StoreError) -> StoreError {
         do throws(StoreError) {
             try reading { (connection) throws(StoreError) in
@@ -46,7 +47,7 @@ extension SQLStore {
         }
     }
 
-    /// Compares what a change set requires with the store, without writing anything.
+    /// Compares the requirements of a change set with the store, without writing.
     private func verify(_ change: PreparedChange) throws(StoreError) -> CommitReceipt {
         try reading { (connection) throws(StoreError) in
             var commit = SQLCommit(change, store: self, connection: connection)

@@ -1,10 +1,10 @@
 public import RoostCore
 
 extension SQLStore {
-    /// Sets keys aside for new objects of the hierarchy that `entity` belongs to.
+    /// Reserves keys for new objects in the hierarchy of `entity`.
     ///
-    /// Keys are reserved in the database in growing blocks and given out from memory, so most calls
-    /// cost no transaction.
+    /// The database records keys in growing blocks. Callers get keys from memory, so most calls
+    /// need no transaction.
     public func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
         try requireWritable()
         let table = schema.tableOfEntity[try model.requireEntity(entity).number]
@@ -28,8 +28,8 @@ extension SQLStore {
             return last + 1..<end + 1
         }
         return state.withLock { state in
-            // Another thread may have fetched a block too. The block with more keys is kept; the
-            // keys of the other are not used.
+            // Another thread may also have reserved a block. The larger rest is kept. The keys of
+            // the other block are not used.
             let rest = block.lowerBound + Int64(count)..<block.upperBound
             state.recordedLastKeys[table] = max(state.recordedLastKeys[table], block.upperBound - 1)
             if rest.count > state.reservedKeys[table].count { state.reservedKeys[table] = rest }
@@ -47,11 +47,12 @@ extension SQLStore {
         }
     }
 
-    /// Ensures that keys which this store did not choose are never given out; called when the
-    /// commit that wrote them is durable.
+    /// Ensures that keys that this store did not choose are never given to callers.
     ///
-    /// - Parameter lastKeys: By position in the schema's object tables, the highest key that was
-    ///   written, or nil.
+    /// Call this when the commit that wrote these keys is durable.
+    ///
+    /// - Parameter lastKeys: The highest key that was written, or nil, by position in the schema's
+    ///   object tables.
     func noteUsedKeys(_ lastKeys: [Int64?]) {
         state.withLock { state in
             for (table, key) in lastKeys.enumerated() {
@@ -66,13 +67,13 @@ extension SQLStore {
         }
     }
 
-    /// The last key that was given out, locked by a writer that may write another one.
+    /// Returns the last reserved or used key, and locks it for a writer that may change it.
     static func lastKey(_ root: Int, writer: SQLWriter, store: SQLStore) throws(StoreError) -> Int64 {
         let select = writer.locking(store.schema.lastKeySQL.select, lock: .change)
         return try lastKey(root, connection: writer.connection, store: store, select: select)
     }
 
-    /// The last key that was given out.
+    /// Returns the last reserved or used key.
     static func lastKey(
         _ root: Int, connection: any SQLConnection, store: SQLStore, select: String? = nil
     ) throws(StoreError) -> Int64 {

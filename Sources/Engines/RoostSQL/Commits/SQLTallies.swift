@@ -3,14 +3,14 @@ package import RoostCore
 
 /// The rows of `_roost_tallies`: counts, digests and the generation.
 package enum SQLTallies {
-    /// The columns of the key of the rows.
+    /// The columns of the rows' key.
     static func key(_ dialect: any SQLDialect) -> [String] {
         ["kind", "number"] + (dialect is any SQLParallelDialect ? ["place"] : [])
     }
 
-    /// The generation and the store's mark; nil when they are not there.
+    /// Returns the generation and the store's mark; nil if they are missing.
     ///
-    /// In a database with one place, every commit writes both, and thus the page that they are on.
+    /// In a database with one writer place, each commit writes both, and thus their page.
     package static func generationAndMark(
         _ connection: any SQLConnection
     ) throws(StoreError) -> (generation: Int64, mark: Int64)? {
@@ -19,7 +19,7 @@ package enum SQLTallies {
             "SELECT count, sum FROM _roost_tallies WHERE kind = '\(kind)' AND number = 0"
         ) { (statement) throws(StoreError) in
             var found: (generation: Int64, mark: Int64)?
-            // One row for each place.
+            // There is one row for each writer place.
             while try statement.step() {
                 found = ((found?.generation ?? 0) &+ (try statement.integer(at: 0)), try statement.integer(at: 1))
             }
@@ -27,24 +27,24 @@ package enum SQLTallies {
         }
     }
 
-    /// The generation of a store with one place, or with several.
+    /// Returns the generation of a store with one or several writer places.
     ///
-    /// With several it is the sum of random numbers, one for each commit; see
-    /// ``Generation/highestSum``. Its highest bits are left out, so that a store can count commits
+    /// With several places, it is the sum of random numbers, one for each commit; see
+    /// ``Generation/highestSum``. Its highest bits are omitted, so that a store can count commits
     /// after its history was turned on.
     package static func generation(sum: Int64, writerPlaceCount: Int) -> Generation {
         let bits = UInt64(bitPattern: sum)
         return Generation(number: writerPlaceCount > 1 ? bits & Generation.highestSum : bits)
     }
 
-    /// The number by which the tallies of two stores differ: the first half of the UUID.
+    /// Returns the number that distinguishes the tallies of two stores: the first half of the UUID.
     package static func mark(of uuid: StoreUUID) -> Int64 {
         let bytes = uuid.uuid.uuid
         return [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7]
             .reduce(0) { $0 << 8 | Int64($1) }
     }
 
-    /// Everything that is recorded.
+    /// Reads all recorded tallies.
     static func read(_ connection: any SQLConnection, store: SQLStore) throws(StoreError) -> StoreTally {
         var tally = StoreTally(model: store.model)
         var generation: Int64?
@@ -55,7 +55,7 @@ package enum SQLTallies {
                 let number = Int(truncatingIfNeeded: try statement.integer(at: 1))
                 let count = Int(truncatingIfNeeded: try statement.integer(at: 2))
                 let sum = UInt64(bitPattern: try statement.integer(at: 3))
-                // The count of a single place can be negative.
+                // The count of a single writer place can be negative.
                 func add(to old: inout Tally) {
                     old = Tally(count: old.count &+ count, sum: old.sum &+ sum)
                 }
@@ -78,11 +78,11 @@ package enum SQLTallies {
 
     /// Adds the changes of a commit to the recorded tallies, and creates the next generation.
     ///
-    /// A row is replaced on the condition that it has the value in `known`. It is read first only
-    /// if its value is unknown or differs, because another process has written. `known` then has
-    /// the written value, which is valid if the transaction is committed.
+    /// A row is replaced only if it has the value in `known`. If that value is unknown or another
+    /// process has changed the row, the row is read first. `known` then contains the written value,
+    /// which is valid after the transaction is committed.
     ///
-    /// - Returns: The generations before and after it.
+    /// - Returns: The generations before and after the commit.
     static func apply(
         _ change: StoreTally, at place: SQLWriterPlace = .all, known: inout SQLKnownTallies,
         connection: any SQLConnection,
@@ -91,10 +91,11 @@ package enum SQLTallies {
         if let dialect = store.schema.parallelDialect {
             return try add(change, at: place, dialect: dialect, connection: connection, store: store)
         }
-        // Reading all tallies finds an impossible count in any row before a commit adds to it.
+        // Reading all tallies detects an impossible count in any row before a commit changes the
+        // row.
         if known[.generation, 0] == nil { _ = try read(connection, store: store) }
-        // The texts of these statements are made once, because a small commit spends most of its
-        // time on them.
+        // The texts of these statements are created once, because creating them would dominate a
+        // small commit.
         return try connection.withStatement(store.schema.tallySQL.update) {
             (update) throws(StoreError) -> (previous: Generation, now: Generation) in
             func add(_ change: Tally, kind: SQLTallyKind, number: Int) throws(StoreError) -> Int {
@@ -137,7 +138,7 @@ package enum SQLTallies {
         }
     }
 
-    /// Adds what changed to the rows of a place, which no other transaction writes.
+    /// Adds changes to the rows of a writer place, which no other transaction writes.
     private static func add(
         _ change: StoreTally, at place: SQLWriterPlace, dialect: any SQLParallelDialect,
         connection: any SQLConnection,
@@ -191,10 +192,12 @@ package enum SQLTallies {
         return (before, isCounted ? try before.next() : generation(previous &+ increment))
     }
 
-    /// The most rows that one statement writes.
+    /// The maximum number of rows that one statement writes.
     private static let mostTogether = 32
 
-    /// INSERT of a number of rows; where a row exists, it is added to.
+    /// Returns an INSERT statement for several rows.
+    ///
+    /// If a row exists, the values are added to it.
     static func addingInsert(_ dialect: any SQLParallelDialect, rowCount: Int) -> String {
         dialect.addingInsert(
             into: "_roost_tallies", key: key(dialect), columns: ["count", "sum"], rowCount: rowCount)
@@ -227,7 +230,7 @@ package enum SQLTallies {
         return try apply(StoreTally(model: store.model), known: &nothing, connection: connection, store: store).now
     }
 
-    /// Makes the rows of the generation anew, one for each place of a schema.
+    /// Replaces the rows of the generation by one row for each writer place of a schema.
     static func setPlaces(
         of schema: SQLSchema, generation: Generation, mark: Int64, on connection: any SQLConnection
     ) throws(StoreError) {
@@ -242,7 +245,7 @@ package enum SQLTallies {
         }
     }
 
-    /// Makes a row.
+    /// Inserts a row.
     static func insert(
         _ kind: SQLTallyKind, number: Int, at place: Int = 0, tally: Tally = Tally(), of schema: SQLSchema,
         on connection: any SQLConnection
@@ -261,7 +264,7 @@ package enum SQLTallies {
         }
     }
 
-    /// One row as it is stored.
+    /// Reads one stored row.
     private static func row(
         _ kind: SQLTallyKind, number: Int, connection: any SQLConnection, store: SQLStore
     ) throws(StoreError) -> Tally {
@@ -274,8 +277,10 @@ package enum SQLTallies {
         }
     }
 
-    /// SELECT of one row's count and sum, with the parameters kind and number; and UPDATE of them
-    /// where they are as expected, with the expected and then the new ones as further parameters.
+    /// Returns a SELECT statement of one row's count and sum, and an UPDATE statement that replaces
+    /// them if they have expected values.
+    ///
+    /// The parameters are kind and number, then the expected values, then the new values.
     static func statements(_ dialect: any SQLDialect) -> (select: String, update: String) {
         let p = (1...6).map { dialect.parameter($0) }
         let row = "WHERE kind = \(p[0]) AND number = \(p[1])"

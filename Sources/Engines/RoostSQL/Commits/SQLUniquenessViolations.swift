@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Finds out, after the database refused values, which objects claim them.
+/// Finds the objects that claim the same values, after the database refused the values.
 struct SQLViolations {
     private let schema: SQLSchema
     private let connection: any SQLConnection
@@ -12,7 +12,7 @@ struct SQLViolations {
         self.connection = connection
     }
 
-    /// The error for a batch that collides with stored records; names the pairs.
+    /// Returns the error for a batch that collides with stored records, with the pairs of objects.
     func error(loading batch: RecordBatch, original: StoreError) -> StoreError {
         var violations: [ConstraintViolation] = []
         do throws(StoreError) {
@@ -43,12 +43,13 @@ struct SQLViolations {
         return Self.error(violations, original: original)
     }
 
-    /// The error for tables over which a unique index could not be made, naming the pairs.
+    /// Returns the error for tables for which a unique index cannot be created, with the pairs of
+    /// objects.
     func errorInTables(_ original: StoreError) throws(StoreError) -> StoreError {
         Self.error(try violations(of: schema.constraints), original: original)
     }
 
-    /// Throws code `constraintViolation` where values that must be unique are used twice.
+    /// Throws `constraintViolation` if several objects have the same unique values.
     func requireUnique(_ constraints: [SQLSchema.Constraint]) throws(StoreError) {
         let violations = try violations(of: constraints)
         guard violations.isEmpty else { throw .constraintViolations(violations) }

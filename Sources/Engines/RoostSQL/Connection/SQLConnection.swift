@@ -1,54 +1,61 @@
 public import RoostCore
 internal import RoostQuery
 
-/// One connection to an SQL database.
+/// A connection to an SQL database.
 ///
 /// Use it from one thread at a time. All members below are required.
 public protocol SQLConnection: SQLConnectionAbilities {
     /// Prepares a statement.
     ///
-    /// Give it back with ``SQLConnectionAbilities/recycle(_:)``. The text has numbered parameters
-    /// as ``SQLDialect/parameter(_:)`` writes them; one of them may occur several times.
+    /// Return it with ``SQLConnectionAbilities/recycle(_:)``. The text has numbered parameters in
+    /// the form of ``SQLDialect/parameter(_:)``. A parameter may occur several times.
     func statement(_ sql: String) throws(StoreError) -> any SQLStatement
 
     /// The number of rows that the last INSERT, UPDATE or DELETE changed.
     var changedRowCount: Int { get }
 
-    /// Whether the transaction that was begun is still open.
+    /// Whether the current transaction is still open.
     ///
-    /// A database may end one when reading fails, as on a full disk.
+    /// A database may end a transaction when reading fails, for example on a full disk.
     var isInTransaction: Bool { get }
 }
 
 /// The optional abilities of a connection; each member has a default.
 public protocol SQLConnectionAbilities: AnyObject {
-    /// Resets a statement, forgets its values and may keep it for the next one with its text.
+    /// Resets a statement and clears its values.
     ///
-    /// The default keeps none.
+    /// May keep the statement for the next use of its text.
+    ///
+    /// The default keeps no statements.
     func recycle(_ statement: any SQLStatement)
 
-    /// Prepares a SELECT that may have many rows. The caller may stop before the last row.
+    /// Prepares a SELECT that may have many rows.
     ///
-    /// Give it back with ``recycle(_:)``. The default is ``SQLConnection/statement(_:)``, for a
-    /// database that finds rows only as they are asked for.
+    /// The caller may stop before the last row. Return the statement with ``recycle(_:)``. The
+    /// default is ``SQLConnection/statement(_:)``, which suits databases that compute rows on
+    /// demand.
     func rows(_ sql: String) throws(StoreError) -> any SQLStatement
 
-    /// Runs a statement that has no parameters and whose rows, if any, do not matter.
+    /// Runs a statement without parameters and ignores its rows.
     func execute(_ sql: String) throws(StoreError)
 
-    /// Runs `body`, whose statements end with the error that `check` throws.
+    /// Runs `body`.
     ///
-    /// `check` is called now and then while they run, on this thread.
+    /// Its statements end with the error that `check` throws, if any.
     ///
-    /// The default runs it to its end: for a database that cannot be stopped.
+    /// `check` is called from time to time while the statements run, on this thread.
+    ///
+    /// The default never calls `check`. It suits databases whose statements cannot be stopped.
     func ending<Result>(
         when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result
 
-    /// Runs `body`, after whose error the transaction can still be read.
+    /// Runs `body`.
     ///
-    /// The default only runs it. A database whose transaction ends with the first error sets a
-    /// savepoint before and goes back to it.
+    /// After an error of `body`, the transaction can still be read.
+    ///
+    /// The default only runs `body`. A database whose transaction ends with the first error must
+    /// set a savepoint first and roll back to it.
     func attempting<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result
 }
 
@@ -76,12 +83,14 @@ extension SQLConnection {
 }
 
 extension SQLConnection {
-    /// Runs `body`; its statements end with code `cancelled` soon after the task was cancelled.
+    /// Runs `body`.
+    ///
+    /// If the task is cancelled, the statements of `body` soon end with `cancelled`.
     package func endingWithTask<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         try ending(when: FetchCancellation.check, body)
     }
 
-    /// Runs `body` with a statement, and always returns the statement to the cache.
+    /// Runs `body` with a statement, and always recycles the statement.
     public func withStatement<Result>(
         _ sql: String, _ body: (any SQLStatement) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -90,8 +99,7 @@ extension SQLConnection {
         return try body(statement)
     }
 
-    /// Runs `body` with a SELECT that may have many rows, and always returns the statement to the
-    /// cache.
+    /// Runs `body` with a SELECT that may have many rows, and always recycles the statement.
     func withRows<Result>(
         _ sql: String, _ body: (any SQLStatement) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -100,7 +108,7 @@ extension SQLConnection {
         return try body(statement)
     }
 
-    /// Runs a statement with values; its rows, if any, do not matter.
+    /// Runs a statement with values and ignores its rows.
     public func run(_ sql: String, _ values: SQLValue...) throws(StoreError) {
         try withStatement(sql) { (statement) throws(StoreError) in
             try statement.bind(values)

@@ -1,6 +1,6 @@
 public import RoostCore
 
-// The defaults in standard SQL. Nil where standard SQL has no expression.
+// The defaults in standard SQL. They return nil if standard SQL has no expression.
 
 extension SQLDialect {
     /// False.
@@ -17,7 +17,8 @@ extension SQLDialect {
     /// NOT NULL PRIMARY KEY.
     public func keyColumn(_ quotedName: String) -> String { "\(quotedName) \(integerType) NOT NULL PRIMARY KEY" }
 
-    /// CREATE INDEX, with DESC after columns that descend, and a WHERE clause.
+    /// CREATE INDEX, with DESC after descending columns, and a WHERE clause if there is a
+    /// condition.
     public func createIndex(
         _ name: String, on table: String, columns: [SQLIndexColumn], isUnique: Bool, condition: String?
     ) -> String {
@@ -40,7 +41,7 @@ extension SQLDialect {
     /// Returns nil.
     public func upsert(into table: String, key: [String], columns: [String]) -> String? { nil }
 
-    /// The condition that two values differ or exactly one of them is null.
+    /// The condition that two values differ, or that exactly one of them is null.
     public func isDistinct(_ left: String, from right: String) -> String {
         "COALESCE(\(left) <> \(right), NOT (\(left) IS NULL AND \(right) IS NULL))"
     }
@@ -51,7 +52,7 @@ extension SQLDialect {
     public func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String? { nil }
     /// Returns nil; the engine checks records.
     public func isNoNaN(_ column: String) -> String? { nil }
-    /// Returns nil; the engine adds up records.
+    /// Returns nil; the engine computes the sum from records.
     public func sum(_ column: String) -> String? { nil }
     /// Returns nil; each value is a parameter.
     public func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)? { nil }
@@ -60,7 +61,7 @@ extension SQLDialect {
     /// The column itself.
     public func withoutIndex(_ column: String) -> String { column }
 
-    /// Whether it is null comes first.
+    /// Sorts by whether the value is null, then by the value.
     public func order(_ column: String, ascending: Bool) -> [String] {
         let direction = ascending ? "" : " DESC"
         return ["CASE WHEN \(column) IS NULL THEN 0 ELSE 1 END\(direction)", "\(column)\(direction)"]

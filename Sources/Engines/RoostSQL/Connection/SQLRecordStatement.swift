@@ -1,39 +1,40 @@
 package import RoostCore
 
-/// A statement that reads and writes whole records faster than value by value.
+/// A statement that reads and writes whole records, which is faster than value by value.
 ///
-/// The engine asks for it once per statement, see `SQLRecordAccess`.
+/// The engine checks for this conformance once per statement; see `SQLRecordAccess`.
 package protocol SQLRecordStatement: SQLStatement {
     /// Sets the parameters of one row: key, entity, version, checksum, then the columns.
     ///
-    /// A statement need not copy the record's bytes: step and reset it before they go.
+    /// A statement need not copy the record's bytes. The caller steps and resets the statement
+    /// while the bytes are valid.
     func bind(
         _ record: RecordReader, version: UInt32, columns: SQLRowColumns, at position: Int
     ) throws(StoreError)
 
-    /// Adds the records of the next rows to a batch until it is full.
+    /// Adds the records of the next rows to a batch until the batch is full.
     ///
-    /// The columns are those of ``SQLReadPlan/columnList``. After an error the batch has the
-    /// records of the rows before it.
+    /// The columns are those of ``SQLReadPlan/columnList``. After an error, the batch contains the
+    /// records of the preceding rows.
     ///
     /// - Parameters:
     ///   - batch: The batch for the records.
-    ///   - plan: The rule by which rows become records.
-    ///   - accepting: Whether rows that do not match their checksums are added too, instead of
+    ///   - plan: The plan for converting rows to records.
+    ///   - accepting: Whether rows that do not match their checksums are also added, instead of
     ///     ending the call as damaged.
     /// - Returns: The reason why the call ended.
     /// - Throws: Errors of the database.
     func fill(_ batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool) throws(StoreError) -> SQLFill
 
-    /// Adds the record of the row with a key, if any, and makes the statement ready to run again.
+    /// Adds the record of the row with the given key, if any, and resets the statement.
     ///
-    /// The key is parameter 1, the columns are those of ``SQLReadPlan/columnList``.
+    /// The key is parameter 1. The columns are those of ``SQLReadPlan/columnList``.
     ///
     /// - Parameters:
     ///   - key: The key.
     ///   - batch: The batch for the record.
-    ///   - plan: The rule by which rows become records.
-    ///   - accepting: Whether a row that does not match its checksum is added too.
+    ///   - plan: The plan for converting rows to records.
+    ///   - accepting: Whether a row that does not match its checksum is also added.
     /// - Returns: The damage of a row that is not added, otherwise nil.
     /// - Throws: Errors of the database.
     func look(
@@ -41,22 +42,24 @@ package protocol SQLRecordStatement: SQLStatement {
     ) throws(StoreError) -> StoreError?
 }
 
-/// A connection that inserts whole batches of records faster than one after another.
+/// A connection that inserts whole batches of records, which is faster than record by record.
 package protocol SQLBatchInserting: SQLConnection {
     /// Inserts the records of a batch that belong to the plan's table, in their order.
     ///
     /// - Parameters:
-    ///   - records: Records with sound structure and right content hashes.
-    ///   - plan: The columns and texts of the table.
+    ///   - records: Valid records with correct content hashes.
+    ///   - plan: The columns and statements of the table.
     ///   - version: The version to store; nil for the version of each record.
     /// - Throws: `duplicateObject`, `constraintViolation`, `noSpace`, and other errors of the
     ///   database.
     func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError)
 }
 
-/// A connection that inserts many links faster than by INSERT.
+/// A connection that inserts many links faster than INSERT statements.
 package protocol SQLLinkInserting: SQLConnection {
-    /// Whether it can; if not, INSERT is used.
+    /// Whether the connection has this ability.
+    ///
+    /// If not, the engine uses INSERT statements.
     var insertsLinks: Bool { get }
 
     /// Inserts links in their order.
@@ -72,14 +75,15 @@ package protocol SQLLinkInserting: SQLConnection {
 package enum SQLFill {
     /// The batch is full; there may be more rows.
     case full
-    /// The end of the rows.
+    /// All rows have been read.
     case end
-    /// A row does not match its checksum, or holds what no record can; the batch has all rows
-    /// before it, and the next call continues after it.
+    /// A row does not match its checksum or has invalid values.
+    ///
+    /// The batch contains all preceding rows. The next call continues after the damaged row.
     case damaged(StoreError)
 }
 
-/// A statement whose rows are records, and its fast path if it has one.
+/// A statement whose rows are records, and its fast implementation, if any.
 struct SQLRecordAccess {
     let statement: any SQLStatement
     private let fast: (any SQLRecordStatement)?
@@ -97,7 +101,8 @@ struct SQLRecordAccess {
         try statement.bindValues(of: record, version: version, columns: columns, at: position)
     }
 
-    /// Adds the records of the next rows to a batch until it is full; see ``SQLRecordStatement``.
+    /// Adds the records of the next rows to a batch until the batch is full; see
+    /// ``SQLRecordStatement``.
     func fill(_ batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool) throws(StoreError) -> SQLFill {
         if let fast { return try fast.fill(&batch, plan: plan, accepting: accepting) }
         var row = RecordBatch(model: plan.model)
@@ -110,7 +115,7 @@ struct SQLRecordAccess {
         return .full
     }
 
-    /// Adds the record of the row with a key, if any; see ``SQLRecordStatement``.
+    /// Adds the record of the row with the given key, if any; see ``SQLRecordStatement``.
     func look(
         up key: Int64, into batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
     ) throws(StoreError) -> StoreError? {
@@ -124,7 +129,7 @@ struct SQLRecordAccess {
 }
 
 extension SQLStatement {
-    /// Sets the parameters of one row, value after value.
+    /// Sets the parameters of one row, value by value.
     fileprivate func bindValues(
         of record: RecordReader, version: UInt32, columns: SQLRowColumns, at position: Int
     ) throws(StoreError) {
@@ -142,7 +147,7 @@ extension SQLStatement {
         for column in columns.unused[number] { try bind(.null, at: base + Int(column)) }
         for step in steps {
             let field = record.layout.fields[Int(step.fieldIndex)]
-            // An index may have one of the two columns of a reference only.
+            // An index may contain only one of the two columns of a reference.
             if step.column >= 0 { try bind(SQLValue(field, of: record), at: base + Int(step.column)) }
             guard step.entityColumn >= 0 else { continue }
             let entity = record.isNull(field) ? nil : record.reference(field)?.entity
@@ -154,8 +159,8 @@ extension SQLStatement {
 extension SQLConnection {
     /// Inserts the records of a batch that belong to the plan's table; see ``SQLBatchInserting``.
     ///
-    /// A connection without that ability binds record after record, and runs a statement whenever
-    /// its rows are full.
+    /// On other connections, binds record after record and runs an INSERT statement when all its
+    /// rows are set.
     func insertRecords(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError) {
         if let fast = self as? any SQLBatchInserting {
             return try fast.insert(records, plan: plan, version: version)

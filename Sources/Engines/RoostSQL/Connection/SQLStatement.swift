@@ -10,31 +10,37 @@ public protocol SQLStatement: SQLStatementAbilities {
     /// Moves to the next row; false at the end.
     func step() throws(StoreError) -> Bool
 
-    /// Makes the statement ready to run again; parameters keep their values.
+    /// Makes the statement ready to run again.
+    ///
+    /// Parameters keep their values.
     func reset()
 
-    /// The value in a column of the current row.
+    /// Returns the value in a column of the current row.
     ///
-    /// Text that is not UTF-8 throws code `corrupted`.
+    /// Throws `corrupted` if a text is not valid UTF-8.
     func value(at column: Int) throws(StoreError) -> SQLValue
 }
 
 /// The optional abilities of a statement; each member has a default.
 public protocol SQLStatementAbilities: AnyObject {
-    /// Sets a parameter to the value of one field, as the field's first column holds it.
+    /// Sets a parameter to the value that a field has in its first column.
     ///
     /// Copies the bytes.
     func bind(_ field: RecordLayout.Field, of record: RecordReader, at position: Int) throws(StoreError)
 
-    /// Whether the column of the current row is null.
+    /// Returns whether the column of the current row is null.
     func isNull(at column: Int) throws(StoreError) -> Bool
 
-    /// The integer in a column; throws code `corrupted` when the column holds anything else.
+    /// Returns the integer in a column.
+    ///
+    /// Throws `corrupted` if the column has another type of value.
     func integer(at column: Int) throws(StoreError) -> Int64
 
-    /// Adds links until the batch is full; false at the end.
+    /// Adds links until the batch is full.
     ///
-    /// Columns: source, target, order, inverse order.
+    /// Returns false at the end.
+    ///
+    /// The columns are source, target, order, inverse order.
     func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool
 }
 
@@ -44,17 +50,19 @@ extension SQLStatement {
         for (index, value) in values.enumerated() { try bind(value, at: index + 1) }
     }
 
-    // MARK: Defaults, written on the required members
+    // MARK: Defaults, implemented with the required members
 
     /// Sets the parameter.
     public func bind(_ field: RecordLayout.Field, of record: RecordReader, at position: Int) throws(StoreError) {
         try bind(SQLValue(field, of: record), at: position)
     }
 
-    /// Whether the value is null.
+    /// Returns whether the value is null.
     public func isNull(at column: Int) throws(StoreError) -> Bool { try value(at: column) == .null }
 
-    /// The value, which must be an integer.
+    /// Returns the value.
+    ///
+    /// Throws if the value is not an integer.
     public func integer(at column: Int) throws(StoreError) -> Int64 {
         guard case .integer(let number) = try value(at: column) else {
             throw StoreError(.corrupted, "A value that must be an integer is not one; the database is damaged.")
@@ -62,7 +70,7 @@ extension SQLStatement {
         return number
     }
 
-    /// Makes a link of each row.
+    /// Adds a link for each row.
     public func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
         while !batch.isFull {
             guard try step() else { return false }

@@ -1,16 +1,16 @@
 internal import RoostCore
 
-/// A database inside a transaction.
+/// A database that uses the open transaction of another database.
 ///
-/// Reads show what the transaction wrote. Commits here take effect when the transaction commits.
+/// Reads show the changes of the transaction. Commits here take effect when the transaction
+/// commits.
 ///
-/// A change that is rolled back here spoils the whole transaction, which then can only be rolled
-/// back too.
+/// After a rollback here, the whole transaction can only be rolled back.
 final class SQLTransactionDatabase: SQLRebuilding {
     private struct State {
-        /// Set for good when the transaction is made.
+        /// The connection of the transaction, which is set once.
         var connection: (any SQLConnection)?
-        /// Whether a write is in progress, and whether a part of the transaction was abandoned.
+        /// Whether a write is in progress, and whether a part of the transaction was rolled back.
         var isWriting = false
         var isSpoilt = false
     }
@@ -25,10 +25,12 @@ final class SQLTransactionDatabase: SQLRebuilding {
 
     var dialect: any SQLDialect { base.dialect }
     var name: String { base.name }
-    /// The connection that the transaction is on.
+    /// The connection of the transaction.
     var connection: (any SQLConnection)? { state.withLock { $0.connection } }
 
-    /// The connection; throws where the transaction must not be committed.
+    /// Returns the connection.
+    ///
+    /// Throws if the transaction must not be committed.
     func requireSound() throws(StoreError) -> any SQLConnection {
         try state.withLock { (state) throws(StoreError) in
             guard let connection = state.connection, !state.isSpoilt, !state.isWriting else {

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import RoostCore
 
-// Rows become records and records rows here, one value at a time: what every database can do.
+// Conversion between rows and records, value by value, for all databases.
 
 extension SQLValue {
-    /// The value of a field, as the field's first column holds it.
+    /// Creates the value that a field has in its first column.
     init(_ field: RecordLayout.Field, of record: RecordReader) {
         guard !record.isNull(field) else {
             self = .null
@@ -22,9 +22,11 @@ extension SQLValue {
         }
     }
 
-    /// The number with the bits of a float; a NaN keeps all of them.
+    /// Returns the number with the bits of a float.
     ///
-    /// Converting a NaN may make it a quiet one.
+    /// A NaN keeps all its bits.
+    ///
+    /// A conversion by the processor may turn a signaling NaN into a quiet NaN.
     package static func widened(_ bits: UInt32) -> Double {
         let number = Float(bitPattern: bits)
         guard number.isNaN else { return Double(number) }
@@ -32,7 +34,7 @@ extension SQLValue {
         return Double(bitPattern: sign << 63 | 0x7FF << 52 | payload << 29)
     }
 
-    /// The bits of the float that a number is, or nearest to; nil for one that is too large.
+    /// Returns the bits of the float that is nearest to a number; nil if the number is too large.
     package static func narrowed(_ number: Double) -> UInt32? {
         guard number.isNaN else {
             let narrow = Float(number)
@@ -40,11 +42,11 @@ extension SQLValue {
         }
         let bits = number.bitPattern
         let payload = UInt32(truncatingIfNeeded: bits >> 29) & 0x7F_FFFF
-        // A payload in the lower bits alone would make it infinity.
+        // Without the added bit, a NaN with a payload only in the lower bits would become infinity.
         return UInt32(truncatingIfNeeded: bits >> 63) << 31 | 0xFF << 23 | (payload == 0 ? 1 << 22 : payload)
     }
 
-    /// The bits of the double that a column holds; an integer is converted.
+    /// The bits of the double in a column; an integer is converted.
     fileprivate var doubleBits: UInt64? {
         switch self {
         case .real(let number): number.bitPattern
@@ -74,11 +76,11 @@ extension SQLReadPlan {
     ///
     /// - Parameters:
     ///   - statement: A statement whose columns are those of ``columnList``.
-    ///   - batch: Where the record goes.
-    ///   - row: A batch for nothing else, reused from row to row.
-    ///   - accepting: Whether a row that does not match its checksum is added too.
-    /// - Returns: What is wrong with a row that is not added; else nil.
-    /// - Throws: What the database reports.
+    ///   - batch: Receives the record.
+    ///   - row: A batch for internal use, which is reused for each row.
+    ///   - accepting: Whether a row that does not match its checksum is also added.
+    /// - Returns: The damage of a row that is not added, otherwise nil.
+    /// - Throws: Errors of the database.
     func append(
         _ statement: some SQLStatement, to batch: inout RecordBatch, by row: inout RecordBatch, accepting: Bool
     ) throws(StoreError) -> StoreError? {
@@ -131,8 +133,9 @@ extension SQLReadPlan {
         }
     }
 
-    /// Sets a field of the record that is being built; returns what is wrong with the value, or
-    /// nil.
+    /// Sets a field of the record under construction.
+    ///
+    /// Returns the problem with the value, or nil.
     private func set(
         _ value: SQLValue, entity: SQLValue, field: RecordLayout.Field, step: SQLStep, row: inout RecordBatch
     ) -> String? {
@@ -196,7 +199,7 @@ extension SQLReadPlan {
 }
 
 extension UUID {
-    /// The UUID with these bytes; nil unless there are 16.
+    /// Creates the UUID with the given bytes; nil unless there are 16 bytes.
     fileprivate init?(_ bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         let b = bytes

@@ -1,6 +1,6 @@
 public import RoostQuery
 
-/// A value that crosses to or from a statement one at a time, outside the hot paths.
+/// A value that is passed to or from a statement individually, outside the hot paths.
 public enum SQLValue: Sendable, Equatable {
     /// NULL.
     case null
@@ -8,8 +8,8 @@ public enum SQLValue: Sendable, Equatable {
     case integer(Int64)
     /// A floating-point number.
     ///
-    /// A statement keeps the bits of a NaN too, in the form that its database uses. When it reads a
-    /// column, it returns a NaN as a number or as a text of ``SQLFloatingText``.
+    /// A statement also preserves the bits of a NaN, in a form that depends on the database. A NaN
+    /// in a column is read as a number or as a text of ``SQLFloatingText``.
     case real(Double)
     /// Text.
     case text(String)
@@ -17,10 +17,12 @@ public enum SQLValue: Sendable, Equatable {
     case blob([UInt8])
     /// A string operator with its right side.
     ///
-    /// Only a dialect with ``SQLDialectAbilities/matches(_:with:)`` is given one.
+    /// It is used only with a dialect that implements ``SQLDialectAbilities/matches(_:with:)``.
     case matcher(StringMatcher)
 
-    /// Whether both are the same; matchers are when they are the same object.
+    /// Returns whether two values are equal.
+    ///
+    /// Matchers are equal only if they are identical objects.
     public static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.null, .null): true

@@ -1,40 +1,46 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// The part of a fetch request that one SELECT does, and the rest, to be done on its records.
+/// A SELECT for a part of a fetch request, and the remaining request for its records.
 struct SQLFetchStatement {
-    /// The table, as SQL names it.
+    /// The quoted name of the table.
     private let tableName: String
     /// The JOINs and conditions of the SELECT.
     private let from: String
-    /// The same with the keys of a range gathered from its index; nil where that is of no use.
+    /// The JOINs and conditions if the keys of a range are collected from its index; nil if that is
+    /// not useful.
     private let fromRange: String?
-    /// A SELECT that counts the rows of the range, up to its last parameter, which follows the
-    /// others; nil if the count is not needed.
+    /// A SELECT that counts the rows of the range, up to a limit in its last parameter; nil if the
+    /// count is not needed.
     private(set) var rangeCount: (sql: String, values: [SQLValue])?
-    /// Whether the range is small enough.
+    /// Whether the statement collects the keys of the range, because the range is small enough.
     var usesRange = true
-    /// ORDER BY and LIMIT; the key comes last in every order.
+    /// ORDER BY and LIMIT.
+    ///
+    /// Each order ends with the key.
     private let ending: String
-    /// The parameters; an aggregate has no use for the last ones, if there is a limit.
+    /// The parameters.
+    ///
+    /// If there is a limit, an aggregate does not use the last parameters.
     let values: [SQLValue]
     /// The number of parameters in the conditions.
     private let conditionValueCount: Int
     /// The parts of the predicate that the statement decides.
     let pushed: [FetchRequest.Predicate]
-    /// The request to be answered from the statement's records in key order; nil when there is
-    /// nothing left to do.
+    /// The remaining request for the statement's records, which are in key order; nil if nothing
+    /// remains.
     let rest: CheckedFetchRequest?
-    /// The plan by which its rows become records.
+    /// The plan for converting rows to records.
     let plan: SQLReadPlan
 
     /// Translates a request.
     ///
     /// - Parameters:
-    ///   - checked: What is wanted.
+    ///   - checked: The compiled request.
     ///   - schema: The tables.
-    ///   - isRegular: Whether a column of a table has no NaN but the common one.
-    /// - Throws: What `isRegular` throws.
+    ///   - isRegular: Returns whether a column of a table contains no NaN other than the common
+    ///     NaN.
+    /// - Throws: Errors of `isRegular`.
     init(
         _ checked: CheckedFetchRequest, schema: SQLSchema,
         isRegular: (_ column: String, SQLTable) throws(StoreError) -> Bool
@@ -63,7 +69,7 @@ struct SQLFetchStatement {
             }
             rest = nil
         } else {
-            // A predicate that SQL decides no part of is not compiled again.
+            // If SQL decides no part of the predicate, the predicate is not compiled again.
             rest =
                 conditions.pushed.isEmpty
                 ? checked : try checked.with(conditions.rest.isEmpty ? nil : .and(conditions.rest))
@@ -74,9 +80,9 @@ struct SQLFetchStatement {
         from = joins + Self.words(conditions.terms)
         let endsEarly = request.fetchLimit != nil && request.sortDescriptors.isEmpty
         if let range = conditions.range, order?.isEmpty ?? true, !endsEarly {
-            // The statement collects the keys of a range and reads the rows in key order. Otherwise
-            // a database reads the whole table in that order or sorts whole rows. With a limit,
-            // reading in order is cheaper.
+            // The statement collects the keys of a range and reads the rows in key order.
+            // Otherwise, a database reads the whole table in key order or sorts whole rows. With a
+            // limit, reading in key order is cheaper.
             let rows = "FROM \(table.quotedName) AS t0\(Self.words(range.conditions))"
             let others = conditions.terms.filter { !range.conditions.contains($0) }
             fromRange = joins + Self.words(["t0._id IN (SELECT t0._id \(rows))"] + others)
@@ -94,7 +100,7 @@ struct SQLFetchStatement {
     /// Returns the statement that counts the rows of a range up to a limit, and its values.
     ///
     /// The range is translated separately, so that the statement uses all its parameters.
-    /// PostgreSQL refuses a statement that does not.
+    /// PostgreSQL refuses a statement with unused parameters.
     private static func rangeCount(
         _ range: FetchRequest.Predicate, of request: FetchRequest, entity: ManagedObjectModel.Entity, schema: SQLSchema
     ) -> (sql: String, values: [SQLValue]) {
@@ -108,16 +114,16 @@ struct SQLFetchStatement {
     /// SELECT of the records.
     var recordsSQL: String { plan.qualifiedSQL + found }
 
-    /// SELECT of the keys, and of the numbers of the entities if they are wanted.
+    /// Returns a SELECT of the keys, and of the entity numbers if requested.
     func keysSQL(withEntity: Bool) -> String {
         "SELECT t0._id\(withEntity ? ", t0._entity" : "") FROM \(tableName) AS t0\(found)"
     }
 
-    /// The part after the table of a SELECT of records or keys.
+    /// The part of a SELECT of records or keys after the table.
     private var found: String { (usesRange ? fromRange ?? from : from) + ending }
 
-    /// SELECT of aggregates over the rows that meet the conditions, offset and limit left aside,
-    /// and its parameters.
+    /// Returns a SELECT of aggregates over the matching rows, without offset and limit, and its
+    /// parameters.
     func aggregates(_ columns: String, in table: SQLTable) -> (sql: String, values: ArraySlice<SQLValue>) {
         ("SELECT \(columns) FROM \(table.quotedName) AS t0\(from)", values[..<conditionValueCount])
     }

@@ -1,21 +1,22 @@
 internal import RoostCore
 
 extension SQLPredicateTranslator {
-    /// The ORDER BY terms that order rows exactly as ``RecordSortOrder`` orders records.
+    /// Returns the ORDER BY terms that order rows exactly as ``RecordSortOrder`` orders records.
     ///
     /// - Parameters:
-    ///   - descriptors: The levels of the order, compiled before.
-    ///   - isRegular: Whether a column of a table has no NaN but the common one.
-    /// - Returns: The terms without that of the key; nil where SQL has no such order.
-    /// - Throws: What `isRegular` throws.
+    ///   - descriptors: The compiled sort descriptors.
+    ///   - isRegular: Returns whether a column of a table contains no NaN other than the common
+    ///     NaN.
+    /// - Returns: The terms without the key's term; nil if SQL cannot express the order.
+    /// - Throws: Errors of `isRegular`.
     mutating func order(
         _ descriptors: [FetchRequest.SortDescriptor],
         isRegular: (_ column: String, SQLTable) throws(StoreError) -> Bool
     ) throws(StoreError) -> [String]? {
         var terms: [String] = []
         var keys: Set<FetchRequest.SortDescriptor> = []
-        // A repeated key decides nothing and is left out, because a statement takes some 2000
-        // terms.
+        // A repeated sort key has no effect and is omitted, because a statement can have only some
+        // 2000 terms.
         for descriptor in descriptors {
             var name = descriptor
             name.isAscending = true
@@ -25,8 +26,8 @@ extension SQLPredicateTranslator {
             let isAscending = descriptor.isAscending
             switch term.kind {
             case .double, .float, .date:
-                // An index helps only if it has the right order, which any NaN but the usual one
-                // would break.
+                // An index helps only if it has exactly the required order. An uncommon NaN would
+                // have another position.
                 let isPlain = try indexedColumn(names).map { (column, table) throws(StoreError) in
                     try isRegular(column, table)
                 }
@@ -50,7 +51,8 @@ extension SQLPredicateTranslator {
         return terms
     }
 
-    /// The column of one of the object's own fields that leads an index, and its table.
+    /// Returns the column of one of the object's own fields, and its table, if the column leads an
+    /// index.
     private func indexedColumn(_ names: [String]) -> (column: String, table: SQLTable)? {
         let number = object.entity.number
         let table = schema.table(of: number)

@@ -2,26 +2,27 @@ package import RoostCore
 package import RoostQuery
 
 extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSnapshot {
-    /// Reads related objects by statements that stay prepared.
+    /// Creates a graph that reads related objects with prepared statements.
     package func makeObjectGraph() -> any ObjectGraph { SQLObjectGraph(self) }
 
-    /// Reads the records that a request asks for, in its order.
+    /// Returns the records of a request, in the request's order.
     ///
-    /// The database decides what SQL can express exactly. The engine decides the rest on the
-    /// remaining records.
+    /// The database evaluates the parts that SQL can express exactly. The engine evaluates the rest
+    /// on the remaining records.
     package func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
         try records(of: try readingStatement(for: request))
     }
 
-    /// The records of a statement, after the remaining filter and order.
+    /// Returns the records of a statement, after applying the remaining filter and order.
     private func records(of statement: SQLFetchStatement) throws(StoreError) -> any RecordCursor {
         let cursor = try cursor(statement)
         guard let rest = statement.rest else { return cursor }
         return ScanningFetch(rest, visiting: CursorVisitor(cursor, model: model), graph: SQLObjectGraph(self))
     }
 
-    /// Appends the IDs of the objects that a request asks for, without reading their other columns
-    /// where the database decides all.
+    /// Appends the IDs of the objects that match a request.
+    ///
+    /// If the database decides the whole request, no other columns are read.
     package func appendIDs(of request: CheckedFetchRequest, to ids: inout [ObjectID]) throws(StoreError) {
         try FetchCancellation.check()
         let statement = try readingStatement(for: request)
@@ -30,7 +31,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         }
         let names = model.entities.map(\.name)
         let entity = try model.requireEntity(request.request.entity)
-        // The database need not name the entity where there is only one.
+        // If there is only one entity, the statement need not return the entity.
         let isAlone = entity.selfAndSubentities.count == 1
         let connection = try open()
         var found = ids
@@ -80,11 +81,11 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         return request.fetchLimit.map { min($0, remaining) } ?? remaining
     }
 
-    /// Returns whole numbers about all records of a request whose predicate the database can
+    /// Returns integer aggregates over all records of a request whose predicate the database can
     /// decide.
     ///
-    /// Integers are added as integers. A sum beyond 64 bits is left to the caller: as an error, or
-    /// as nil where an error would end the snapshot.
+    /// Integers are added as integers. If a sum exceeds 64 bits, throws an error, or returns nil if
+    /// an error would end the snapshot.
     package func computeNumbers(
         _ aggregates: [WholeNumberAggregate], of checked: CheckedFetchRequest
     ) throws(StoreError) -> [Int64?]? {
@@ -119,14 +120,14 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         }
     }
 
-    /// The records that a request's statement gives.
+    /// Returns the records of a request's statement.
     func cursor(_ statement: SQLFetchStatement) throws(StoreError) -> SQLRecordCursor {
         SQLRecordCursor(
             self, lease: try lease(statement.recordsSQL, values: statement.values), plan: statement.plan,
             endsWithTask: true)
     }
 
-    /// Returns the statement for the part of a request that one statement can do.
+    /// Returns the statement for the part of a request that one statement can answer.
     func statement(for request: CheckedFetchRequest) throws(StoreError) -> SQLFetchStatement {
         let connection = try open()
         try request.requireModel(model)
@@ -136,20 +137,22 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         }
     }
 
-    /// The same, to read records by.
+    /// Like `statement(for:)`, for reading records: also decides whether to collect the keys of a
+    /// range.
     func readingStatement(for request: CheckedFetchRequest) throws(StoreError) -> SQLFetchStatement {
         var statement = try statement(for: request)
         try chooseRange(&statement, entity: try model.requireEntity(request.request.entity))
         return statement
     }
 
-    /// Finds out whether a range with one end is a small part of its table, so that gathering its
-    /// keys pays.
+    /// Determines whether a range with one bound is a small part of its table, so that collecting
+    /// its keys is faster.
     private func chooseRange(
         _ statement: inout SQLFetchStatement, entity: ManagedObjectModel.Entity
     ) throws(StoreError) {
         guard let (sql, values) = statement.rangeCount else { return }
-        // Where a range holds much of a table, reading the table takes less than gathering keys.
+        // If a range contains a large part of the table, reading the table is faster than
+        // collecting keys.
         let most = try objectCount(entity) / 8 + 1000
         let count = try open().withStatement(sql) { (statement) throws(StoreError) -> Int64 in
             try statement.bind(values + [.integer(Int64(most))])
@@ -167,7 +170,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
 }
 
 extension WholeNumberAggregate {
-    /// The aggregate in SQL, of the rows called `t0`; nil for what no column of integers holds.
+    /// Returns the aggregate in SQL over the rows `t0`; nil if the property has no integer column.
     fileprivate func column(
         of entity: ManagedObjectModel.Entity, in table: SQLTable, dialect: any SQLDialect
     ) -> String? {

@@ -1,6 +1,6 @@
 package import RoostCore
 
-/// The entries of a history in the table `_roost_history`, as a connection sees them.
+/// The entries of a history in the table `_roost_history`, read and written on one connection.
 struct SQLHistory: HistoryEntryWriter {
     /// The table of transactions, one row for each part.
     static let table = "_roost_history"
@@ -11,7 +11,7 @@ struct SQLHistory: HistoryEntryWriter {
 
     private func parameters(_ count: Int) -> [String] { (1...count).map { schema.dialect.parameter($0) } }
 
-    /// A generation as the table has it.
+    /// Returns a generation in the form of the table.
     private static func value(_ position: UInt64) -> SQLValue { .integer(Int64(bitPattern: position)) }
 
     // MARK: Reading
@@ -76,7 +76,8 @@ struct SQLHistory: HistoryEntryWriter {
 
     func removeHistory(before place: HistoryPlace, limit: Int) throws(StoreError) -> Int {
         let p = parameters(1)[0]
-        // Rows are removed up to the position of the first row to keep, so no transaction is split.
+        // Rows are removed up to the position of the first row to keep, so that no transaction is
+        // split.
         let last = schema.dialect.limit("1", offset: String(min(limit, 1 << 20)))
         let position = Self.value(min(place.position, UInt64(Int64.max)))
         let end =
@@ -86,7 +87,7 @@ struct SQLHistory: HistoryEntryWriter {
             .map { SQLValue.integer($0) } ?? position
         try connection.run("DELETE FROM \(Self.table) WHERE position < \(p)", end)
         let count = connection.changedRowCount
-        // A transaction of more parts than the limit goes as a whole.
+        // A transaction with more parts than the limit is removed as a whole.
         guard count == 0, end != position, case .integer(let number) = end else { return count }
         try connection.run("DELETE FROM \(Self.table) WHERE position <= \(p)", .integer(number))
         return connection.changedRowCount
@@ -94,12 +95,12 @@ struct SQLHistory: HistoryEntryWriter {
 }
 
 extension SQLStore: HistoryKeepingStore {
-    /// The entries of the history, as a connection sees them.
+    /// Returns the entries of the history on a connection.
     func history(_ connection: any SQLConnection) -> SQLHistory {
         SQLHistory(connection: connection, schema: schema, storeName: database.name)
     }
 
-    /// Returns what records a transaction; nil for a store that records no history.
+    /// Returns the recorder for a transaction; nil if the store records no history.
     func historyRecorder(
         _ kind: HistoryTransaction.Kind, author: String?, contextName: String?
     ) -> HistoryRecorder? {
@@ -108,7 +109,7 @@ extension SQLStore: HistoryKeepingStore {
             kind, model: model, author: author, contextName: contextName, clock: historyClock)
     }
 
-    /// Writes the recorded changes of a transaction at its end.
+    /// Writes the recorded changes at the end of a transaction.
     func finish(
         _ recorder: HistoryRecorder?, from previous: Generation, to now: Generation,
         connection: any SQLConnection
@@ -122,7 +123,7 @@ extension SQLStore: HistoryKeepingStore {
         try recorder.finish(settings, from: previous, to: now, in: entries)
     }
 
-    /// Gives the store the history of another one, in one transaction.
+    /// Imports the history of another store, in one transaction.
     package func importHistory(_ entries: any HistoryEntries, at generation: Generation) throws(StoreError) {
         guard let settings = try entries.historySettings() else { return }
         guard schema.hasHistory else { throw .recordsNoHistory }
@@ -155,7 +156,7 @@ extension SQLStore: HistoryKeepingStore {
 }
 
 extension SQLSnapshot: HistorySnapshot {
-    /// Whether the type of the store has the capability.
+    /// Whether the type of the store supports a history.
     package var canRecordHistory: Bool { store.type.capabilities.contains(.history) }
 
     /// Runs `body` with the entries of the history.
@@ -172,10 +173,10 @@ extension SQLSnapshot: HistorySnapshot {
 ///
 /// No other program may have the database open.
 package enum SQLHistorySwitch {
-    /// Makes the table of the history and begins it, or limits one that exists; the version of the
-    /// database becomes ``SQLSchema/featureVersion``.
+    /// Creates the table of the history and starts the history, or limits an existing history.
     ///
-    /// Without `makesTable` the table is there already.
+    /// The format version becomes ``SQLSchema/featureVersion``. If `makesTable` is false, the table
+    /// must already exist.
     package static func turnOn(
         _ old: SQLSchema, retention: HistoryRetention?, storeName: String, makesTable: Bool = true,
         on connection: any SQLConnection
@@ -204,7 +205,7 @@ package enum SQLHistorySwitch {
         return new
     }
 
-    /// Removes the history, and its table unless `dropsTable` is false.
+    /// Removes the history, and also its table if `dropsTable` is true.
     package static func turnOff(
         _ old: SQLSchema, dropsTable: Bool = true, on connection: any SQLConnection
     ) throws(StoreError) -> SQLSchema {
@@ -219,7 +220,7 @@ package enum SQLHistorySwitch {
         return new
     }
 
-    /// Returns the settings of the history of a database; nil if it has none.
+    /// Returns the settings of a database's history; nil if there is no history.
     package static func settings(
         _ schema: SQLSchema, storeName: String, on connection: any SQLConnection
     ) throws(StoreError) -> [UInt8]? {

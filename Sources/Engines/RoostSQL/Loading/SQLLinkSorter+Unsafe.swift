@@ -2,36 +2,39 @@ internal import RoostCore
 
 /// A sorter that returns the links of a load in the order of their tables.
 ///
-/// A table of links is sorted by source and target. Successive links that are sorted by the other
-/// end belong to different pages. A table larger than the page cache would be written again and
-/// again. So a link that comes after all earlier ones is passed on at once, and the others wait in
-/// a sorter until the end. A batch in order costs only a check; any other batch is sorted first.
+/// A table of links is sorted by source and target. Successive links in the order of the other end
+/// belong to different pages. A table larger than the page cache would be written repeatedly. So a
+/// link that follows all earlier links is returned at once, and the others wait in a sorter until
+/// the end. A sorted batch needs only a check; any other batch is sorted first.
 ///
-/// Memory: about 16 MiB once a link waits. Disk: 33 or 49 bytes for each waiting link, in a file
-/// without a name. Use it from one thread.
+/// Memory: about 16 MiB after the first link waits. Disk: 33 or 49 bytes for each waiting link, in
+/// an unnamed file. Use it from one thread.
 final class SQLLinkSorter {
     private typealias Ends = (source: Int64, target: Int64)
 
-    /// By relationship number, the greatest link that was passed on; no key is below 1.
+    /// The highest link that was returned, by relationship number.
+    ///
+    /// Keys are 1 or more.
     private var last: [Ends]
     private let sorter: ExternalSorter
 
-    /// A sorter without links.
+    /// Creates a sorter without links.
     ///
     /// - Parameters:
-    ///   - relationshipCount: How many relationships the model has.
-    ///   - directories: Where a file may be made for what does not fit into memory, the best first.
-    ///   - memoryByteCount: The memory to use for links that wait.
+    ///   - relationshipCount: The number of relationships of the model.
+    ///   - directories: Directories for a temporary file, in order of preference.
+    ///   - memoryByteCount: The amount of memory for waiting links.
     init(relationshipCount: Int, directories: [String], memoryByteCount: Int = 16 << 20) {
         last = Array(repeating: (0, 0), count: relationshipCount)
         sorter = ExternalSorter(memoryByteCount: memoryByteCount, directories: directories)
     }
 
-    /// Leaves those links in a batch that can be inserted now, in order, and takes the others out
-    /// until the end.
+    /// Keeps the links that can be inserted now, in order, in the batch.
+    ///
+    /// Removes the others from the batch until the end.
     ///
     /// - Parameter batch: Normalized links of a relationship of the model.
-    /// - Throws: `noSpace` and `ioFailure`, of a file for what does not fit into memory.
+    /// - Throws: `noSpace` and `ioFailure` of the temporary file.
     func sort(_ batch: inout LinkBatch) throws(StoreError) {
         let known = last[batch.relationship]
         if isSorted(batch.links, after: known) {
@@ -54,9 +57,9 @@ final class SQLLinkSorter {
         return true
     }
 
-    /// Calls `body` with batches of all links that wait, sorted by relationship, source and target.
+    /// Calls `body` with batches of all waiting links, sorted by relationship, source and target.
     ///
-    /// None waits afterwards. Two links between the same objects come one after the other.
+    /// Afterwards, no link waits. Two links between the same objects are consecutive.
     func drain(_ body: (LinkBatch) throws(StoreError) -> Void) throws(StoreError) {
         var batch = LinkBatch(relationship: 0)
         try sorter.drain { (entries) throws(StoreError) in
@@ -75,8 +78,10 @@ final class SQLLinkSorter {
 
     // MARK: Entries
 
-    /// The key is `[relationship, 8][source, 8][target, 8]`, so that bytes sort as numbers do; the
-    /// value is the two places of eight bytes, or nothing where both are 0.
+    /// Adds a waiting link.
+    ///
+    /// The key is `[relationship, 8][source, 8][target, 8]`, so that the byte order is that of the
+    /// numbers. The value is the two places of eight bytes each, or empty if both are 0.
     private func wait(_ link: Link, relationship: Int) throws(StoreError) {
         let key = (
             Int64(relationship).bigEndian, UInt64(bitPattern: link.source).bigEndian,
@@ -93,7 +98,7 @@ final class SQLLinkSorter {
 
     private func decode(_ entry: UnsafeRawBufferPointer) throws(StoreError) -> (relationship: Int, link: Link) {
         let (key, value) = (EntryArena.key(of: entry), EntryArena.value(of: entry))
-        // The first byte is the sorter's.
+        // The first byte belongs to the sorter.
         guard key.count == 25, value.isEmpty || value.count == 16 else { throw Self.changed }
         let relationship = Int(Int64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: Int64.self)))
         guard last.indices.contains(relationship) else { throw Self.changed }

@@ -1,7 +1,7 @@
 public import RoostCore
 
 extension SQLStore {
-    /// Starts to load many objects; see ``PersistentStore/bulkLoader(_:)``.
+    /// Starts a bulk load; see ``PersistentStore/bulkLoader(_:)``.
     ///
     /// An empty, unpublished store is written without a journal. Any other load is one transaction.
     public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
@@ -9,7 +9,7 @@ extension SQLStore {
         return try SQLBulkLoader(self, options: options)
     }
 
-    /// Whether there is neither an object nor a link.
+    /// Whether the store has no objects and no links.
     func isEmpty(_ connection: any SQLConnection) throws(StoreError) -> Bool {
         for table in schema.objectTables {
             if try connection.integer("SELECT 1 FROM \(table.quotedName) \(schema.dialect.limit("1", offset: nil))")
@@ -29,34 +29,38 @@ extension SQLStore {
     }
 }
 
-/// Loads records and links in batches, with the indexes of an empty store made last.
+/// Loads records and links in batches.
+///
+/// In an empty store, it creates the indexes last.
 final class SQLBulkLoader: BulkLoader {
     private enum Mode {
         /// One transaction.
         case transaction
-        /// No journal: nothing can be undone but by emptying the database.
+        /// Without a journal.
+        ///
+        /// To undo the load, the database must be emptied.
         case unpublished
     }
 
     private let store: SQLStore
     private let connection: any SQLConnection
     private let mode: Mode
-    /// The indexes to be made at the end.
+    /// The indexes to create at the end.
     private var missingIndexes: [SQLSchema.Item] = []
-    /// Whether the database may refuse values that must be unique before the end.
+    /// Whether the database may report duplicate unique values before the end.
     private var canViolate = true
     private let linkSorter: SQLLinkSorter
     private let checkCancellation: (@Sendable () throws(StoreError) -> Void)?
     private let userMetadata: [String: MetadataValue]
-    /// The last keys when the load began, by position in the schema's object tables.
+    /// The last keys at the start of the load, by position in the schema's object tables.
     private var initialLastKeys: [Int64] = []
     private var change: StoreTally
-    /// By position in the schema's object tables.
+    /// The highest loaded keys, by position in the schema's object tables.
     private var lastKeys: [Int64?]
     private var isActive = true
-    /// Records the load; nil if the store records no history.
+    /// The recorder of the load; nil if the store records no history.
     private var recorder: HistoryRecorder?
-    /// The generation before the load, if it is recorded.
+    /// The generation before the load, if the load is recorded.
     private var previous = Generation.initial
 
     private var schema: SQLSchema { store.schema }
@@ -158,7 +162,7 @@ final class SQLBulkLoader: BulkLoader {
         }
     }
 
-    /// Inserts links, which are in the order of their table.
+    /// Inserts links in the order of their table.
     private func insert(_ batch: LinkBatch) throws(StoreError) {
         guard let table = schema.linkTables[batch.relationship] else { return }
         do throws(StoreError) {
@@ -269,21 +273,21 @@ final class SQLBulkLoader: BulkLoader {
             do throws(StoreError) {
                 try store.database.abandonLoading(connection) { (connection) throws(StoreError) in
                     try SQLMetadata.create(schema, uuid: store.storeUUID, userMetadata: userMetadata, on: connection)
-                    // Keys that were reserved before the load are not given out again.
+                    // Keys that were reserved before the load must not be reserved again.
                     for (table, key) in zip(schema.objectTables, initialLastKeys) {
                         try SQLStore.setLastKey(key, root: table.root, connection: connection, schema: schema)
                     }
                 }
             } catch {
-                // The contract has no error here. The database is no longer a store, and every
-                // later call reports why.
+                // The method cannot throw. The database is no longer a store, so all later calls
+                // throw this error.
                 store.state.withLock { $0.failure = error }
             }
         }
     }
 
-    /// Runs a part of the load, and abandons the whole load if it fails: other writers need not
-    /// wait until the loader is released.
+    /// Runs a part of the load, and abandons the whole load after an error, so that other writers
+    /// need not wait until the loader is released.
     private func perform(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         guard isActive else { throw .loadIsOver(store.location) }
         do throws(StoreError) {

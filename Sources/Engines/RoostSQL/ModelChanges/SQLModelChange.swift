@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A change of the model of a store in an SQL database: one transaction on its writing connection.
+/// A change of the model of a store in an SQL database, in one transaction.
 final class SQLModelChange: ModelChange {
     private let base: SQLStore
     private let transaction: SQLTransactionDatabase
@@ -9,7 +9,7 @@ final class SQLModelChange: ModelChange {
 
     var store: any PersistentStore { changed }
 
-    /// Takes over a transaction in which the tables were changed.
+    /// Takes ownership of a transaction in which the tables were changed.
     init(
         _ base: SQLStore, schema: SQLSchema, difference: SQLSchemaDifference, connection: any SQLConnection
     ) {
@@ -29,7 +29,7 @@ final class SQLModelChange: ModelChange {
         let connection: any SQLConnection
         do throws(StoreError) {
             connection = try transaction.requireSound()
-            // Beginning to read checks that the name still refers to the file.
+            // Beginning to read checks that the store's path still refers to the same file.
             base.database.endReading(try base.database.beginReading())
         } catch {
             abandon()
@@ -43,7 +43,7 @@ final class SQLModelChange: ModelChange {
             try? base.close()
             throw error
         }
-        // The store has the new model. If closing fails, the next opener recovers it.
+        // The store has the new model. If closing fails, the next open recovers the store.
         try? base.close()
     }
 
@@ -52,7 +52,7 @@ final class SQLModelChange: ModelChange {
         isActive = false
         try? changed.close()
         if let connection = transaction.connection { base.database.rollBackWriting(connection) }
-        // The first error counts. If closing fails, the next opener recovers the store.
+        // The caller reports the first error. If closing fails, the next open recovers the store.
         try? base.close()
     }
 }

@@ -1,10 +1,10 @@
 package import RoostCore
 
 extension SQLStore: ModelChangingStore {
-    /// Begins to give the store another model in one transaction; see ``ModelChangingStore``.
+    /// Starts to change the model of the store in one transaction; see ``ModelChangingStore``.
     ///
-    /// Tables that the new model declares alike, and whose content is kept, stay with all their
-    /// rows; so do their indexes. All others are dropped, and made and filled anew.
+    /// Tables that are equal in both models, and whose content is kept, remain with all rows and
+    /// indexes. All other tables are dropped, created again and filled.
     package func beginModelChange(
         to model: ManagedObjectModel, keeping kept: KeptContent
     ) throws(StoreError) -> (any ModelChange)? {

@@ -1,27 +1,28 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// A walk through all rows of an entity in key order, which can continue after a row that cannot be
-/// read.
+/// The state of a scan of all rows of an entity in key order, which can continue after an
+/// unreadable row.
 struct SQLScan {
     /// SELECT of the records whose keys are above parameter 1.
     let restSQL: String
-    /// SELECT of the first of these keys.
+    /// SELECT of the lowest key above parameter 1.
     let nextKeySQL: String
     /// The key of the last record that was read.
     var lastKey: Int64
-    /// The keys of damaged rows that were reported since then.
+    /// The keys of damaged rows that were reported after the last record.
     var damagedKeys: Set<Int64> = []
 }
 
-/// The records that one SELECT gives.
+/// The records of a SELECT.
 final class SQLRecordCursor: FillingRecordCursor {
     private let snapshot: SQLSnapshot
     private var lease: SQLLease
     private let plan: SQLReadPlan
     /// The scan to continue; nil unless the rows come in key order.
     private var scan: SQLScan?
-    /// Whether it ends when its task is cancelled: the statement may look at much for a row.
+    /// Whether the cursor ends when its task is cancelled, because the statement may read many rows
+    /// for one record.
     private let endsWithTask: Bool
 
     init(
@@ -66,10 +67,10 @@ final class SQLRecordCursor: FillingRecordCursor {
         }
     }
 
-    /// Ends a scan before the first record whose key is not above that of the record before it, as
-    /// in a file with exchanged pages.
+    /// Ends a scan before a record whose key is not above the preceding key, as in a file with
+    /// exchanged pages.
     ///
-    /// - Returns: False where it did.
+    /// - Returns: False if the scan was ended.
     private func isInOrder(_ batch: inout RecordBatch) -> Bool {
         guard !batch.isEmpty, var lastKey = scan?.lastKey else { return true }
         for index in 0..<batch.count {
@@ -93,9 +94,9 @@ final class SQLRecordCursor: FillingRecordCursor {
         return true
     }
 
-    /// Passes a row with a value that is too large to be read.
+    /// Skips a row with a value that is too large to read.
     ///
-    /// - Returns: The error that names the object of the row.
+    /// - Returns: The error with the ID of the row's object.
     private func passing(_ error: StoreError) throws(StoreError) -> StoreError {
         guard var scan else { throw error }
         var key = scan.lastKey
@@ -116,7 +117,9 @@ final class SQLRecordLookup: FillingRecordCursor {
     private let snapshot: SQLSnapshot
     private let ids: [ObjectID]
     private var index = 0
-    /// The lookup of the ID before; most IDs of a call are of one entity.
+    /// The lookup for the previous ID.
+    ///
+    /// Most IDs of a call have the same entity.
     private var lookup: SQLLookup?
 
     init(_ snapshot: SQLSnapshot, ids: [ObjectID]) {
@@ -148,7 +151,7 @@ final class SQLRecordLookup: FillingRecordCursor {
     }
 }
 
-/// The links that one SELECT gives.
+/// The links of a SELECT.
 final class SQLLinkCursor: FillingLinkCursor {
     private let snapshot: SQLSnapshot
     private let lease: SQLLease?
@@ -156,8 +159,9 @@ final class SQLLinkCursor: FillingLinkCursor {
     private let isScan: Bool
     private var last: Link?
 
-    /// Creates a cursor over the rows of the lease's statement; without a lease, the cursor has no
-    /// links.
+    /// Creates a cursor over the rows of the lease's statement.
+    ///
+    /// Without a lease, the cursor has no links.
     init(_ snapshot: SQLSnapshot, lease: SQLLease?, relationship: Int, isScan: Bool = false) {
         self.snapshot = snapshot
         self.lease = lease
@@ -177,8 +181,8 @@ final class SQLLinkCursor: FillingLinkCursor {
         return isMore
     }
 
-    /// Throws code `corrupted` for a link that does not come after the one before it, as in a file
-    /// with exchanged pages.
+    /// Throws `corrupted` if a link does not come after the preceding link, as in a file with
+    /// exchanged pages.
     private func requireOrder(_ batch: LinkBatch) throws(StoreError) {
         for link in batch.links {
             if let last, (last.source, last.order, last.target) >= (link.source, link.order, link.target) {
@@ -192,14 +196,14 @@ final class SQLLinkCursor: FillingLinkCursor {
     }
 }
 
-/// The links of many objects, object after object, by one statement that is run again for each.
+/// The links of many objects, object after object, by one statement that runs once for each object.
 final class SQLGroupedLinkCursor: FillingLinkCursor {
     private let snapshot: SQLSnapshot
     private let description: ManagedObjectModel.Relationship
     private let ids: [ObjectID]
-    /// The next object to begin with.
+    /// The index of the next object to start.
     private var index = 0
-    /// The statement, and the entity of the objects it is for.
+    /// The statement, and the entity of the objects that it is for.
     private var lease: SQLLease?
     private var entity: EntityName?
     /// Whether objects of that entity can have the relationship.
@@ -227,7 +231,9 @@ final class SQLGroupedLinkCursor: FillingLinkCursor {
         return true
     }
 
-    /// Begins with the next object that can have links; false at the end.
+    /// Starts the next object that can have links.
+    ///
+    /// Returns false at the end.
     private func begin() throws(StoreError) -> Bool {
         while index < ids.count {
             let id = ids[index]

@@ -1,12 +1,13 @@
 internal import RoostCore
 
-/// The related objects of an SQL store, read by statements that stay prepared as long as the graph
-/// is in use.
+/// The related objects of an SQL store, read by statements that stay prepared while the graph is in
+/// use.
 ///
-/// Other statements of the same connection may be under way.
+/// Other statements of the connection may be active.
 final class SQLObjectGraph: ObjectGraph {
     private let snapshot: SQLSnapshot
-    /// By relationship number, what gives the destinations of one object.
+    /// The leases of the statements that read the destinations of one object, by relationship
+    /// number.
     private var leases: [SQLLease?]
 
     init(_ snapshot: SQLSnapshot) {
@@ -56,8 +57,8 @@ final class SQLObjectGraph: ObjectGraph {
 }
 
 extension SQLSchema {
-    /// The table of a to-one relationship that is the inverse of a to-many, its column, and that of
-    /// its place if it has one.
+    /// Returns the table of the to-one inverse of a to-many relationship, the relationship's
+    /// column, and the column of its place, if any.
     func inverseColumns(
         _ inverse: ManagedObjectModel.Relationship
     ) throws(StoreError) -> (table: SQLTable, column: String, place: String?) {

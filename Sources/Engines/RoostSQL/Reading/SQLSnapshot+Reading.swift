@@ -14,16 +14,16 @@ extension SQLSnapshot {
             }
         }
         let (plan, sql) = (schema.reading[entity.number], schema.reading.scanSQL(entity.number))
-        // No key is below 1.
+        // Keys are 1 or more.
         let scan = SQLScan(restSQL: sql.rest, nextKeySQL: sql.nextKey, lastKey: max(0, id?.key ?? 0))
         let lease =
             if let id { try lease(sql.rest, values: [.integer(id.key)]) } else { try lease(sql.all, values: []) }
         return SQLRecordCursor(self, lease: lease, plan: plan, scan: scan)
     }
 
-    /// Reads the records with these IDs, in this order.
+    /// Reads the records with the given IDs, in the order of the IDs.
     ///
-    /// IDs of objects that do not exist are left out.
+    /// IDs of objects that do not exist are skipped.
     package func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
         try requireOpen()
         var known: EntityName?
@@ -34,8 +34,9 @@ extension SQLSnapshot {
         return SQLRecordLookup(self, ids: ids)
     }
 
-    /// Replaces the contents of `batch` with the record of an ID; returns false if it does not
-    /// exist.
+    /// Replaces the contents of `batch` with the record of an ID.
+    ///
+    /// Returns false if the object does not exist.
     package func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
         try batch.requireModel(model)
         batch.removeAll()
@@ -74,7 +75,8 @@ extension SQLSnapshot {
             self, lease: try lease(sql, values: values), relationship: relationship.number, isScan: true)
     }
 
-    /// Reads the links of the to-many `relationship` from one object, in its order or in key order.
+    /// Reads the links of the to-many `relationship` from one object, in the relationship's order
+    /// or in key order.
     package func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
         try requireOpen()
         let relationship = try model.requireRelationship(relationship)
@@ -86,8 +88,8 @@ extension SQLSnapshot {
         return SQLLinkCursor(self, lease: try lease(sql, values: [.integer(id.key)]), relationship: relationship.number)
     }
 
-    /// Reads the links of a to-many relationship from each of some objects, by one statement that
-    /// is run again for each.
+    /// Reads the links of a to-many relationship from several objects, by one statement that runs
+    /// once for each object.
     package func groupedLinks(
         of relationship: ManagedObjectModel.Relationship, from ids: [ObjectID]
     ) throws(StoreError) -> any LinkCursor {
@@ -97,16 +99,16 @@ extension SQLSnapshot {
 }
 
 extension SQLSchema {
-    /// SELECT of the links of a to-many relationship from the object whose key is parameter 1:
-    /// source, target, order, inverse order.
+    /// Returns a SELECT of the links of a to-many relationship from the object whose key is
+    /// parameter 1: source, target, order, inverse order.
     ///
-    /// No order is asked for beyond what has a meaning, so that an index gives it.
+    /// The statement sorts only if the order is significant, so that an index can provide the rows.
     /// - Parameters:
     ///   - relationship: The relationship.
-    ///   - source: The entity of the object; one that does not exist has no links, whatever refers
-    ///     to it. Nil where it is known to exist.
+    ///   - source: The entity of the object; nil if the object is known to exist. An object that
+    ///     does not exist has no links, even if other objects refer to it.
     /// - Returns: The statement.
-    /// - Throws: `invalidRequest` for a to-one relationship.
+    /// - Throws: `invalidRequest` if the relationship is to-one.
     func linkQuery(
         _ relationship: ManagedObjectModel.Relationship, from source: ManagedObjectModel.Entity?
     ) throws(StoreError) -> String {
@@ -132,7 +134,7 @@ extension SQLSchema {
             let (own, other) = (SQLLinkColumns(isFlipped: isFlipped), SQLLinkColumns(isFlipped: !isFlipped))
             let select = "SELECT \(own.list) FROM \(table.quotedName) WHERE \(own.source) = \(p)\(exists)"
             // A relationship that is its own inverse stores each pair once, so an object's links
-            // include pairs with it as target.
+            // include pairs in which the object is the target.
             let back =
                 relationship.isReflexive
                 ? " UNION ALL SELECT \(other.list) FROM \(table.quotedName) WHERE \(other.source) = \(p) AND source <> target\(exists)"
@@ -144,7 +146,9 @@ extension SQLSchema {
 
 /// The columns of a link table, seen from one end.
 struct SQLLinkColumns {
-    /// The column of the place among the links of a source, whose name is a word of SQL.
+    /// The column of the place among the links of a source.
+    ///
+    /// It is quoted, because its name is an SQL keyword.
     static let order = "\"order\""
 
     let source: String

@@ -1,24 +1,27 @@
 package import RoostCore
 internal import RoostQuery
 
-/// A read transaction: a consistent view of the store as it was when the snapshot was made.
+/// A read transaction: a consistent view of the store at the creation of the snapshot.
 package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     let store: SQLStore
-    /// Whether rows that do not match their checksums are read as they are.
+    /// Whether rows that do not match their checksums are read without an error.
     let acceptsChanges: Bool
-    /// Whether the connection is given back at the end.
+    /// Whether closing the snapshot ends the connection's transaction.
     private let ownsConnection: Bool
     private var connection: (any SQLConnection)?
-    /// The statements that cursors hold; taken from them when the snapshot closes, because the
-    /// connection goes to others.
+    /// The statements that cursors use.
+    ///
+    /// Closing the snapshot takes them from the cursors, because the connection will have other
+    /// users.
     private var leases: [ObjectIdentifier: SQLLease] = [:]
-    /// By entity number, the statement that looks up one record; all lookups of the snapshot share
-    /// it, one record at a time.
+    /// The statements that look up one record, by entity number.
+    ///
+    /// All lookups of the snapshot share them, one record at a time.
     private var lookups: [SQLLookup?]
-    /// The last lookup used, because most calls need the same one again.
+    /// The last used lookup, because most calls need the same lookup again.
     private var lastLookup: SQLLookup?
-    /// By relationship number, the statement that reads the links of one object, and the entity it
-    /// was last made for.
+    /// The statements that read the links of one object, by relationship number, and the entity
+    /// that each was last created for.
     private var linkQueries: [(source: Int, sql: String)?]
 
     /// The model of the store.
@@ -30,9 +33,9 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     /// - Parameters:
     ///   - store: The store.
     ///   - connection: The connection.
-    ///   - acceptsChanges: Whether rows that do not match their checksums are read as they are; nil
-    ///     for the store's own setting.
-    ///   - ownsConnection: Whether the end of the snapshot gives the connection back.
+    ///   - acceptsChanges: Whether rows that do not match their checksums are read without an
+    ///     error; nil for the store's own setting.
+    ///   - ownsConnection: Whether closing the snapshot ends the connection's transaction.
     init(
         store: SQLStore, connection: any SQLConnection, acceptsChanges: Bool? = nil, ownsConnection: Bool = true
     ) {
@@ -62,21 +65,24 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         if ownsConnection { store.database.endReading(connection) }
     }
 
-    /// Counts and digests, as the last commit recorded them.
+    /// Returns the counts and digests that the last commit recorded.
     package func recordedTally() throws(StoreError) -> StoreTally? { try SQLTallies.read(try open(), store: store) }
 
-    /// The user's metadata, as the last commit left them.
+    /// Returns the user's metadata after the last commit.
     package func userMetadata() throws(StoreError) -> [String: MetadataValue] {
         try SQLMetadata.userMetadata(try open(), storeName: store.database.name, schema: schema)
     }
 
-    /// The highest key ever used or reserved in the hierarchy of `entity`; 0 if none was.
+    /// Returns the highest key ever used or reserved in the hierarchy of `entity`; 0 if there is
+    /// none.
     package func lastKey(of entity: EntityName) throws(StoreError) -> Int64 {
         let connection = try open()
         return try SQLStore.lastKey(try model.requireEntity(entity).root, connection: connection, store: store)
     }
 
-    /// The connection; throws code `closed` after the snapshot's or the store's end.
+    /// Returns the connection.
+    ///
+    /// Throws `closed` if the snapshot or the store is closed.
     func open() throws(StoreError) -> any SQLConnection {
         guard let connection else { throw wasClosed }
         try store.requireOpen()
@@ -88,7 +94,7 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         return connection
     }
 
-    /// Throws code `closed` after the snapshot's or the store's end.
+    /// Throws `closed` if the snapshot or the store is closed.
     func requireOpen() throws(StoreError) { _ = try open() }
 
     private var wasClosed: StoreError { StoreError(.closed, "The snapshot of '\(store.location)' was closed before.") }
@@ -109,7 +115,7 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         return lookup
     }
 
-    /// The SQL that ``links(of:from:)`` runs.
+    /// Returns the SQL that ``links(of:from:)`` runs.
     func linkQuery(
         _ relationship: ManagedObjectModel.Relationship, from source: ManagedObjectModel.Entity
     ) throws(StoreError) -> String {
@@ -119,12 +125,12 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         return sql
     }
 
-    /// A statement for a cursor, which gives it back with ``end(_:)``.
+    /// Returns a statement for a cursor, which returns it with ``end(_:)``.
     ///
     /// - Parameters:
     ///   - sql: A SELECT.
-    ///   - values: Its parameters.
-    ///   - isRepeated: Whether it is run again and again, for few rows each time.
+    ///   - values: The values of its parameters.
+    ///   - isRepeated: Whether the statement runs many times, with few rows each time.
     /// - Returns: The statement.
     /// - Throws: Errors of the database.
     func lease(_ sql: String, values: [SQLValue], isRepeated: Bool = false) throws(StoreError) -> SQLLease {
@@ -162,14 +168,16 @@ final class SQLLookup {
     }
 }
 
-/// A statement in the hands of a cursor; nil once it was given back or taken away.
+/// A cursor's use of a statement.
+///
+/// `statement` is nil after the cursor returned it or the snapshot was closed.
 final class SQLLease {
     var statement: (any SQLStatement)? {
         didSet { if statement == nil { known = nil } }
     }
     private var known: SQLRecordAccess?
 
-    /// The statement as one whose rows are records.
+    /// The access to the statement's rows as records.
     var access: SQLRecordAccess? {
         if known == nil { known = statement.map { SQLRecordAccess($0) } }
         return known

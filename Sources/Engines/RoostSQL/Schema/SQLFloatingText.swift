@@ -1,22 +1,22 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// The text `NaN` or `NaN:<bits>` in a column whose database cannot hold NaN as a number.
+/// The text `NaN` or `NaN:<bits>` in a column of a database that cannot store NaN as a number.
 ///
-/// `NaN` is the quiet NaN without payload; any other is followed by its 16 hexadecimal digits (8
-/// for a float). The texts sort after all numbers in databases that order by type.
+/// `NaN` is the quiet NaN without payload. For any other NaN, 16 hexadecimal digits (8 for a float)
+/// follow. In databases that sort by type, these texts follow all numbers.
 public enum SQLFloatingText {
-    /// The text of a NaN of 64 bits.
+    /// Returns the text of a NaN of 64 bits.
     public static func text(_ bits: UInt64) -> String {
         bits == Double.nan.bitPattern ? "NaN" : "NaN:" + bits.hexadecimal
     }
 
-    /// The text of a NaN of 32 bits.
+    /// Returns the text of a NaN of 32 bits.
     public static func text(_ bits: UInt32) -> String {
         bits == Float.nan.bitPattern ? "NaN" : "NaN:" + bits.hexadecimal
     }
 
-    /// The bits of a double that a text stands for; nil for anything but a NaN.
+    /// Returns the bits of the double that a text represents; nil if the text is not a NaN.
     package static func bits64(_ text: some Collection<UInt8>) -> UInt64? {
         guard let digits = payload(text) else { return nil }
         if digits.isEmpty { return Double.nan.bitPattern }
@@ -26,7 +26,7 @@ public enum SQLFloatingText {
         return bits
     }
 
-    /// The bits of a float that a text stands for; nil for anything but a NaN.
+    /// Returns the bits of the float that a text represents; nil if the text is not a NaN.
     package static func bits32(_ text: some Collection<UInt8>) -> UInt32? {
         guard let digits = payload(text) else { return nil }
         if digits.isEmpty { return Float.nan.bitPattern }

@@ -9,9 +9,9 @@ struct SQLIndexDrafts {
     }
 
     private(set) var items: [SQLSchema.Item] = []
-    /// By table, the quoted columns that lead an index.
+    /// The quoted columns that lead an index, by table.
     private(set) var leadingColumns: [Set<String>]
-    /// By table, the quoted columns that some index has.
+    /// The quoted columns that occur in an index, by table.
     private(set) var allColumns: [Set<String>]
     private var names: SQLNames
     private var known: Set<Draft> = []
@@ -30,13 +30,14 @@ struct SQLIndexDrafts {
         guard let first = columns.first,
             known.insert(Draft(table: table.name, scope: scope, columns: columns)).inserted
         else { return }
-        // A dialect without partial indexes gets an index of all rows, and a load compares the
+        // A dialect without partial indexes gets an index of all rows. A load then compares the
         // values.
         let condition = dialect.hasPartialIndexes ? scope : nil
         if condition == nil { leadingColumns[position].insert(first.quotedName) }
         allColumns[position].formUnion(columns.map(\.quotedName))
         let plain = columns.map { column in
-            // A descending column contributes its text in the statement to the name of the index.
+            // For a descending column, the name of the index includes the column's text in the
+            // statement.
             let name = table.columns.first { $0.quotedName == column.quotedName }?.name
             return column.isAscending
                 ? name ?? column.quotedName : column.quotedName.filter { $0 != "\"" } + " DESC"
@@ -51,8 +52,8 @@ struct SQLIndexDrafts {
                     isUnique: isUnique && (scope == nil || dialect.hasPartialIndexes), condition: condition)))
     }
 
-    /// The indexes that derived to-many relationships read: to-one relationships, each with its
-    /// place in an ordered inverse.
+    /// Adds the indexes for derived to-many relationships: the to-one inverses, each with its place
+    /// if the to-many relationship is ordered.
     mutating func addReferences(_ model: ManagedObjectModel, tables: [SQLTable], tableOfEntity: [Int]) {
         for entity in model.entities {
             let table = tables[tableOfEntity[entity.number]]
@@ -68,7 +69,7 @@ struct SQLIndexDrafts {
         }
     }
 
-    /// The fetch indexes of the model; elements that are spatial or expressions are left out.
+    /// Adds the fetch indexes of the model, without spatial elements and expressions.
     mutating func addFetchIndexes(_ model: ManagedObjectModel, tables: [SQLTable], tableOfEntity: [Int]) {
         for index in model.fetchIndexes {
             let entity = model.entities[index.entity]
@@ -84,7 +85,7 @@ struct SQLIndexDrafts {
         }
     }
 
-    /// The way back through a link table.
+    /// Adds the index for reading a link table from the target.
     mutating func addInverse(of table: SQLSchema.LinkTable) {
         let name = names.claim(table.name + "_inverse")
         items.append(

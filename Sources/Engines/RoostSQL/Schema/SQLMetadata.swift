@@ -2,7 +2,7 @@ public import RoostCore
 
 /// The rows of `_roost_metadata`, which describe a store.
 public enum SQLMetadata {
-    /// Makes all tables of a schema and the rows that an empty store has.
+    /// Creates all tables of a schema and the rows of an empty store.
     public static func create(
         _ schema: SQLSchema, uuid: StoreUUID, userMetadata: [String: MetadataValue], on connection: any SQLConnection
     ) throws(StoreError) {
@@ -10,12 +10,12 @@ public enum SQLMetadata {
         try fill(schema, uuid: uuid, userMetadata: userMetadata, on: connection)
     }
 
-    /// Makes all tables and indexes of a schema.
+    /// Creates all tables and indexes of a schema.
     package static func makeTables(of schema: SQLSchema, on connection: any SQLConnection) throws(StoreError) {
         for item in schema.items { try connection.execute(item.sql) }
     }
 
-    /// Makes the rows that an empty store has.
+    /// Inserts the rows of an empty store.
     package static func fill(
         _ schema: SQLSchema, uuid: StoreUUID, userMetadata: [String: MetadataValue], on connection: any SQLConnection
     ) throws(StoreError) {
@@ -32,7 +32,7 @@ public enum SQLMetadata {
         try insertRows(of: schema, on: connection)
     }
 
-    /// Sets the version of the format, and the features that a program must know.
+    /// Sets the format version, and the features that a program must support.
     static func setVersion(of schema: SQLSchema, connection: any SQLConnection) throws(StoreError) {
         try set("formatVersion", value: .integer(Int64(schema.formatVersion)), connection: connection, schema: schema)
         if schema.hasHistory {
@@ -42,9 +42,9 @@ public enum SQLMetadata {
         }
     }
 
-    /// Keeps others from changing the metadata of programs until the transaction ends.
+    /// Prevents other transactions from changing the user's metadata until the transaction ends.
     ///
-    /// - Throws: `corrupted` if they have no row.
+    /// - Throws: `corrupted` if the row of the metadata is missing.
     static func lockUserMetadata(_ writer: SQLWriter, storeName: String) throws(StoreError) {
         guard writer.locks != nil else { return }
         let sql = writer.locking("SELECT 1 FROM _roost_metadata WHERE name = '\(userRow)'", lock: .change)
@@ -53,10 +53,10 @@ public enum SQLMetadata {
         }
     }
 
-    /// The name of the row with the metadata of programs.
+    /// The name of the row with the user's metadata.
     private static let userRow = "user"
 
-    /// The settings of the history, or nil.
+    /// Returns the settings of the history, or nil.
     static func historySettings(
         _ connection: any SQLConnection, storeName: String, schema: SQLSchema
     ) throws(StoreError) -> [UInt8]? {
@@ -76,8 +76,10 @@ public enum SQLMetadata {
         try set("history", value: .text(String(decoding: bytes, as: UTF8.self)), connection: connection, schema: schema)
     }
 
-    /// Makes the rows about a database those of an empty one with another schema; generation and
-    /// mark stay.
+    /// Replaces the rows that describe a database by those of an empty database with another
+    /// schema.
+    ///
+    /// The generation and the mark do not change.
     static func change(to schema: SQLSchema, on connection: any SQLConnection) throws(StoreError) {
         for table in ["_roost_entities", "_roost_keys"] { try connection.run("DELETE FROM \(table)") }
         try connection.run(
@@ -87,14 +89,14 @@ public enum SQLMetadata {
             "model", value: .text(String(decoding: schema.model.document(), as: UTF8.self)), connection: connection,
             schema: schema)
         try insertRows(of: schema, on: connection)
-        // The numbers of entities and properties in the old history are those of the old model.
+        // The old history refers to entities and properties by the numbers of the old model.
         let history = SQLHistory(connection: connection, schema: schema, storeName: "")
         guard let tally = try SQLTallies.generationAndMark(connection) else { return }
         try HistoryMaintenance.beginAnew(
             at: Generation(number: UInt64(bitPattern: tally.generation)), in: history)
     }
 
-    /// The rows about entities, relationships and keys of an empty database.
+    /// Inserts the rows of entities, relationships and keys of an empty database.
     private static func insertRows(of schema: SQLSchema, on connection: any SQLConnection) throws(StoreError) {
         let entity = "INSERT INTO _roost_entities (number, name) VALUES (\(parameters(2, dialect: schema.dialect)))"
         for description in schema.model.entities {
@@ -116,14 +118,14 @@ public enum SQLMetadata {
     /// - Parameters:
     ///   - connection: A connection to the database.
     ///   - storeName: The name of the database in messages.
-    ///   - known: The version of the format in the database's header, if it has one.
+    ///   - known: The format version in the database's header, if it has a header.
     /// - Returns: The identity and the model.
-    /// - Throws: `notAStore` if the metadata is missing, `unsupportedVersion` for another format,
-    ///   `corrupted` for damaged metadata.
+    /// - Throws: `notAStore` if the metadata is missing, `unsupportedVersion` if the format is not
+    ///   supported, `corrupted` if the metadata is damaged.
     public static func read(
         _ connection: any SQLConnection, storeName: String, formatVersion known: Int? = nil
     ) throws(StoreError) -> (uuid: StoreUUID, model: ManagedObjectModel) {
-        // Databases without a header never had the older format, whose metadata have no checksums.
+        // Databases without a header never had the older format, whose metadata has no checksums.
         let formatVersion = known ?? SQLSchema.formatVersion
         let version: Int64
         switch try value("formatVersion", connection: connection, storeName: storeName, formatVersion: formatVersion) {
@@ -158,10 +160,9 @@ public enum SQLMetadata {
         }
     }
 
-    /// Throws code `corrupted` unless the names that a database lists are those of the entities of
-    /// its model.
+    /// Throws `corrupted` unless the entity names in a database are those of its model.
     ///
-    /// Notices a model that was exchanged in a store whose metadata have no checksums.
+    /// This detects an exchanged model in a store whose metadata has no checksums.
     public static func requireEntities(
         of schema: SQLSchema, on connection: any SQLConnection, storeName: String
     ) throws(StoreError) {
@@ -178,7 +179,7 @@ public enum SQLMetadata {
         }
     }
 
-    /// The user's metadata.
+    /// Returns the user's metadata.
     static func userMetadata(
         _ connection: any SQLConnection, storeName: String, schema: SQLSchema
     ) throws(StoreError) -> [String: MetadataValue] {
@@ -199,7 +200,7 @@ public enum SQLMetadata {
             connection: connection, schema: schema)
     }
 
-    /// Writes one row, with its checksum where the format has one.
+    /// Writes one row, with a checksum if the format has checksums.
     private static func set(
         _ name: String, value: SQLValue, connection: any SQLConnection, schema: SQLSchema
     ) throws(StoreError) {
@@ -213,7 +214,7 @@ public enum SQLMetadata {
             [.text(name), stored] + (hasChecksum ? [.integer(checksum(name, value: value))] : []), on: connection)
     }
 
-    /// The checksum of a row.
+    /// Returns the checksum of a row.
     private static func checksum(_ name: String, value: SQLValue) -> Int64 {
         let text =
             switch value {
@@ -228,7 +229,7 @@ public enum SQLMetadata {
         _ name: String, connection: any SQLConnection, storeName: String, formatVersion: Int
     ) throws(StoreError) -> SQLValue? {
         let hasChecksum = formatVersion >= 3
-        // The name is one of the constants of this file.
+        // The name is one of the constants in this file.
         let sql = "SELECT value\(hasChecksum ? ", checksum" : "") FROM _roost_metadata WHERE name = '\(name)'"
         return try connection.withStatement(sql) { (statement) throws(StoreError) -> SQLValue? in
             guard try statement.step() else { return nil }
@@ -251,8 +252,10 @@ public enum SQLMetadata {
 
 /// The kinds of rows in `_roost_tallies`.
 enum SQLTallyKind: String {
-    /// A row for each place of a writer. The generation is the sum of their counts; the sum of each
-    /// is the store's mark, which never changes.
+    /// A row for each writer place.
+    ///
+    /// The generation is the sum of the counts of these rows. The sum of each row is the store's
+    /// mark, which never changes.
     case generation
     /// A row for each entity.
     case entity

@@ -1,5 +1,6 @@
-/// Gives out names that no two things share, ignoring the case of ASCII letters, in an order that
-/// depends on the model alone.
+/// Provides unique names, which differ not only in the case of ASCII letters.
+///
+/// They depend only on the model.
 struct SQLNames {
     private let dialect: any SQLDialect
     private var taken: Set<[UInt8]> = []
@@ -9,12 +10,12 @@ struct SQLNames {
         for name in taken { self.taken.insert(Self.folded(name)) }
     }
 
-    /// The name itself where it is free and allowed, otherwise the name with the first free suffix:
-    /// `_2`, `_3` and so on.
+    /// Returns the wanted name if it is free and allowed, otherwise the name with the first free
+    /// suffix: `_2`, `_3` and so on.
     mutating func claim(_ wanted: String) -> String {
         var base = Self.printable(wanted)
         if dialect.isReserved(base) { base = "x_" + base }
-        // Room for a suffix.
+        // This leaves room for a suffix.
         base = Self.prefix(of: base, byteCount: dialect.maximumIdentifierByteCount - 8)
         if base.isEmpty { base = "x" }
         var name = base
@@ -26,13 +27,15 @@ struct SQLNames {
         return name
     }
 
-    /// The bytes with ASCII letters in lower case: what databases hold for one name, whatever the
-    /// version of Unicode.
+    /// Returns the bytes with ASCII letters in lower case.
+    ///
+    /// Databases treat names with equal results as equal, independently of the Unicode version.
     private static func folded(_ name: String) -> [UInt8] {
         name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     }
 
-    /// The text with control characters replaced: U+0000 would end a statement in some databases.
+    /// Returns the text with control characters replaced, because U+0000 would end a statement in
+    /// some databases.
     private static func printable(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return text }
         return String(

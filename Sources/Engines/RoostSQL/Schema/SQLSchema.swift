@@ -2,16 +2,16 @@ public import RoostCore
 
 /// The exact tables, columns and indexes of a database for a model.
 public final class SQLSchema: Sendable {
-    /// A table or an index, and the statement that makes it.
+    /// A table or an index, and the statement that creates it.
     public struct Item: Sendable, Hashable {
         /// The name, not quoted.
         public let name: String
-        /// The name of the table that it is, or that it is an index of, not quoted.
+        /// The name of the table, or for an index the name of its table, not quoted.
         public let table: String
-        /// The statement, exactly as the database's catalog keeps it.
+        /// The statement, exactly as in the database's catalog.
         public let sql: String
 
-        /// Whether it is an index.
+        /// Whether the item is an index.
         package var isIndex: Bool { name != table }
     }
 
@@ -22,24 +22,24 @@ public final class SQLSchema: Sendable {
         let quotedName: String
     }
 
-    /// A uniqueness constraint and the columns it binds.
+    /// A uniqueness constraint and its columns.
     struct Constraint: Sendable {
         let constraint: ManagedObjectModel.UniquenessConstraint
         let table: SQLTable
-        /// The quoted columns whose values count: one for each attribute, two for an object ID.
+        /// The quoted columns with the values: one for each attribute, two for an object ID.
         let columns: [String]
-        /// `_entity IN (…)` where only some entities of the table are bound.
+        /// `_entity IN (…)` if the constraint applies to only some entities of the table.
         let scope: String?
     }
 
-    /// The version of the format that new stores have; `FORMAT.md` of the adapter describes it.
+    /// The format version of new stores; the backend's `FORMAT.md` describes the format.
     public static let formatVersion = 3
-    /// The version of the format of stores that name the features that a program must know.
+    /// The format version of stores that name the features that a program must support.
     package static let featureVersion = 4
-    /// The oldest version of the format that stores may have.
+    /// The oldest supported format version.
     package static let oldestFormatVersion = 2
 
-    /// Refuses a store whose format has a version that this program does not read.
+    /// Throws if this program does not support the format version of a store.
     ///
     /// - Throws: `unsupportedVersion`.
     package static func requireFormat(_ version: Int, of storeName: String) throws(StoreError) {
@@ -58,56 +58,56 @@ public final class SQLSchema: Sendable {
     public let model: ManagedObjectModel
     /// The version of the format.
     public let formatVersion: Int
-    /// The tables of every store, whatever its model.
+    /// The tables that all stores have, independent of the model.
     package let systemTables: [Item]
     /// The tables of objects and links.
     package let tables: [Item]
-    /// The indexes, which a load makes last.
+    /// The indexes, which a load creates last.
     package let indexes: [Item]
 
     let dialect: any SQLDialect
     /// The dialect, if several transactions can write at once.
     ///
-    /// Tallies then have a row for each place.
+    /// Tallies then have a row for each writer place.
     let parallelDialect: (any SQLParallelDialect)?
     let checksum: SQLChecksum
     let objectTables: [SQLTable]
-    /// By entity number, the position in `objectTables`.
+    /// The positions in `objectTables`, by entity number.
     let tableOfEntity: [Int]
     /// The plans for updating rows, by position in `objectTables`.
     let updating: [SQLUpdatePlan]
-    /// By relationship number.
+    /// The tables of links, by relationship number.
     let linkTables: [LinkTable?]
     let constraints: [Constraint]
     /// The plans for reading the objects of each entity and of its subentities.
     let reading: SQLReading
     /// The statements that read and write a row of the tallies.
     let tallySQL: (select: String, update: String)
-    /// The statements that add to 1, 2, … rows of the tallies; none where rows are replaced.
+    /// The statements that add to 1, 2, … rows of the tallies; empty if rows are replaced.
     let tallyInserts: [String]
     /// The statements that read and write the last key of a root entity.
     let lastKeySQL: (select: String, set: SQLUpsert)
     /// The property columns that lead an index, by table.
     let indexedColumns: [Set<String>]
 
-    /// Whether the store records its changes; the only feature that there is.
+    /// Whether the store records its changes, which is the only feature.
     package var hasHistory: Bool { formatVersion >= Self.featureVersion }
 
     /// The number of commits that can write at once.
     ///
-    /// A history has an order, so its transactions follow each other.
+    /// A history is ordered, so its transactions run one after the other.
     package var writerPlaceCount: Int { hasHistory ? 1 : parallelDialect?.writerPlaceCount ?? 1 }
 
-    /// Everything in the order in which it is made.
+    /// All tables and indexes, in the order of their creation.
     public var items: [Item] { systemTables + tables + indexes }
 
     /// Computes the schema of a model.
     ///
     /// - Parameters:
     ///   - model: The model.
-    ///   - dialect: How the database expects its SQL.
+    ///   - dialect: The SQL dialect of the database.
     ///   - formatVersion: The version of the format.
-    /// - Throws: `limitExceeded` when a hierarchy has more properties than a table can have
+    /// - Throws: `limitExceeded` if a hierarchy has more properties than the maximum number of
     ///   columns.
     public init(
         _ model: ManagedObjectModel, dialect: any SQLDialect, formatVersion: Int = SQLSchema.formatVersion
@@ -229,12 +229,12 @@ public final class SQLSchema: Sendable {
 
     func table(of entity: Int) -> SQLTable { objectTables[tableOfEntity[entity]] }
 
-    /// `_entity IN (…)` for the entities that count, or nil when all of the table do.
+    /// Returns `_entity IN (…)` for some entities of a table; nil for all entities of the table.
     ///
     /// - Parameters:
     ///   - entities: The numbers of the entities.
     ///   - table: The table.
-    ///   - alias: What a statement calls the table, with a dot; empty where it has one table only.
+    ///   - alias: The alias of the table, with a period; empty if the statement has only one table.
     /// - Returns: The condition.
     func entityFilter(_ entities: [Int], in table: SQLTable, alias: String = "") -> String? {
         Self.scope(entities, root: model.entities[table.root]).map { alias + $0 }
@@ -245,7 +245,7 @@ public final class SQLSchema: Sendable {
         return "_entity IN (\(entities.map(String.init).joined(separator: ", ")))"
     }
 
-    /// The table of the history.
+    /// Returns the table of the history.
     package static func historyTable(_ dialect: any SQLDialect) -> Item {
         let columns = [
             "position \(dialect.integerType) NOT NULL", "part \(dialect.integerType) NOT NULL",
@@ -256,7 +256,7 @@ public final class SQLSchema: Sendable {
             sql: dialect.createTable(SQLHistory.table, columns: columns, primaryKey: ["position", "part"]))
     }
 
-    /// The tables of every store of a version of the format, whatever its model.
+    /// Returns the tables that all stores of a format version have, independent of the model.
     public static func systemTables(
         _ dialect: any SQLDialect, formatVersion: Int = SQLSchema.formatVersion
     ) -> [Item] {
@@ -297,8 +297,7 @@ public final class SQLSchema: Sendable {
             columns.append(SQLColumn(name: name, quotedName: quoted, definition: "\(quoted) \(type)", place: place))
             return columns.count - 1
         }
-        // A superentity comes before what inherits from it, so that inherited fields find their
-        // columns made.
+        // A superentity precedes its subentities, so that inherited fields find existing columns.
         var pending = [root]
         while let number = pending.popLast() {
             let entity = model.entities[number]
@@ -345,7 +344,7 @@ public final class SQLSchema: Sendable {
             let table = tables[tableOfEntity[entity.number]]
             var columns: [String] = []
             for name in constraint.attributes {
-                // A constraint over something that is not stored cannot be kept.
+                // A constraint on a property that is not stored cannot be enforced.
                 guard let field = entity.layout.field(name), let column = table.column(field, of: entity.number) else {
                     return nil
                 }

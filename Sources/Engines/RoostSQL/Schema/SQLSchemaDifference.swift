@@ -6,13 +6,13 @@ package struct SQLSchemaDifference: Sendable {
     package let droppedTables: [SQLSchema.Item]
     /// The indexes to drop from tables that stay.
     package let droppedIndexes: [SQLSchema.Item]
-    /// The tables to be made.
+    /// The tables to create.
     package let newTables: [SQLSchema.Item]
     /// The indexes to create after the rows are written.
     package let newIndexes: [SQLSchema.Item]
-    /// The object tables that stay, by position in the new schema's.
+    /// The object tables that remain, by position in the new schema.
     let keptTables: Set<Int>
-    /// The link tables that stay, by relationship number in the new schema.
+    /// The link tables that remain, by relationship number in the new schema.
     let keptLinkTables: Set<Int>
 
     init(from old: SQLSchema, to new: SQLSchema, keeping kept: KeptContent) {

@@ -1,12 +1,13 @@
 package import RoostCore
 
-/// A column that holds a field, or its part, of the records of an entity and its subentities.
+/// A column with the values of a field, or of a part of the field, for an entity and its
+/// subentities.
 struct SQLColumn {
-    /// The group that decides the column's place.
+    /// The group that determines the column's position.
     ///
-    /// A database that looks at one column walks over those before it, and over their pages where a
-    /// row has several. So short columns come first, and version and checksum, which no condition
-    /// mentions, come after the text.
+    /// To read a column, a database scans the preceding columns, and all their pages if a row has
+    /// several pages. So short columns come first. Version and checksum, which no condition
+    /// contains, come after the text.
     enum Place {
         case number, text, uuid, data
     }
@@ -17,11 +18,12 @@ struct SQLColumn {
     let place: Place
 }
 
-/// The columns of one entity's field.
+/// The columns of a field of one entity.
 struct SQLFieldColumns {
-    /// The position among the table's property columns of the value, or of a reference's key.
+    /// The position of the value's column, or of the reference key's column, among the table's
+    /// property columns.
     let column: Int
-    /// The position of the column with the entity number, for references that need one.
+    /// The position of the column with the entity number, for references that require this column.
     let entityColumn: Int?
 }
 
@@ -31,13 +33,14 @@ final class SQLTable: Sendable {
     let root: Int
     let name: String
     let quotedName: String
-    /// The property columns, those of a superentity first.
+    /// The property columns.
+    ///
+    /// Those of a superentity come first.
     let columns: [SQLColumn]
-    /// The columns of the fields of each entity, by field index; nil for entities of other
-    /// hierarchies.
+    /// The columns of each entity's fields, by field index; nil for entities of other hierarchies.
     let fields: [[SQLFieldColumns]?]
     /// The order of the columns in the table: 0 to 3 are `_id`, `_entity`, `_version`, `_checksum`,
-    /// followed by ``columns``.
+    /// then ``columns``.
     private let order: [Int]
     let writing: SQLWritePlan
 
@@ -60,7 +63,7 @@ final class SQLTable: Sendable {
         func properties(_ place: SQLColumn.Place) -> [Int] {
             columns.indices.filter { columns[$0].place == place }.map { $0 + SQLRowColumns.systemColumnCount }
         }
-        // Where the table has one entity only, no condition mentions it.
+        // If the table has only one entity, no condition contains `_entity`.
         let (early, late) = entityCount > 1 ? ([1], [2, 3]) : ([], [1, 2, 3])
         return [0] + properties(.number) + early + properties(.text) + late + properties(.uuid) + properties(.data)
     }
@@ -72,7 +75,7 @@ final class SQLTable: Sendable {
         return order.map { all[$0] }
     }
 
-    /// Whether each field of each entity is in the column that it is in in another table.
+    /// Whether all fields of all entities have the same column names in another table.
     func holdsFields(like other: SQLTable) -> Bool {
         func names(_ table: SQLTable) -> [[String?]?] {
             table.fields.map { places in
@@ -82,25 +85,25 @@ final class SQLTable: Sendable {
             }
         }
         let (own, others) = (names(self), names(other))
-        // Either model may have more entities than the other.
+        // One model may have more entities than the other.
         return (0..<max(own.count, others.count)).allSatisfy { number in
             (own.indices.contains(number) ? own[number] : nil)
                 == (others.indices.contains(number) ? others[number] : nil)
         }
     }
 
-    /// The quoted name of the column of a field.
+    /// Returns the quoted name of a field's column.
     func column(_ field: RecordLayout.Field, of entity: Int) -> String? {
         fields[entity].map { columns[$0[field.index].column].quotedName }
     }
 
-    /// The quoted name of the column with the entity number of a reference field.
+    /// Returns the quoted name of a reference field's column with the entity number.
     func entityColumn(_ field: RecordLayout.Field, of entity: Int) -> String? {
         fields[entity].flatMap { $0[field.index].entityColumn }.map { columns[$0].quotedName }
     }
 }
 
-/// One field's way between a record and a row.
+/// The mapping of one field between a record and a row.
 package struct SQLStep: Sendable {
     /// The kind of the field.
     package let kind: RecordLayout.Field.Kind
@@ -112,15 +115,15 @@ package struct SQLStep: Sendable {
     package let byteOffset: Int32
     /// The column of the row.
     package let column: Int32
-    /// The column with the entity number, for references that have one; else −1.
+    /// The column with the entity number, for references that have this column; otherwise −1.
     package let entityColumn: Int32
     /// The field's position in the layout.
     package let fieldIndex: Int32
 
-    /// The number of the destination entity, for references; else −1.
+    /// The number of the destination entity, for references; otherwise −1.
     package let destination: Int32
 
-    /// A step for a field alone, without columns.
+    /// Creates a step for a single field, without columns.
     package init(_ field: RecordLayout.Field) { self.init(field, column: 0, entityColumn: nil) }
 
     init(_ field: RecordLayout.Field, column: Int, entityColumn: Int?) {
@@ -135,15 +138,15 @@ package struct SQLStep: Sendable {
     }
 }
 
-/// A plan for turning rows of a SELECT into records of one entity and its subentities.
+/// A plan for converting rows of a SELECT to records of one entity and its subentities.
 package final class SQLReadPlan: Sendable {
-    /// A plan for turning rows of one entity into records.
+    /// A plan for converting rows of one entity to records.
     package final class Entity: Sendable {
         /// The entity's number.
         package let number: Int
-        /// A record with header and no field null, as long as the fixed part of the layout.
+        /// A record with a header and no null fields, as long as the fixed part of the layout.
         package let template: [UInt8]
-        /// The fields in the layout's order; tail fields therefore ascend.
+        /// The fields in the order of the layout, so the tail fields are also in ascending order.
         package let steps: [SQLStep]
 
         init(_ layout: RecordLayout, steps: [SQLStep]) {
@@ -155,26 +158,30 @@ package final class SQLReadPlan: Sendable {
         }
     }
 
-    /// The model the records follow.
+    /// The model of the records.
     package let model: ManagedObjectModel
-    /// The number of the entity that is read.
+    /// The number of the requested entity.
     package let entity: Int
-    /// By entity number; nil for entities that cannot occur.
+    /// The plans by entity number; nil for entities that cannot occur.
     package let entities: [Entity?]
     /// The columns of the SELECT: `_id`, `_entity`, `_version`, `_checksum`, then the property
     /// columns.
     package let columnList: String
     /// The rule by which `_checksum` is computed.
     package let checksum: SQLChecksum
-    /// `SELECT` of ``columnList`` `FROM` the table, to be followed by conditions.
+    /// `SELECT` of ``columnList`` `FROM` the table.
+    ///
+    /// Conditions can follow.
     let selectSQL: String
-    /// The same with the table called `t0`, to be followed by JOINs too.
+    /// The same SELECT with the table alias `t0`.
+    ///
+    /// JOINs and conditions can follow.
     let qualifiedSQL: String
-    /// For each entity that is a destination of polymorphic references, which entities are allowed,
-    /// by entity number.
+    /// The allowed entities of polymorphic references, by destination entity, then by entity
+    /// number.
     private let allowedDestinations: [[Bool]?]
 
-    /// The columns before those of properties.
+    /// The number of columns that precede the property columns.
     package static let systemColumnCount = 4
 
     init(entity: ManagedObjectModel.Entity, in table: SQLTable, model: ManagedObjectModel, checksum: SQLChecksum) {
@@ -212,20 +219,20 @@ package final class SQLReadPlan: Sendable {
         qualifiedSQL = "SELECT \(list.map { "t0.\($0)" }.joined(separator: ", ")) FROM \(table.quotedName) AS t0"
     }
 
-    /// Returns whether a reference or an object ID may refer to the entity with this number.
+    /// Returns whether a reference or an object ID may refer to the entity with the given number.
     package func allows(_ entity: Int64, at step: SQLStep) -> Bool {
         guard entity >= 0, entity < Int64(model.entities.count) else { return false }
         guard step.destination >= 0 else { return true }
         return allowedDestinations[Int(step.destination)]?[Int(entity)] ?? false
     }
 
-    /// The error for a row that no record can hold; it names the object.
+    /// Returns the error for a row with invalid values, with the ID of the object.
     ///
     /// - Parameters:
     ///   - key: The row's key.
-    ///   - entity: The number of the row's entity, where the row says one that can be.
-    ///   - field: The position of the field concerned.
-    ///   - reason: What is wrong, to follow the name.
+    ///   - entity: The number of the row's entity, if the row has a valid entity.
+    ///   - field: The position of the invalid field.
+    ///   - reason: The problem, as text that follows the name.
     /// - Returns: The error to throw.
     @inline(never)
     package func damaged(key: Int64, entity: Int?, field: Int32? = nil, reason: String) -> StoreError {
@@ -238,7 +245,8 @@ package final class SQLReadPlan: Sendable {
             damagedObject: id)
     }
 
-    /// The error for a row whose values do not match its checksum; it names the object.
+    /// Returns the error for a row whose values do not match its checksum, with the ID of the
+    /// object.
     ///
     /// - Parameters:
     ///   - key: The row's key.
@@ -253,8 +261,8 @@ package final class SQLReadPlan: Sendable {
             damagedObject: id)
     }
 
-    /// The error for a row with a value that is larger than the connection reads; it names the
-    /// object.
+    /// Returns the error for a row with a value that is too large for the connection, with the ID
+    /// of the object.
     @inline(never)
     func tooLarge(key: Int64, error: StoreError) -> StoreError {
         let id = ObjectID(model.entities[entity].name, key: key)
@@ -266,25 +274,26 @@ package final class SQLReadPlan: Sendable {
 
 /// The assignment of a record's fields to the parameters of a statement.
 ///
-/// The parameters are key, entity, version, content hash, then one for each column.
+/// The parameters are key, entity, version, checksum, then one for each column.
 package struct SQLRowColumns: Sendable {
-    /// By entity number, all fields of the entity with their columns, −1 for one that is left out;
-    /// nil for other hierarchies.
+    /// All fields of an entity with their columns, by entity number; nil for other hierarchies.
+    ///
+    /// An omitted field has column −1.
     package let entities: [[SQLStep]?]
-    /// By entity number, the columns that no field of the entity fills.
+    /// The columns that no field of an entity fills, by entity number.
     package let unused: [[Int32]]
     /// The number of columns.
     package let count: Int
     /// The rule by which `_checksum` is computed.
     package let checksum: SQLChecksum
 
-    /// The parameters before those of properties: `_id`, `_entity`, `_version`, `_checksum`.
+    /// The number of parameters before the properties: `_id`, `_entity`, `_version`, `_checksum`.
     package static let systemColumnCount = 4
 
     /// - Parameters:
-    ///   - positions: By position in the table, the position among these columns; nil for one that
-    ///     is left out.
-    ///   - fields: By entity number, where its fields are in the table.
+    ///   - positions: The position among these columns, by position in the table; nil for an
+    ///     omitted column.
+    ///   - fields: The columns of the fields in the table, by entity number.
     ///   - model: The model of the records.
     ///   - checksum: The rule by which `_checksum` is computed.
     init(_ positions: [Int?], fields: [[SQLFieldColumns]?], model: ManagedObjectModel, checksum: SQLChecksum) {
@@ -313,11 +322,11 @@ package struct SQLRowColumns: Sendable {
     }
 }
 
-/// A plan for turning records of a hierarchy into rows of its table.
+/// A plan for converting records of a hierarchy to rows of its table.
 package final class SQLWritePlan: Sendable {
     /// The columns of the records' fields.
     package let columns: SQLRowColumns
-    /// The most rows an INSERT of the plan has.
+    /// The maximum number of rows of an INSERT statement.
     package let rowsPerInsert: Int
     /// The table and its columns, `table (a, b)`, in the order of the parameters.
     package let target: String
@@ -325,9 +334,11 @@ package final class SQLWritePlan: Sendable {
     package let insertOneSQL: String
     /// INSERT of ``rowsPerInsert`` rows; parameters row by row.
     package let insertManySQL: String
-    /// UPDATE of one row; parameters as in an INSERT, selected by the first, the key.
+    /// UPDATE of one row; parameters as in an INSERT.
+    ///
+    /// The first parameter, the key, selects the row.
     package let updateSQL: String
-    /// SELECT that finds out whether a key has a row.
+    /// SELECT that checks whether a row with a key exists.
     let existsSQL: String
 
     init(
@@ -345,8 +356,8 @@ package final class SQLWritePlan: Sendable {
         updateSQL = "UPDATE \(table) SET \(settings.joined(separator: ", ")) WHERE _id = \(dialect.parameter(1))"
     }
 
-    /// Columns are in the order of the table: a database may copy every value of a row in another
-    /// order.
+    /// Returns an INSERT with the columns in the order of the table, because a database may copy
+    /// all values of a row in another order.
     private static func insertSQL(
         _ table: String, columns: [String], order: [Int], rows: Int, dialect: any SQLDialect
     ) -> String {
@@ -358,27 +369,26 @@ package final class SQLWritePlan: Sendable {
     }
 }
 
-/// A SELECT that precedes a change, and an UPDATE for rows whose indexed columns stay as they are.
+/// A SELECT before a change, and an UPDATE for rows whose indexed columns do not change.
 ///
-/// Setting a column makes the database rewrite the column's index entries, even to the value it
-/// has.
+/// Some databases rewrite a column's index entries even if the column is set to its current value.
 package final class SQLUpdatePlan: Sendable {
     /// SELECT of version, entity and checksum of one row, by key.
     let headSQL: String
-    /// By entity number, the fields that are in indexed columns; nil for other hierarchies, and
-    /// where updates set all columns.
+    /// The fields in indexed columns, by entity number; nil for other hierarchies, and if updates
+    /// set all columns.
     let indexed: [RecordAgreement?]
     /// The columns of the other fields in ``updateSQL``.
     package let columns: SQLRowColumns
-    /// UPDATE of the columns without an index, of one row; parameters as in an INSERT, but the
+    /// UPDATE of the columns without an index in one row; parameters as in an INSERT, but the
     /// entity must be that of the row.
     package let updateSQL: String
 
     /// - Parameters:
     ///   - table: The table.
-    ///   - isIndexed: By position in the table, whether some index has the column.
+    ///   - isIndexed: Whether an index contains the column, by position in the table.
     ///   - model: The model of the records.
-    ///   - dialect: How the database wants its SQL.
+    ///   - dialect: The SQL dialect of the database.
     ///   - checksum: The rule by which `_checksum` is computed.
     init(
         _ table: SQLTable, isIndexed: [Bool], model: ManagedObjectModel, dialect: any SQLDialect, checksum: SQLChecksum
@@ -391,8 +401,8 @@ package final class SQLUpdatePlan: Sendable {
         }
         headSQL =
             "SELECT _version, _entity, _checksum FROM \(table.quotedName) WHERE _id = \(dialect.parameter(1))"
-        // If the database does not rewrite the indexes of unchanged columns, one statement serves
-        // all updates.
+        // If the database does not rewrite the indexes of unchanged columns, one statement is
+        // sufficient for all updates.
         let isOfUse = dialect.rewritesIndexesOfSetColumns
         indexed = zip(model.entities, table.fields).map { entity, places in
             (isOfUse ? places : nil).map { places in

@@ -1,17 +1,17 @@
 internal import RoostCore
 
-/// A write of a row that replaces an existing one with the same key.
+/// An insert that replaces an existing row with the same key.
 struct SQLUpsert: Sendable {
-    /// The single statement, where the database has one.
+    /// The single statement, if the database has an upsert statement.
     private let whole: String?
     private let update: String
     private let insert: String
 
     /// - Parameters:
-    ///   - table: The table, as statements name it.
+    ///   - table: The table's name in statements.
     ///   - key: The columns of the key, whose values come first.
     ///   - columns: The other columns.
-    ///   - dialect: How the database wants its SQL.
+    ///   - dialect: The SQL dialect of the database.
     init(into table: String, key: [String], columns: [String], dialect: any SQLDialect) {
         whole = dialect.upsert(into: table, key: key, columns: columns)
         let all = key + columns
@@ -23,7 +23,9 @@ struct SQLUpsert: Sendable {
             "INSERT INTO \(table) (\(all.joined(separator: ", "))) VALUES (\(SQLMetadata.parameters(all.count, dialect: dialect)))"
     }
 
-    /// Writes a row; the values are those of the key, then the others.
+    /// Writes a row.
+    ///
+    /// The values are those of the key, then those of the other columns.
     func run(_ values: [SQLValue], on connection: any SQLConnection) throws(StoreError) {
         func run(_ sql: String) throws(StoreError) {
             try connection.withStatement(sql) { (statement) throws(StoreError) in

@@ -2,15 +2,15 @@ internal import Foundation
 internal import RoostCore
 internal import RoostQuery
 
-/// An expression of SQL whose values are those of a field of some kind.
+/// An SQL expression with the values of a field of some kind.
 struct SQLTerm {
     var sql: String
     var kind: RecordLayout.Field.Kind
-    /// The expression for the number of the entity, of an object ID of any hierarchy.
+    /// The expression for the entity number of an object ID of any hierarchy.
     var entitySQL: String?
-    /// The number of the root of the hierarchy that a reference leads into; nil where that is any.
+    /// The number of the root entity of a reference's hierarchy; nil if it can be any hierarchy.
     var root: Int?
-    /// Whether it is a column that leads an index.
+    /// Whether the expression is a column that leads an index.
     var isIndexed = false
 }
 
@@ -21,7 +21,7 @@ enum SQLOperand {
 }
 
 extension SQLPredicateTranslator {
-    /// The most values of one IN.
+    /// The maximum number of values of one IN.
     private static let valuesPerList = 500
 
     mutating func comparison(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
@@ -37,7 +37,7 @@ extension SQLPredicateTranslator {
         return compare(left, comparison: comparison, nesting: nesting)
     }
 
-    /// Compares the left side, which was translated already, with the right side.
+    /// Compares the left side, which is already translated, with the right side.
     mutating func compare(
         _ left: SQLOperand, comparison: FetchRequest.Comparison, nesting: Int
     ) -> String? {
@@ -119,17 +119,18 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// A condition that is true or false independently of the term.
+    /// Returns a condition with a constant result that still contains the term if the term is a
+    /// subselect.
     ///
-    /// A subselect stays in it: its parameters are numbered already, and a statement must have all
-    /// of them.
+    /// The parameters of a subselect are already numbered, and a statement must use all its
+    /// parameters.
     private static func settled(_ truth: Bool, term: SQLTerm) -> String {
         guard term.sql.hasPrefix("(") else { return truth ? "TRUE" : "FALSE" }
         return "(\(term.sql) IS NULL \(truth ? "OR TRUE" : "AND FALSE"))"
     }
 
-    /// Translates a comparison that SQL lacks or defines differently, by the evaluator's own
-    /// matcher.
+    /// Translates a comparison that SQL lacks or defines differently, with the matcher of the
+    /// engine.
     private mutating func match(
         _ column: String, comparison: FetchRequest.Comparison.Operator, value: Value,
         options: FetchRequest.Comparison.Options
@@ -139,7 +140,7 @@ extension SQLPredicateTranslator {
         case .string(let string), .uri(let string): text = string
         default: return nil
         }
-        // Compiling the request has refused invalid patterns.
+        // Compiling the request has already refused invalid patterns.
         guard let matcher = try? StringMatcher(comparison, pattern: text, options: options),
             let condition = dialect.matches(column, with: dialect.parameter(values.count + 1))
         else { return nil }
@@ -148,21 +149,21 @@ extension SQLPredicateTranslator {
         return comparison == .notEqual ? "COALESCE(\(condition), TRUE)" : condition
     }
 
-    /// Returns the parameter that compares with a column as the value compares with the field, or
-    /// nil.
+    /// Returns the parameter for which the column compares like the field compares with the value,
+    /// or nil.
     private func operand(_ value: Value, for kind: RecordLayout.Field.Kind) -> SQLValue? {
         let operand = Self.operand(value, for: kind)
         guard !dialect.comparesNumbersExactly else { return operand }
         switch operand {
-        // Every database compares numbers of the column's own kind exactly.
+        // All databases compare numbers of the column's own type exactly.
         case .integer(let number) where kind.isFloating: return Double(exactly: number).map { .real($0) }
         case .real(let number) where !kind.isFloating: return Int64(exactly: number).map { .integer($0) }
         default: return operand
         }
     }
 
-    /// Does the same as ``operand(_:for:)``, independently of how the database compares numbers of
-    /// two kinds.
+    /// Like ``operand(_:for:)``, but assumes that the database compares integers with
+    /// floating-point numbers exactly.
     private static func operand(_ value: Value, for kind: RecordLayout.Field.Kind) -> SQLValue? {
         switch (value, kind) {
         case (.bool(let flag), .integer64), (.bool(let flag), .integer32), (.bool(let flag), .integer16),
@@ -200,8 +201,8 @@ extension SQLPredicateTranslator {
         return isEqual ? condition : "(NOT COALESCE(\(condition), FALSE))"
     }
 
-    /// Translates a prefix to the range from it to the first text after all that start with it, in
-    /// the order of code points.
+    /// Translates a prefix to the range from the prefix to the first text after all texts with the
+    /// prefix, in code point order.
     private mutating func beginsWith(_ column: String, value: Value) -> String? {
         let prefix: String
         switch value {
@@ -217,7 +218,8 @@ extension SQLPredicateTranslator {
             var end = String.UnicodeScalarView(scalars)
             end.append(scalar)
             let upper = bind(.text(String(end)))
-            // BETWEEN reads the column once for both ends; few rows reach the second condition.
+            // BETWEEN reads the column once for both bounds, and few rows reach the second
+            // condition.
             return "(\(column) BETWEEN \(lower) AND \(upper) AND \(column) <> \(upper))"
         }
         return "\(column) >= \(lower)"
@@ -234,7 +236,8 @@ extension SQLPredicateTranslator {
         {
             return isIn(term, operands: operands)
         }
-        // Expressions, decimals, object IDs of any hierarchy: one comparison each.
+        // Lists with expressions, decimals, or object IDs of any hierarchy become one comparison
+        // for each member.
         guard members.count <= Self.valuesPerList else { return nil }
         var terms: [String] = []
         for member in members {
@@ -257,8 +260,8 @@ extension SQLPredicateTranslator {
         return constants
     }
 
-    /// Returns the values of a list as a column holds them, without values that no column holds;
-    /// nil where a column cannot decide.
+    /// Returns the values of a list in the form of a column, without values that no column can
+    /// hold; nil if a column cannot decide.
     private func listOperands(_ constants: [Value], term: SQLTerm) -> [SQLValue]? {
         switch term.kind {
         case .objectID, .decimal, .composite: return nil
@@ -288,7 +291,8 @@ extension SQLPredicateTranslator {
         for operand in operands {
             if operand == .null { hasNull = true } else { given.append(operand) }
         }
-        // A list in one parameter has one text of SQL, whatever its length, and no limit.
+        // With the list in one parameter, the text of the statement does not depend on the list's
+        // length, which is unlimited.
         if hasNull { terms.append("\(term.sql) IS NULL") }
         if given.count > Self.valuesPerList,
             let list = dialect.list(given, parameter: dialect.parameter(values.count + 1))
@@ -308,7 +312,7 @@ extension SQLPredicateTranslator {
 
     // MARK: With another expression
 
-    /// Compares two expressions whose values compare as SQL compares them.
+    /// Compares two expressions whose values compare in SQL as in the engine.
     private func compare(
         _ left: SQLTerm, comparison: FetchRequest.Comparison.Operator, right: SQLTerm,
         options: FetchRequest.Comparison.Options
@@ -326,7 +330,7 @@ extension SQLPredicateTranslator {
         switch comparison {
         case .equal, .notEqual:
             let distinct = dialect.isDistinct(a, from: b)
-            // A database may treat two NaN with the same bits as equal.
+            // Some databases treat two NaN with the same bits as equal.
             var isNumber = ""
             if isFloating {
                 guard let condition = dialect.isNoNaN(a) else { return nil }
@@ -346,7 +350,7 @@ extension SQLPredicateTranslator {
 }
 
 extension FetchRequest.Comparison.Operator {
-    /// The operator that says the same with the sides exchanged, where there is one.
+    /// The equivalent operator with exchanged sides, if any.
     fileprivate var mirrored: Self? {
         switch self {
         case .equal, .notEqual: self
@@ -360,7 +364,7 @@ extension FetchRequest.Comparison.Operator {
         }
     }
 
-    /// Whether text is compared by a matcher, whatever the options.
+    /// Whether text is always compared by a matcher, with any options.
     fileprivate var needsMatcher: Bool {
         switch self {
         case .contains, .endsWith, .like, .matches, .isIn: true
@@ -368,7 +372,7 @@ extension FetchRequest.Comparison.Operator {
         }
     }
 
-    /// The operator of an order, or of equality, in SQL.
+    /// The SQL operator of an ordering or equality comparison.
     var sqlWord: String {
         switch self {
         case .equal: "="
@@ -385,7 +389,7 @@ extension RecordLayout.Field.Kind {
     var isFloating: Bool { self == .double || self == .float || self == .date }
     var isReference: Bool { self == .reference || self == .polymorphicReference }
 
-    /// Whether columns of both kinds compare as the values do.
+    /// Whether columns of the two kinds compare in SQL as their values do in the engine.
     fileprivate func comparesPlainly(with other: Self) -> Bool {
         switch (family, other.family) {
         case (nil, _), (_, nil): false
@@ -393,7 +397,8 @@ extension RecordLayout.Field.Kind {
         }
     }
 
-    /// The group of kinds comparable with each other; nil for kinds that SQL does not compare.
+    /// The group of kinds that are comparable with each other; nil for kinds that SQL does not
+    /// compare.
     private var family: Int? {
         switch self {
         case .integer64, .integer32, .integer16, .boolean, .order, .double, .float: 0

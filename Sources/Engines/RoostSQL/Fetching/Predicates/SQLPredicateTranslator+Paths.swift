@@ -7,26 +7,28 @@ struct SQLCollection {
     var level: Int
     /// The first table, with its alias.
     var table: String
-    /// The connection of the rows to the start of the path, or to the last of ``stages``.
+    /// The connection of the rows to the start of the path, or to the last stage in ``stages``.
     var origin: SQLOrigin
-    /// SELECTs of the path's beginning, each of the objects from which the next one starts.
+    /// SELECTs for the beginning of the path.
     ///
-    /// A path that is one SELECT from end to end has a row for each way along it; between two of
-    /// them each object is there once.
+    /// Each returns the objects from which the next SELECT starts.
+    ///
+    /// A path in a single SELECT has a row for each route along the path. Between two SELECTs, each
+    /// object occurs only once.
     var stages: [SQLStage] = []
-    /// Whether an object may be the elements' row more than once.
+    /// Whether an object may occur in several rows.
     var repeats = false
     /// The conditions of a SUBQUERY on the rows.
     var conditions: [String] = []
-    /// Whether the conditions look at rows of the collection alone.
+    /// Whether the conditions read only rows of the collection.
     var isFree = true
-    /// The row of an element, or of the object that has it.
+    /// The row of an element, or of the object that has the element.
     var row: SQLRow
     /// The element.
     var element: SQLTerm
 }
 
-/// The beginning of a path, as a SELECT of the objects that it reaches.
+/// The beginning of a path, as a SELECT of the objects at its end.
 struct SQLStage {
     let level: Int
     let table: String
@@ -34,23 +36,23 @@ struct SQLStage {
     let conditions: [String]
 }
 
-/// The connection between the rows of a to-many relationship and the object it starts from.
+/// The connection between the rows of a to-many relationship and the relationship's source object.
 struct SQLOrigin {
-    /// The expression for the key of that object.
+    /// The expression for the key of the source object.
     let key: String
     /// The column of the rows that holds this key, or nil.
     let row: String?
-    /// The condition, given what is asked of the key: `= key` or `IN (SELECT …)`.
+    /// Returns the condition of the rows for a condition on the key: `= key` or `IN (SELECT …)`.
     let condition: (String) -> String
 
-    /// The condition that the rows belong to that one object.
+    /// The condition that the rows belong to the source object.
     var ofKey: String { condition("= \(key)") }
 }
 
 extension SQLPredicateTranslator {
     // MARK: Values
 
-    /// The value of an expression that has one; nil for what SQL cannot say.
+    /// Returns the value of an expression with one value; nil if SQL cannot express it.
     mutating func operand(_ expression: FetchRequest.Expression, nesting: Int) -> SQLOperand? {
         switch expression {
         case .constant(let value): return .constant(value)
@@ -80,7 +82,7 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// A path that starts from the object or a variable, with the row it starts from.
+    /// Returns a path from the object or a variable, and the row where the path starts.
     private func resolve(_ expression: FetchRequest.Expression) -> (row: SQLRow, path: ResolvedPath)? {
         let (row, names): (SQLRow, [String])
         switch expression {
@@ -160,7 +162,7 @@ extension SQLPredicateTranslator {
 
     // MARK: Collections
 
-    /// The expression itself where it has many values that a SELECT can give.
+    /// Returns the expression itself if it has many values that a SELECT can return.
     func isCollection(_ expression: FetchRequest.Expression) -> FetchRequest.Expression? {
         switch expression {
         case .subquery: return expression
@@ -198,7 +200,7 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// Translates something inside a collection, and notes whether it looks at rows outside.
+    /// Translates a part of a collection, and records whether it reads rows outside the collection.
     private mutating func inside(
         _ collection: inout SQLCollection, _ translate: (inout Self) -> String?
     ) -> String? {
@@ -212,7 +214,7 @@ extension SQLPredicateTranslator {
 
     /// Starts a SELECT of the rows at the end of a path through a to-many relationship.
     ///
-    /// A path that ends early has no element, except after its last to-many relationship, where it
+    /// A path that ends early has no element. If it ends after its last to-many relationship, it
     /// has a null element.
     private mutating func open(
         _ path: ResolvedPath, from start: SQLRow, repetition: SQLRepetition
@@ -278,8 +280,8 @@ extension SQLPredicateTranslator {
         return true
     }
 
-    /// Makes the collection so far a stage, and continues along a to-many relationship in a new
-    /// SELECT.
+    /// Turns the current collection into a stage, and continues along a to-many relationship in a
+    /// new SELECT.
     private mutating func begin(
         _ relationship: ManagedObjectModel.Relationship, after collection: inout SQLCollection
     ) -> Bool {
@@ -295,8 +297,8 @@ extension SQLPredicateTranslator {
         return true
     }
 
-    /// One to-many relationship: the table to read, its alias, the origin of its rows, and the row
-    /// of a destination.
+    /// A step along a to-many relationship: the table to read, its alias, the origin of its rows,
+    /// and the row of the destination.
     private struct Hop {
         let table: String
         let alias: String
@@ -321,8 +323,8 @@ extension SQLPredicateTranslator {
             else { return nil }
             var start = row
             if row.join != nil {
-                // A to-one relationship can refer to an object that does not exist. Such an object
-                // has no related objects, even if others refer to it.
+                // A to-one relationship can refer to an object that does not exist. A missing
+                // object has no related objects, even if other objects refer to it.
                 guard levels[row.level].read(row) else { return nil }
                 start.key = "\(row.alias)._id"
             }
@@ -332,7 +334,7 @@ extension SQLPredicateTranslator {
         case .links(let owner, let isFlipped):
             guard let links = schema.linkTables[owner] else { return nil }
             if relationship.isReflexive {
-                // Each pair is kept once, so no end is found twice.
+                // Each pair is stored once, so no end is found twice.
                 let name = links.quotedName
                 let origin = SQLOrigin(key: row.key, row: nil) { key in
                     "\(alias)._id IN (SELECT target FROM \(name) WHERE source \(key) UNION ALL SELECT source FROM \(name) WHERE target \(key))"
@@ -357,10 +359,11 @@ extension SQLPredicateTranslator {
         SQLOrigin(key: row.key, row: column) { "\(column) \($0)" }
     }
 
-    /// A SELECT of something from the rows of a collection that meet some more conditions.
+    /// Returns a SELECT of an expression from the rows of a collection that also match further
+    /// conditions.
     private func select(_ what: String, collection: SQLCollection, and more: [String] = []) -> String {
-        // Built from the beginning of the path: each SELECT starts from the keys of the SELECT
-        // before it.
+        // The statement is built from the beginning of the path: each SELECT starts from the keys
+        // of the preceding SELECT.
         var origin: String?
         for (stage, next) in zip(
             collection.stages, collection.stages.dropFirst().map(\.origin) + [collection.origin])
@@ -381,7 +384,7 @@ extension SQLPredicateTranslator {
 
     // MARK: Conditions on collections
 
-    /// ANY and ALL.
+    /// Translates ANY and ALL.
     mutating func quantified(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
         guard isCollection(comparison.left) != nil,
             var collection = open(comparison.left, nesting: nesting, repetition: .once(nesting: nesting))
@@ -400,10 +403,10 @@ extension SQLPredicateTranslator {
         return exists(collection, isSearch: element.isIndexed && direct.isSearch)
     }
 
-    /// That a collection has a row.
+    /// Returns the condition that a collection has a row.
     ///
-    /// A look-up of rows for each object is best for few objects. For all objects, finding the
-    /// matching rows once is cheaper, and so it is if an index finds them.
+    /// For few objects, a look-up of rows for each object is best. For all objects, or if an index
+    /// finds the matching rows, it is cheaper to find these rows once.
     private func exists(_ collection: SQLCollection, isSearch: Bool = false) -> String {
         guard looksAtAll || isSearch, let found = found(collection) else {
             return "EXISTS (\(select("1", collection: collection)))"
@@ -411,12 +414,12 @@ extension SQLPredicateTranslator {
         return "\(found))"
     }
 
-    /// `key IN (SELECT …` the objects whose rows meet the conditions, without a closing
-    /// parenthesis; nil where that cannot be said of all of them at once.
+    /// Returns `key IN (SELECT …` of the objects whose rows match the conditions, without a closing
+    /// parenthesis; nil if one SELECT cannot find the rows for all objects.
     private func found(_ collection: SQLCollection) -> String? {
         guard collection.isFree, !collection.conditions.isEmpty, let row = collection.origin.row else { return nil }
-        // Built from the end of the path: each SELECT keeps the rows whose key the SELECT of the
-        // next part returns.
+        // The statement is built from the end of the path: each SELECT returns the rows whose key
+        // is in the SELECT of the following part.
         var key = collection.origin.key
         var found = select(row, from: collection.table, level: collection.level, conditions: collection.conditions)
         for stage in collection.stages.reversed() {
@@ -428,7 +431,7 @@ extension SQLPredicateTranslator {
         return "\(key) IN (\(found)"
     }
 
-    /// That a value is one of a collection's elements.
+    /// Returns the condition that a value is an element of a collection.
     mutating func contains(
         _ elements: FetchRequest.Expression, value: FetchRequest.Expression,
         options: FetchRequest.Comparison.Options, nesting: Int
@@ -437,8 +440,8 @@ extension SQLPredicateTranslator {
             .init(left: elements, operator: .equal, right: value, modifier: .any, options: options), nesting: nesting)
     }
 
-    /// A comparison of a count with a number that can be said without counting for each object; nil
-    /// for any other comparison.
+    /// Translates a comparison of a count with a number if that is possible without counting for
+    /// each object; otherwise returns nil.
     mutating func counting(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
         guard let elements = counted(comparison.left), case .constant(.int(let number)) = comparison.right else {
             return nil
@@ -459,7 +462,7 @@ extension SQLPredicateTranslator {
         }
         switch (comparison.operator, number) {
         case (.greater, 1...), (.greaterOrEqual, 2...), (.equal, 1...):
-            // Only objects with a row can reach this count.
+            // Only objects with at least one row can reach this count.
             if looksAtAll, let found = found(collection), let row = collection.origin.row {
                 let count = "COUNT(*) \(comparison.operator.sqlWord) \(bind(.integer(number)))"
                 return "\(found) GROUP BY \(dialect.withoutIndex(row)) HAVING \(count))"
@@ -483,8 +486,8 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// Returns the operator, and the path before and after it, in names that start from a
-    /// collection.
+    /// Returns the operator in a path that starts at a collection, and the path before it; nil
+    /// without an operator.
     private func isAggregate(_ names: [String]) -> ([String], FetchRequest.CollectionOperator)? {
         guard let index = names.firstIndex(where: { $0.hasPrefix("@") }),
             let found = FetchRequest.CollectionOperator(rawValue: names[index])
@@ -513,31 +516,32 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// Whether the least and the greatest of a column are those of the values.
+    /// Whether MIN and MAX of a column are the minimum and maximum of its values.
     private func hasExtremes(_ element: SQLTerm) -> Bool {
-        // Without a condition for NaN the order of NaN in the database is unknown.
+        // Without a condition for NaN, the position of NaN in the database's order is unknown.
         element.kind.hasExtremes && (!element.kind.isFloating || dialect.isNoNaN(element.sql) != nil)
     }
 }
 
-/// The number of rows for an object that a path reaches several times.
+/// The number of rows for an object that a path reaches by several routes.
 enum SQLRepetition {
-    /// One for each way: for counting or adding up rows.
+    /// One row for each route, for counting or adding up rows.
     case everyWay
-    /// One, if the ways may become too many: for testing whether a row exists. `nesting` is the
-    /// depth of the parentheses around it.
+    /// One row if there may be too many routes, for testing whether a row exists.
+    ///
+    /// `nesting` is the depth of the surrounding parentheses.
     case once(nesting: Int)
 }
 
 extension FetchRequest.CollectionOperator {
-    /// Returns the repetition that the operator needs.
+    /// Returns the repetition that the operator requires.
     fileprivate func repetition(_ nesting: Int) -> SQLRepetition {
         self == .minimum || self == .maximum ? .once(nesting: nesting) : .everyWay
     }
 }
 
 extension RecordLayout.Field.Kind {
-    /// Whether the least and the greatest of a column are those of the values.
+    /// Whether MIN and MAX of a column are the minimum and maximum of its values.
     fileprivate var hasExtremes: Bool {
         switch self {
         case .integer64, .integer32, .integer16, .boolean, .double, .float, .date, .string, .uri: true
@@ -547,7 +551,7 @@ extension RecordLayout.Field.Kind {
 }
 
 extension FetchRequest.Comparison {
-    /// Whether an index on the left side finds what meets it: a search for known values.
+    /// Whether an index on the left side can find the matching objects by constant values.
     var isSearch: Bool {
         guard options.isEmpty || options == .normalized else { return false }
         switch (`operator`, right) {

@@ -1,45 +1,47 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// Says in SQL what of a predicate SQL can say without changing an answer; the rest is left to
-/// ``RecordFilter``.
+/// Translates the parts of a predicate that SQL can evaluate with the same result.
 ///
-/// A condition is translated for a place where null counts as false, which is so in WHERE; below
-/// NOT, null is made false first. Values are always parameters. Numbers of entities are the only
+/// ``RecordFilter`` evaluates the rest.
+///
+/// A condition is translated for a context in which null counts as false, such as WHERE. Below NOT,
+/// null is converted to false first. Values are always parameters; only entity numbers are
 /// literals.
 ///
 /// The request's object is the row `t0`. A path through to-one relationships is a LEFT JOIN, whose
-/// columns are null where the path ends early; a to-many relationship is a subselect.
+/// columns are null if the path ends early. A to-many relationship is a subselect.
 struct SQLPredicateTranslator {
     let schema: SQLSchema
-    /// The row of the object that is asked about.
+    /// The row of the request's object.
     let object: SQLRow
-    /// The parameters' values so far.
+    /// The values of the parameters so far.
     private(set) var values: [SQLValue] = []
-    /// The tables that each SELECT reads besides its first one; the request's SELECT comes first.
+    /// The additional tables of each SELECT.
+    ///
+    /// The request's SELECT comes first.
     var levels = [SQLLevel()]
-    /// The rows that variables stand for.
+    /// The rows of variables.
     var variables: [String: SQLRow] = [:]
-    /// The outermost SELECT whose rows were looked at since this was last set.
+    /// The outermost SELECT whose rows were read since this property was last set.
     var lowestLevel = Int.max
-    /// Whether all objects are looked at: nothing else narrows them down, and none can be enough
-    /// before the end.
+    /// Whether all objects must be examined: no other condition reduces their number, and the fetch
+    /// cannot end early.
     let looksAtAll: Bool
-    /// The number of aliases given out; `t0` is the object.
+    /// The number of aliases in use; `t0` is the object.
     private var aliasCount = 1
 
-    /// The maximum nesting of parentheses in a condition: parsers have small stacks.
+    /// The maximum nesting of parentheses in a condition, because parsers have small stacks.
     static let maximumNesting = 25
-    /// The levels of nesting that a subselect counts as: its keywords are on the parser's stack,
-    /// too.
+    /// The nesting that a subselect counts as, because its keywords also use the parser's stack.
     static let nestingOfSelect = 5
-    /// The most terms of one chain of AND or OR.
+    /// The maximum number of terms of one chain of AND or OR.
     static let termsPerChain = 16
 
     /// - Parameters:
     ///   - schema: The tables.
-    ///   - request: The request; compiled before, so that it is without errors.
-    ///   - entity: Its entity.
+    ///   - request: The request, which must be compiled and without errors.
+    ///   - entity: The entity of the request.
     init(schema: SQLSchema, request: FetchRequest, entity: ManagedObjectModel.Entity) {
         self.schema = schema
         looksAtAll = request.fetchLimit == nil && request.predicate?.conjuncts.count == 1
@@ -48,10 +50,13 @@ struct SQLPredicateTranslator {
 
     var dialect: any SQLDialect { schema.dialect }
 
-    /// Adds the conditions of the parts of a predicate that SQL can say; the others are the rest.
+    /// Adds the conditions for the conjuncts of a predicate that SQL can evaluate.
+    ///
+    /// The other conjuncts are the rest.
     mutating func conditions(_ predicate: FetchRequest.Predicate?) -> SQLConditions {
         let conjuncts = predicate?.conjuncts ?? []
-        // Databases check conditions in the order of the statement, so the cheapest come first.
+        // Databases check conditions in the order of the statement, so the cheapest conditions come
+        // first.
         var (plain, others): ([String], [String]) = ([], [])
         var ranges: [(column: String, ends: SQLRange.Ends, condition: String, predicate: FetchRequest.Predicate)] = []
         var isLookup = false
@@ -87,15 +92,15 @@ struct SQLPredicateTranslator {
         return result
     }
 
-    /// The way in which an index of the object's own table finds the rows of a condition.
+    /// The search in an index of the object's own table that finds the rows of a condition.
     private enum Search {
-        /// A part of an index that this column leads.
+        /// A range of an index that the given column leads.
         case range(String, SQLRange.Ends)
-        /// Given values, or given objects.
+        /// A look-up of given values or given objects.
         case lookup
     }
 
-    /// Nil where no index does.
+    /// Returns the index search for a predicate; nil if no index finds its rows.
     private func search(_ predicate: FetchRequest.Predicate) -> Search? {
         guard case .comparison(let comparison) = predicate, comparison.modifier == .direct, comparison.isSearch else {
             return nil
@@ -115,7 +120,7 @@ struct SQLPredicateTranslator {
         }
     }
 
-    /// Whether a predicate compares a field of the object that is a number with a constant.
+    /// Whether a predicate compares a numeric field of the object with a constant.
     private func comparesNumbers(_ predicate: FetchRequest.Predicate) -> Bool {
         guard case .comparison(let comparison) = predicate, comparison.operator != .isIn,
             case .keyPath(let path) = comparison.left,
@@ -131,7 +136,7 @@ struct SQLPredicateTranslator {
         return dialect.parameter(values.count)
     }
 
-    /// A name for a row of a table, which no other row of the statement has.
+    /// Returns a unique alias for a row of a table.
     mutating func alias() -> String {
         defer { aliasCount += 1 }
         return "t\(aliasCount)"
@@ -156,8 +161,8 @@ struct SQLPredicateTranslator {
     ) -> String? {
         guard !members.isEmpty else { return empty }
         var terms: [String] = []
-        // The chains of chains below use up to four levels. 16^4 terms are more than a statement
-        // has parameters.
+        // The chains of chains below use up to four levels. 16^4 terms are more than the maximum
+        // number of parameters of a statement.
         for member in members {
             guard let term = condition(member, nesting: nesting + 5), values.count <= dialect.maximumParameterCount
             else {
@@ -168,8 +173,8 @@ struct SQLPredicateTranslator {
         return Self.chain(terms, word: word)
     }
 
-    /// Joins terms so that neither the parser's stack nor the depth of the expression grows with
-    /// their number.
+    /// Joins terms so that their number increases neither the use of the parser's stack nor the
+    /// depth of the expression.
     static func chain(_ terms: [String], word: String) -> String {
         var terms = terms
         while terms.count > termsPerChain {
@@ -181,7 +186,7 @@ struct SQLPredicateTranslator {
     }
 }
 
-/// A part of an index.
+/// A range of an index.
 struct SQLRange {
     struct Ends: OptionSet {
         let rawValue: Int
@@ -189,55 +194,63 @@ struct SQLRange {
         static let upper = Self(rawValue: 2)
     }
 
-    /// The conditions that are true for it.
+    /// The conditions that are true for the range.
     let conditions: [String]
-    /// The predicate that they express.
+    /// The predicate that the conditions express.
     let predicate: FetchRequest.Predicate
-    /// The ends that it has: with one only it may be anything from nothing to all.
+    /// The bounds of the range.
+    ///
+    /// With only one bound, the range can contain any part of the index.
     let ends: Ends
 }
 
 /// The parts of a predicate inside and outside a statement.
 struct SQLConditions {
-    /// The conditions that every wanted row meets.
+    /// The conditions that all matching rows meet.
     var terms: [String] = []
-    /// Those of them that are true for a part of an index, if nothing finds the rows more closely.
+    /// The conditions that form a range of an index, if no other condition finds the rows more
+    /// selectively.
     var range: SQLRange?
-    /// The parts of the predicate that they say.
+    /// The conjuncts that the conditions express.
     var pushed: [FetchRequest.Predicate] = []
-    /// The parts of the predicate that must be checked on the rows that are found.
+    /// The conjuncts that must be checked on the rows found.
     var rest: [FetchRequest.Predicate] = []
 }
 
-/// A row that a condition looks at: the object's, a variable's, or the one at the end of a path.
+/// A row that a condition reads: that of the object, of a variable, or at the end of a path.
 struct SQLRow {
     /// The row's alias in the statement.
     let alias: String
-    /// The expression for its key, which may be had without the row; null where a path ended early.
+    /// The expression for the row's key, which may be known without reading the row; null if a path
+    /// ended early.
     var key: String
-    /// The entity that the row is known to be of, or a subentity of.
+    /// The entity of the row.
+    ///
+    /// The row may also be of a subentity.
     let entity: ManagedObjectModel.Entity
-    /// The SELECT that it is in, as a position in ``SQLPredicateTranslator/levels``.
+    /// The SELECT that contains the row, as a position in ``SQLPredicateTranslator/levels``.
     let level: Int
-    /// The JOIN that adds the row to its SELECT once more than its key is needed; nil if not
-    /// needed.
+    /// The JOIN that adds the row to its SELECT when more than the key is needed; nil if no JOIN is
+    /// required.
     var join: String?
 }
 
-/// The tables that a SELECT reads besides its first one.
+/// The additional tables of a SELECT.
 struct SQLLevel {
-    /// The JOINs, in an order in which each refers only to earlier ones.
+    /// The JOINs, in an order in which each JOIN refers only to earlier JOINs.
     private(set) var joins = ""
-    /// The destination rows of to-one relationships, by the alias they start from and the number of
-    /// the relationship.
+    /// The destination rows of to-one relationships, by the alias of the source row and the number
+    /// of the relationship.
     var rows: [String: SQLRow] = [:]
-    /// The aliases that were joined.
+    /// The aliases that are already joined.
     private var joined: Set<String> = []
 
-    /// The maximum number of tables in a SELECT; databases have limits.
+    /// The maximum number of tables in a SELECT, because databases have limits.
     private static let maximumTableCount = 16
 
-    /// Makes sure that a row is read; false when there are too many.
+    /// Ensures that a row is read.
+    ///
+    /// Returns false if there are too many tables.
     mutating func read(_ row: SQLRow) -> Bool {
         guard let join = row.join, joined.insert(row.alias).inserted else { return true }
         joins += join
