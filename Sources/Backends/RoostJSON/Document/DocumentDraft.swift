@@ -160,7 +160,6 @@ final class DocumentOutput {
     }
 
     /// Writes the rest, flushes the file to the disk and returns the file's identity.
-    ///
     func finish() throws(StoreError) -> FileIdentity {
         try flush()
         try file.sync()

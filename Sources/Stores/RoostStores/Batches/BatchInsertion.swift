@@ -4,7 +4,6 @@ internal import RoostCore
 ///
 /// It uses one change set, or a bulk load if the records have more bytes than a change set should
 /// hold.
-///
 struct BatchInsertion {
     /// The number of rows that are processed together, so that their destinations are looked up
     /// together.
