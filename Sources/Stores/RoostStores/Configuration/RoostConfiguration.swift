@@ -90,7 +90,7 @@ public struct RoostConfiguration: Sendable {
     /// - Parameters:
     ///   - file: The path of the file, or nil to search for it.
     ///   - workingDirectory: The directory in which the search begins, and to which `file` and
-    ///     paths in variables are relative; nil for the process's working directory.
+    ///     paths in variables are relative, or nil for the process's working directory.
     ///   - environment: The environment, or nil for the process's environment.
     ///   - registry: The store types that the configuration may use.
     ///   - readModel: A closure that reads a model's file.
