@@ -3,7 +3,9 @@ internal import RoostFiles
 internal import RoostKeyValue
 internal import RoostMemory
 
-/// Opens stores. All checks are made before any file is changed.
+/// Opens stores.
+///
+/// All checks are made before any file is changed.
 struct JSONOpening {
     private let location: StoreLocation
     private let path: String

@@ -24,7 +24,9 @@ struct JSONSettings: Sendable {
     /// Whether the document is first written when the load ends or the store is closed.
     var isUnpublished: Bool
 
-    /// Reads the options. Throws `invalidRequest` for an unknown name or an invalid value.
+    /// Reads the options.
+    ///
+    /// Throws `invalidRequest` for an unknown name or an invalid value.
     init(_ options: StoreOptions) throws(StoreError) {
         try options.requireValidTimeout()
         timeoutSeconds = options.timeoutSeconds

@@ -159,7 +159,9 @@ extension JSONStorage {
         try withFiles { files in settings.isUnpublished && !files.isDirty && files.document.generation == .initial }
     }
 
-    /// Publishes a document that a load wrote to an unpublished store. The first request reads it.
+    /// Publishes a document that a load wrote to an unpublished store.
+    ///
+    /// The first request reads it.
     func publishLoaded(_ draft: DocumentDraft) throws(StoreError) {
         try withFiles { (files) throws(StoreError) in
             try publish(draft, files: &files)

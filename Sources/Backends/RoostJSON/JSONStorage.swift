@@ -4,18 +4,19 @@ internal import RoostKeyValue
 internal import RoostMemory
 
 /// Ordered key-value storage in memory, persisted in a JSON document and a journal beside it.
-/// FORMAT.md describes both.
 ///
-/// Creating a snapshot costs O(1) and does not wait. A commit appends its changes to the journal,
-/// or writes a new document if the journal would become larger than its limit. It is acknowledged
-/// and visible when its changes are on the disk. The storage is safe for use from any thread.
+/// FORMAT.md describes both. Creating a snapshot costs O(1) and does not wait. A commit appends its
+/// changes to the journal, or writes a new document if the journal would become larger than its
+/// limit. It is acknowledged and visible when its changes are on the disk. The storage is safe for
+/// use from any thread.
 final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     /// The document's path with symbolic links resolved.
     let path: String
     let settings: JSONSettings
     let storeUUID: StoreUUID
-    /// The committed contents. Nil after a load wrote the document, until the first request reads
-    /// it.
+    /// The committed contents.
+    ///
+    /// Nil after a load wrote the document, until the first request reads it.
     private let contents: Mutex<MemoryStorage?>
     /// The files, or nil after they were closed.
     ///
@@ -70,8 +71,9 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         try? forgotten?.close()
     }
 
-    /// Creates an empty storage in a new file at `path`. ``sync()`` or ``close()`` writes its
-    /// document.
+    /// Creates an empty storage in a new file at `path`.
+    ///
+    /// ``sync()`` or ``close()`` writes its document.
     ///
     /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `unsupported`,
     ///   `busy`.
@@ -113,8 +115,9 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         var readByteCount = 0
         /// The number of bytes of an incomplete commit after the bytes that were read.
         var tornByteCount = 0
-        /// The journal that a reader found beside the document. Nil if there was none, or for a
-        /// writer.
+        /// The journal that a reader found beside the document.
+        ///
+        /// Nil if there was none, or for a writer.
         var readJournal: ReadJournal?
         /// The error that prevents writing until the store is opened again, or nil.
         var failure: StoreError?
@@ -236,7 +239,9 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// Writes the document of an unpublished store. Commits to other stores are already durable.
+    /// Writes the document of an unpublished store.
+    ///
+    /// Commits to other stores are already durable.
     func sync() throws(StoreError) {
         try withFiles { (files) throws(StoreError) in
             if files.isDirty { try writeUnpublishedDocument(&files) }

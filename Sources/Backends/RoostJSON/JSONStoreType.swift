@@ -41,8 +41,10 @@ package struct JSONStoreType: FileStoreType {
         StoreFile.read(prefix: DocumentFormat.prefixByteCount, of: path).map(DocumentFormat.isRecognized) ?? false
     }
 
-    /// Opens a store. Throws `busy` if another writer keeps it open for longer than the timeout and
-    /// this open is for writing too.
+    /// Opens a store.
+    ///
+    /// Throws `busy` if another writer keeps it open for longer than the timeout and this open is
+    /// for writing too.
     package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         let opening = try JSONOpening(location, options: options)
         if options.isReadOnce, let store = try opening.openStreamed() { return store }

@@ -2,10 +2,10 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostKeyValue
 
-/// A JSON store that is opened to be read once. Its document is read when needed and not kept in
-/// memory.
+/// A JSON store that is opened to be read once.
 ///
-/// Operations that need the whole document read it into memory, as in any other JSON store.
+/// Its document is read when needed and not kept in memory. Operations that need the whole document
+/// read it into memory, as in any other JSON store.
 final class StreamedJSONStore: IntegrityCheckingStore {
     private struct State {
         var isClosed = false

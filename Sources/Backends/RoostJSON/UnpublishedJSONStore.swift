@@ -21,8 +21,9 @@ final class UnpublishedJSONStore: IntegrityCheckingStore, HistoryKeepingStore {
         return loader
     }
 
-    /// Returns a view of the committed contents. After a load, the view reads them from the
-    /// document.
+    /// Returns a view of the committed contents.
+    ///
+    /// After a load, the view reads them from the document.
     func snapshot() throws(StoreError) -> any StoreSnapshot {
         guard try storage.isOnlyInDocument() else { return try base.snapshot() }
         let stream: DocumentStream?

@@ -23,7 +23,9 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
         self.lease = Mutex(lease)
     }
 
-    /// Opens the storage in an existing file. The file is checked first unless it is already open.
+    /// Opens the storage in an existing file.
+    ///
+    /// The file is checked first unless it is already open.
     ///
     /// - Throws: `notFound`, `missingDirectory`, `notAStore`, `unsupportedVersion`, `corrupted`,
     ///   `permissionDenied`, `readOnly`, `busy`, `invalidRequest` for unknown options.
@@ -93,12 +95,11 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
     ///   the file's map and snapshots of this process prevent adopting it.
     package func read() throws(StoreError) -> any KeyValueReader { try LMDBReader(try requireOpen()) }
 
-    /// Runs `body` in a write transaction on the caller's thread. If the file's map had to grow,
-    /// `body` runs again from the start.
+    /// Runs `body` in a write transaction on the caller's thread.
     ///
-    /// The initial size of the map includes the disk's free space, so the map grows only if space
-    /// was freed later. Growing waits until no snapshot of this process is open. After the timeout
-    /// it throws `busy`.
+    /// If the file's map had to grow, `body` runs again from the start. The initial size of the map
+    /// includes the disk's free space, so the map grows only if space was freed later. Growing
+    /// waits until no snapshot of this process is open. After the timeout it throws `busy`.
     package func write<Result: Sendable>(
         timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -127,7 +128,9 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
         return try StoreFile.byteCount(at: path)
     }
 
-    /// Checks the file's structure page by page. Writers wait meanwhile.
+    /// Checks the file's structure page by page.
+    ///
+    /// Writers wait meanwhile.
     package func integrityFindings() throws(StoreError) -> [StoreFinding] {
         try withLease(try requireOpen()) { (environment) throws(StoreError) in
             try environment.integrityFindings(timeoutSeconds: timeoutSeconds)

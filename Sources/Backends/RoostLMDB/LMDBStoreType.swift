@@ -41,7 +41,9 @@ package struct LMDBStoreType: FileStoreType {
         StoreFile.read(prefix: LMDBMeta.byteCount, of: path).map(LMDBMeta.isRecognized) ?? false
     }
 
-    /// Reads the metadata. The store is opened read-only unless this process already has it open.
+    /// Reads the metadata.
+    ///
+    /// The store is opened read-only unless this process already has it open.
     package func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
         var options = options
         options.isReadOnly = true

@@ -103,7 +103,9 @@ struct UnfinishedDocument {
     /// Removes the written file.
     func discard() { Self.remove(path, lock: lock) }
 
-    /// Removes the file and its lock as far as possible. The next open removes the rest.
+    /// Removes the file and its lock as far as possible.
+    ///
+    /// The next open removes the rest.
     private static func remove(_ path: String, lock: StoreLock) {
         try? StoreFile.remove(path)
         try? lock.releaseRemovingFile()
@@ -119,7 +121,9 @@ final class DocumentOutput {
     private let documentPath: String
     private var flushedByteCount = 0
     private var checksum = TextChecksum()
-    /// The text to write next. Append to it, and regularly call ``flushIfFull()``.
+    /// The text to write next.
+    ///
+    /// Append to it, and regularly call ``flushIfFull()``.
     // One thread uses an output, and nothing that appends to the text comes back to the output: no
     // access can overlap another.
     @exclusivity(unchecked) var text: TextBuffer

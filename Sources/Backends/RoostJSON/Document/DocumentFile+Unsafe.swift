@@ -3,7 +3,9 @@ internal import RoostFiles
 internal import RoostJSONText
 internal import RoostText
 
-/// A document that is open for reading. It remains the same file if another file replaces it.
+/// A document that is open for reading.
+///
+/// It remains the same file if another file replaces it.
 final class DocumentFile: Sendable {
     let path: String
     /// The identity of the file when it was opened.

@@ -17,7 +17,9 @@ final class DocumentHierarchies {
     /// The next record, or nil after the last one.
     private var held: Held?
     private var heldBytes: [UInt8] = []
-    /// The last root entity whose hierarchy was read. Earlier hierarchies have been passed.
+    /// The last root entity whose hierarchy was read.
+    ///
+    /// Earlier hierarchies have been passed.
     private var lastRoot: Int?
 
     /// Returns whether an entity's list holds only a part of a hierarchy.

@@ -41,8 +41,9 @@ final class DocumentLoader: BulkLoader {
     /// The records that are not written yet, or nil if the model has no subentities.
     private let sorter: DocumentRecordSorter?
 
-    /// Begins the write transaction of an empty store. Returns nil if the store is not empty when
-    /// the transaction begins.
+    /// Begins the write transaction of an empty store.
+    ///
+    /// Returns nil if the store is not empty when the transaction begins.
     init?(_ store: KeyValueStore, storage: JSONStorage, options: BulkLoadOptions) throws(StoreError) {
         self.store = store
         self.storage = storage

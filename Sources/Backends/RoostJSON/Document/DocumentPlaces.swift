@@ -120,8 +120,9 @@ struct DocumentPlaces {
         return found
     }
 
-    /// Calls `body` for each record until it returns false. `body` receives the entity, the key,
-    /// the position and the positions of the properties.
+    /// Calls `body` for each record until it returns false.
+    ///
+    /// `body` receives the entity, the key, the position and the positions of the properties.
     private func visitRecords(
         _ body: (_ entity: Int, _ key: Int64, _ place: TextPosition, _ properties: [String: TextPosition]) -> Bool
     ) throws(StoreError) {
@@ -160,8 +161,9 @@ struct DocumentPlaces {
         return found
     }
 
-    /// Calls `body` for each normalized link and its position until it returns false. Calls `next`
-    /// before each relationship.
+    /// Calls `body` for each normalized link and its position until it returns false.
+    ///
+    /// Calls `next` before each relationship.
     private func visitLinks(
         _ body: (ManagedObjectModel.Relationship, Link, TextPosition) -> Bool, next: () -> Void = {}
     ) throws(StoreError) {
@@ -182,8 +184,9 @@ struct DocumentPlaces {
         }
     }
 
-    /// Moves into the object that is the value of a member. Returns false if the document lacks the
-    /// member.
+    /// Moves into the object that is the value of a member.
+    ///
+    /// Returns false if the document lacks the member.
     private func enter(_ member: DocumentFormat.Member, text: inout JSONTokenReader) throws(StoreError) -> Bool {
         try text.expect(.beginObject, "a document")
         while try text.nextKey() {

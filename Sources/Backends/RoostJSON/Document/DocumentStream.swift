@@ -7,7 +7,9 @@ internal import RoostText
 /// The document must have a checksum: only a program writes one, so the lists are in order. The end
 /// of the last list is the end of the document, where the checksum and the tally are compared.
 final class DocumentStream {
-    /// A list of records or links. Lists compare in the order of the document.
+    /// A list of records or links.
+    ///
+    /// Lists compare in the order of the document.
     enum List: Comparable {
         case records(entity: Int)
         case links(relationship: Int)
@@ -64,7 +66,9 @@ final class DocumentStream {
         try file.requireUnchanged()
     }
 
-    /// Moves to a list. The tally says that the list has elements.
+    /// Moves to a list.
+    ///
+    /// The tally says that the list has elements.
     func enter(_ list: List) throws(StoreError) {
         while let next, next < list { try skip() }
         guard next == list else { throw DocumentTail.mismatch(file) }

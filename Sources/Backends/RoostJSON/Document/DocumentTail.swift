@@ -10,7 +10,9 @@ struct DocumentTail: Sendable {
 
     /// The highest key used or reserved, by the number of the hierarchy's root.
     var lastKeys: [Int: Int64] = [:]
-    /// The counts and digests. The generation is the document's generation.
+    /// The counts and digests.
+    ///
+    /// The generation is the document's generation.
     var tally: StoreTally
 
     init(_ tally: StoreTally, lastKeys: [Int: Int64]) {
@@ -75,10 +77,10 @@ struct DocumentTail: Sendable {
 
     // MARK: Reading
 
-    /// Reads the tail of a document with a checksum. Returns nil if there is no valid tail.
+    /// Reads the tail of a document with a checksum.
     ///
-    /// The contents can be trusted only after the rest of the document and the checksum confirm
-    /// them.
+    /// Returns nil if there is no valid tail. The contents can be trusted only after the rest of
+    /// the document and the checksum confirm them.
     init?(_ file: DocumentFile, model: ManagedObjectModel, generation: Generation) throws(StoreError) {
         let start = max(0, file.byteCount - Self.maximumByteCount)
         let bytes = try file.read(at: start, count: file.byteCount - start)

@@ -3,10 +3,10 @@ internal import RoostJSONText
 internal import RoostSystem
 internal import RoostText
 
-/// Writes the text of a document from its beginning to its end. Equal contents give equal bytes.
+/// Writes the text of a document from its beginning to its end.
 ///
-/// Records come first, ordered by the number of their entity, then by key. Links follow, ordered by
-/// the number of their relationship.
+/// Equal contents give equal bytes. Records come first, ordered by the number of their entity, then
+/// by key. Links follow, ordered by the number of their relationship.
 struct DocumentText {
     private let output: DocumentOutput
     private let model: ManagedObjectModel

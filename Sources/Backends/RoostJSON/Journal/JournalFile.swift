@@ -1,9 +1,9 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// The journal of a store that is open for writing. Each commit is one synced append.
+/// The journal of a store that is open for writing.
 ///
-/// The journal is used only under the lock of its storage.
+/// Each commit is one synced append. The journal is used only under the lock of its storage.
 final class JournalFile {
     static let suffix = "-journal"
 

@@ -1,7 +1,8 @@
 internal import RoostCore
 
-/// The version of the document that a journal continues. It consists of the checksum and the length
-/// of the document's bytes before its checksum line.
+/// The version of the document that a journal continues.
+///
+/// It consists of the checksum and the length of the document's bytes before its checksum line.
 struct DocumentVersion: Hashable, Sendable {
     var high: UInt64
     var low: UInt64
@@ -23,8 +24,9 @@ struct JournalHeader: Hashable, Sendable {
     /// The document's generation, as information for people who read the file.
     var generation: Generation
 
-    /// The header's bytes. They end with their checksum, which is the chain value of the first
-    /// frame.
+    /// The header's bytes.
+    ///
+    /// They end with their checksum, which is the chain value of the first frame.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(word: Self.magic)
@@ -98,12 +100,14 @@ struct JournalHeader: Hashable, Sendable {
 struct JournalFrame: Sendable {
     static let headByteCount = 40
 
-    /// The check of the previous frame, or of the journal's header. It ties a frame to one place in
-    /// one journal.
+    /// The check of the previous frame, or of the journal's header.
+    ///
+    /// It ties a frame to one place in one journal.
     var chain: UInt64
     var payloadByteCount: Int
-    /// The number of pieces of the payload that are all zeros. The boundaries of the file's
-    /// 512-byte sectors divide the payload into pieces.
+    /// The number of pieces of the payload that are all zeros.
+    ///
+    /// The boundaries of the file's 512-byte sectors divide the payload into pieces.
     var zeroPieceCount: Int
     var payloadChecksum: UInt64
 
@@ -129,8 +133,9 @@ struct JournalFrame: Sendable {
     /// Returns the check that is stored in a head's bytes.
     static func check(_ bytes: [UInt8], at offset: Int = 0) -> UInt64 { bytes.word(at: offset + headByteCount - 8) }
 
-    /// Reads the head at `offset` of `bytes`. Returns nil if the bytes end too early or the check
-    /// does not match.
+    /// Reads the head at `offset` of `bytes`.
+    ///
+    /// Returns nil if the bytes end too early or the check does not match.
     init?(_ bytes: [UInt8], at offset: Int = 0) {
         guard offset >= 0, bytes.count - offset >= Self.headByteCount,
             bytes.checksum(offset..<offset + Self.headByteCount - 8) == Self.check(bytes, at: offset)

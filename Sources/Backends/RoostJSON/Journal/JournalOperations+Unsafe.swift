@@ -9,8 +9,9 @@ struct JournalOperations: Sendable {
         static let delete: UInt8 = 2
     }
 
-    /// The encoded operations. They are dropped if they exceed ``limit``, which sets
-    /// ``isOverLimit``.
+    /// The encoded operations.
+    ///
+    /// They are dropped if they exceed ``limit``, which sets ``isOverLimit``.
     private(set) var bytes: [UInt8] = []
     /// Whether the operations exceeded the limit.
     private(set) var isOverLimit = false
@@ -60,8 +61,9 @@ struct JournalOperations: Sendable {
         return !isOverLimit
     }
 
-    /// Applies the operations of a frame. Returns false if the bytes are not valid operations,
-    /// although their checksum matched.
+    /// Applies the operations of a frame.
+    ///
+    /// Returns false if the bytes are not valid operations, although their checksum matched.
     static func apply(_ payload: [UInt8], to writer: any KeyValueWriter) throws(StoreError) -> Bool {
         var position = 0
         while payload.count - position >= 4, payload[position] != Kind.end {

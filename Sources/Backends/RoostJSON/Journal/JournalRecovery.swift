@@ -6,11 +6,13 @@ internal import RoostKeyValue
 struct JournalState: Sendable {
     /// The relation between a journal and the document beside it.
     enum Relation: Sendable {
-        /// The journal has no acknowledged commit. The process crashed before the first frame was
-        /// on the disk.
+        /// The journal has no acknowledged commit.
+        ///
+        /// The process crashed before the first frame was on the disk.
         case empty
-        /// The document already contains the journal. The process crashed between merging and
-        /// removing it.
+        /// The document already contains the journal.
+        ///
+        /// The process crashed between merging and removing it.
         case folded
         /// The journal's frames were applied.
         case applied
@@ -34,8 +36,9 @@ struct JournalState: Sendable {
 struct JournalRecovery: ~Copyable {
     private let file: RegularFile
     private let path: String
-    /// The number of bytes to read. This is the file's size at opening, since a writer may be
-    /// appending.
+    /// The number of bytes to read.
+    ///
+    /// This is the file's size at opening, since a writer may be appending.
     private let byteCount: Int
 
     /// Creates a reader of an open journal.

@@ -21,8 +21,9 @@ final class LMDBFileCheck {
     /// One bit for each page: the pages that a tree reaches, and the pages on the free list.
     private var used: [UInt64] = []
     private var freed: [UInt64] = []
-    /// One page buffer for each level of the trees. The levels of a database are below those of the
-    /// main tree.
+    /// One page buffer for each level of the trees.
+    ///
+    /// The levels of a database are below those of the main tree.
     private var pages: [UnsafeMutableRawBufferPointer] = []
     /// Memory that is reused for each page, see ``LMDBTreePage``.
     private var ends: [UInt16] = []
@@ -212,7 +213,9 @@ final class LMDBFileCheck {
     private enum Role {
         case main, free, database
 
-        /// The order of the keys. The keys of the free list are transaction numbers.
+        /// The order of the keys.
+        ///
+        /// The keys of the free list are transaction numbers.
         var keys: LMDBTreePage.Keys { self == .free ? .integers : .bytes }
     }
 
@@ -366,8 +369,9 @@ final class LMDBFileCheck {
         }
     }
 
-    /// Marks the pages of one record of the free list. The record has a transaction number and the
-    /// freed pages in descending order.
+    /// Marks the pages of one record of the free list.
+    ///
+    /// The record has a transaction number and the freed pages in descending order.
     private func markFree(_ list: FileBytes, key: UnsafeRawBufferPointer) throws(LMDBDamage) {
         guard list.bytes.count >= 8, list.bytes.count % 8 == 0 else { throw LMDBDamage("a record of the free list") }
         let (freeingTransaction, count) = try (FileBytes(bytes: key).u64(0), list.u64(0))

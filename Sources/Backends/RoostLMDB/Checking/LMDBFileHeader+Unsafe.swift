@@ -71,8 +71,9 @@ struct LMDBTree {
     }
 }
 
-/// A meta page: the first 152 bytes of page 0 or 1. The meta page with the greater transaction
-/// number is current.
+/// A meta page: the first 152 bytes of page 0 or 1.
+///
+/// The meta page with the greater transaction number is current.
 struct LMDBMeta {
     static let byteCount = 152
     static let magic = 0xBEEF_C0DE

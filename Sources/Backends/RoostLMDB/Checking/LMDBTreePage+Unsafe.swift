@@ -21,7 +21,9 @@ struct LMDBTreePage {
     struct Node {
         /// The size of a leaf's value.
         let valueByteCount: Int
-        /// The kind of content. Nil in a branch, and for flags that Roost never writes.
+        /// The kind of content.
+        ///
+        /// Nil in a branch, and for flags that Roost never writes.
         let content: Content?
         let flags: Int
         let child: UInt64

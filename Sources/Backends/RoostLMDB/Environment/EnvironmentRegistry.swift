@@ -16,8 +16,9 @@ final class EnvironmentLease: Sendable {
     deinit { EnvironmentRegistry.giveBack(slot) }
 }
 
-/// The environments that this process has open, by file. LMDB loses its locks if a process opens a
-/// file twice.
+/// The environments that this process has open, by file.
+///
+/// LMDB loses its locks if a process opens a file twice.
 enum EnvironmentRegistry {
     /// The key of an environment in the registry.
     fileprivate struct Key: Hashable {

@@ -32,15 +32,18 @@ final class LMDBEnvironment: Sendable {
     let path: String
     let settings: LMDBSettings
     let gate = Mutex(Gate())
-    /// Serializes the writers of this process. `writerLock` serializes the writers of all
-    /// processes.
+    /// Serializes the writers of this process.
+    ///
+    /// `writerLock` serializes the writers of all processes.
     let writersPlace = DispatchSemaphore(value: 1)
     private let writerLock = Mutex<WriterLock?>(nil)
     let handleCheck: FileHandleCheck
 
     let storeLock: StoreLock?
     private let soundness: SoundnessLock?
-    /// The largest size of the file seen so far. A file never shrinks.
+    /// The largest size of the file seen so far.
+    ///
+    /// A file never shrinks.
     private let knownByteCount: Mutex<Int>
     /// Whether the file is read without locks, because this user has no permission to lock it.
     let isUnlocked: Bool
@@ -281,8 +284,9 @@ final class LMDBEnvironment: Sendable {
         gate.databases = []
     }
 
-    /// Removes LMDB's lock file if the store is not open elsewhere. The store and our lock file
-    /// then remain.
+    /// Removes LMDB's lock file if the store is not open elsewhere.
+    ///
+    /// The store and our lock file then remain.
     private func removeLibraryLockFile() {
         soundness?.release()
         writerLock.withLock { $0?.close() }
@@ -310,8 +314,9 @@ final class LMDBEnvironment: Sendable {
 
     // MARK: The gate
 
-    /// Checks at the beginning of a transaction that the file is still at its path. Before a write,
-    /// also checks that it has no other hard link.
+    /// Checks at the beginning of a transaction that the file is still at its path.
+    ///
+    /// Before a write, also checks that it has no other hard link.
     func verifyFile(forWriting: Bool = false) throws(StoreError) {
         guard getpid() == processID else {
             throw StoreError(
@@ -337,8 +342,9 @@ final class LMDBEnvironment: Sendable {
         }
     }
 
-    /// Checks that a file that is read without locks has not changed. Long-running readers call
-    /// this method.
+    /// Checks that a file that is read without locks has not changed.
+    ///
+    /// Long-running readers call this method.
     func verifyUnchanged() throws(StoreError) { if isUnlocked { try handleCheck.verifyUnchanged() } }
 
     /// Counts a transaction as ended.
@@ -366,7 +372,9 @@ final class LMDBEnvironment: Sendable {
         )
     }
 
-    /// Reopens a handle that failed. Does nothing if the handle is usable.
+    /// Reopens a handle that failed.
+    ///
+    /// Does nothing if the handle is usable.
     func reopenIfNeeded(timeoutSeconds: Double) throws(StoreError) {
         guard gate.withLock({ $0.needsReopening || $0.handle == nil }) else { return }
         try exclusively(timeoutSeconds: timeoutSeconds, purpose: "opened again after a failed write") {

@@ -10,7 +10,9 @@ final class LMDBTransaction {
     // caller that commits or aborts.
     private var pointer: OpaquePointer?
     private let databases: [MDB_dbi]
-    /// The open cursors, oldest first. A cursor that is closed is usually one of the last.
+    /// The open cursors, oldest first.
+    ///
+    /// A cursor that is closed is usually one of the last.
     private var cursors: [OpaquePointer] = []
     let path: String
     private var visitCount = 0
@@ -102,7 +104,9 @@ final class LMDBTransaction {
 }
 
 extension MDB_val {
-    /// Creates a value for LMDB from bytes. LMDB only reads them, although its type is mutable.
+    /// Creates a value for LMDB from bytes.
+    ///
+    /// LMDB only reads them, although its type is mutable.
     init(_ bytes: UnsafeRawBufferPointer) {
         self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     }
@@ -218,7 +222,9 @@ final class LMDBCursor: KeyValueCursor {
     }
 }
 
-/// A snapshot. Its read transaction returns to the environment's pool when the snapshot is closed.
+/// A snapshot.
+///
+/// Its read transaction returns to the environment's pool when the snapshot is closed.
 final class LMDBReader: KeyValueReader {
     private let transaction: LMDBTransaction
     private var lease: EnvironmentLease?

@@ -45,7 +45,9 @@ final class LMDBWriter: KeyValueWriter {
         state.deallocate()
     }
 
-    /// Whether the map was full. The transaction can then only be aborted.
+    /// Whether the map was full.
+    ///
+    /// The transaction can then only be aborted.
     var isMapFull: Bool { state.pointee.isMapFull }
 
     /// Returns the cursor of a space.

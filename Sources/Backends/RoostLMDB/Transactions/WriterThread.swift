@@ -16,8 +16,9 @@ final class WriterThread: Sendable {
 
         init(_ body: @escaping @Sendable () -> Void) { self.body = Mutex(body) }
 
-        /// Runs the closure and releases it. After this method returns, the job has no reference to
-        /// the closure.
+        /// Runs the closure and releases it.
+        ///
+        /// After this method returns, the job has no reference to the closure.
         @inline(never)
         func run() {
             let body = body.withLock { body in
@@ -56,7 +57,9 @@ final class WriterThread: Sendable {
 
     private let queue = Queue()
 
-    /// Starts the thread. Throws `outOfResources` if the system cannot start more threads.
+    /// Starts the thread.
+    ///
+    /// Throws `outOfResources` if the system cannot start more threads.
     init() throws(StoreError) {
         let queue = queue
         // The default stack of some platforms is too small for the engine and the callers' code.

@@ -12,13 +12,14 @@ package final class SQLiteConnection: SQLBatchInserting {
     enum Access {
         case readWrite
         case readOnly
-        /// Read-only and without locks, including the log. The index of the log stays in memory.
+        /// Read-only and without locks, including the log.
         ///
-        /// No file is created or changed. This mode is for checking a log while no other connection
-        /// can write to the store.
+        /// The index of the log stays in memory. No file is created or changed. This mode is for
+        /// checking a log while no other connection can write to the store.
         case unlocked
-        /// Read-only and without locks, for a file that does not change. If the file might change,
-        /// the check detects a change after each reading.
+        /// Read-only and without locks, for a file that does not change.
+        ///
+        /// If the file might change, the check detects a change after each reading.
         case immutable(FileHandleCheck?)
 
         var isWritable: Bool { if case .readWrite = self { true } else { false } }
@@ -264,7 +265,9 @@ package final class SQLiteConnection: SQLBatchInserting {
     }
 
     /// Throws `storeReplaced` if the file is read without locks and has changed since it was
-    /// opened. Call this method after reading.
+    /// opened.
+    ///
+    /// Call this method after reading.
     func verifyUnchanged() throws(StoreError) { if let unlockedCheck { try unlockedCheck.verifyUnchanged() } }
 
     /// Whether a transaction is open.

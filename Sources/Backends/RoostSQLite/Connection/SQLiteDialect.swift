@@ -7,7 +7,9 @@ package struct SQLiteDialect: SQLDialect {
     /// Creates the dialect.
     package init() {}
 
-    /// The maximum length of a name. It is Roost's own limit, because SQLite has none.
+    /// The maximum length of a name.
+    ///
+    /// It is Roost's own limit, because SQLite has none.
     package var maximumIdentifierByteCount: Int { 120 }
     /// The maximum number of columns, SQLITE_MAX_COLUMN in standard builds.
     package var maximumColumnCount: Int { 2000 }
@@ -34,7 +36,9 @@ package struct SQLiteDialect: SQLDialect {
     /// The type ANY.
     package var anyType: String? { "ANY" }
 
-    /// Creates a STRICT table. A table with a compound key is also WITHOUT ROWID.
+    /// Creates a STRICT table.
+    ///
+    /// A table with a compound key is also WITHOUT ROWID.
     package func createTable(_ name: String, columns: [String], primaryKey: [String]) -> String {
         let key = primaryKey.isEmpty ? [] : ["PRIMARY KEY (\(primaryKey.joined(separator: ", ")))"]
         let options = primaryKey.isEmpty ? "STRICT" : "STRICT, WITHOUT ROWID"
@@ -68,8 +72,9 @@ package struct SQLiteDialect: SQLDialect {
         ]
     }
 
-    /// Returns a query for a text that is not `NaN`. An index on the column makes it a single
-    /// look-up.
+    /// Returns a query for a text that is not `NaN`.
+    ///
+    /// An index on the column makes it a single look-up.
     package func findIrregularNaN(_ column: String, in table: String) -> String? {
         "SELECT 1 FROM \(table) WHERE \(column) >= '' AND \(column) <> 'NaN' LIMIT 1"
     }
@@ -101,10 +106,10 @@ package struct SQLiteDialect: SQLDialect {
     package func sum(_ column: String) -> String? { "SUM(\(column))" }
 
     /// Returns a JSON array of integers, or of texts without U+0000, which SQLite's JSON cannot
-    /// hold. Returns nil for other values, or if SQLite has no JSON.
+    /// hold.
     ///
-    /// The elements are the rows of `json_each`, which is part of SQLite since 3.38 and of most
-    /// earlier builds.
+    /// Returns nil for other values, or if SQLite has no JSON. The elements are the rows of
+    /// `json_each`, which is part of SQLite since 3.38 and of most earlier builds.
     package func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)? {
         guard SQLiteFunctions.hasJSON else { return nil }
         var json: [UInt8] = [UInt8(ascii: "[")]

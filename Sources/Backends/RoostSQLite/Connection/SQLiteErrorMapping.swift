@@ -14,7 +14,9 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
         self.systemCode = systemCode
     }
 
-    /// SQLite's text for the code and the numbers. The text never contains data.
+    /// SQLite's text for the code and the numbers.
+    ///
+    /// The text never contains data.
     package var description: String {
         let text = sqlite3_errstr(code).map { String(cString: $0) } ?? "unknown"
         return "SQLite \(code)\(systemCode == 0 ? "" : ", system \(systemCode)"): \(text)"

@@ -8,14 +8,18 @@ internal import RoostSQL
 /// They are deterministic, cannot be called from a file's schema, and read the bytes of a text
 /// without copying them.
 enum SQLiteFunctions {
-    /// The function that returns whether a text matches the matcher in the second argument. The
-    /// result is null for a null text.
+    /// The function that returns whether a text matches the matcher in the second argument.
+    ///
+    /// The result is null for a null text.
     static let matches = "roost_matches"
     /// The function that returns the sort key of a text with the options in the second argument.
+    ///
     /// The result is null for a null text.
     static let sortKey = "roost_sort_key"
 
-    /// The type name of a pointer to a `StringMatcher`. SQLite compares the name's text.
+    /// The type name of a pointer to a `StringMatcher`.
+    ///
+    /// SQLite compares the name's text.
     private static let matcherType: StaticString = "roost_matcher"
 
     /// Whether this build of SQLite has the JSON functions.
@@ -98,8 +102,9 @@ enum SQLiteFunctions {
             context, bytes.baseAddress, UInt64(bytes.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self))
     }
 
-    /// Returns the bytes of a text, or nil if memory is exhausted. They are valid until the SQL
-    /// function returns.
+    /// Returns the bytes of a text, or nil if memory is exhausted.
+    ///
+    /// They are valid until the SQL function returns.
     private static func bytes(of text: OpaquePointer) -> UnsafeRawBufferPointer? {
         // Unlike sqlite3_value_text, this call does not copy the text to add a terminating zero.
         let start = sqlite3_value_blob(text)

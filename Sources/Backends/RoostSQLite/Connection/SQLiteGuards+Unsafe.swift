@@ -32,11 +32,11 @@ enum SQLiteGuards {
         "quick_check", "recursive_triggers", "synchronous", "trusted_schema", "user_version", "wal_autocheckpoint",
     ]
 
-    /// Returns whether a statement may perform an action. SQLite asks this while it prepares a
-    /// statement.
+    /// Returns whether a statement may perform an action.
     ///
-    /// See <https://www.sqlite.org/c3ref/c_alter_table.html> for the actions and the meaning of
-    /// `first` and `second`.
+    /// SQLite asks this while it prepares a statement. See
+    /// <https://www.sqlite.org/c3ref/c_alter_table.html> for the actions and the meaning of `first`
+    /// and `second`.
     static func allows(
         _ action: Int32, first: UnsafePointer<CChar>?, second: UnsafePointer<CChar>?,
         database: UnsafePointer<CChar>?, writing: Bool, dropping: Bool = false
@@ -178,19 +178,19 @@ extension SQLiteConnection {
             }, clock)
     }
 
-    /// Rebuilds the file, or empties it if `SQLITE_DBCONFIG_RESET_DATABASE` was set. Requires
-    /// ``Authority/everything``.
+    /// Rebuilds the file, or empties it if `SQLITE_DBCONFIG_RESET_DATABASE` was set.
     ///
-    /// SQLite attaches the temporary file that it writes first. No other statement may attach a
-    /// file.
+    /// Requires ``Authority/everything``. SQLite attaches the temporary file that it writes first.
+    /// No other statement may attach a file.
     func vacuum() throws(StoreError) {
         let limit = sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
         defer { sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, limit) }
         try execute("VACUUM")
     }
 
-    /// Runs `body` and calls `check` about every millisecond while a statement runs. An error of
-    /// `check` stops the statement.
+    /// Runs `body` and calls `check` about every millisecond while a statement runs.
+    ///
+    /// An error of `check` stops the statement.
     package func ending<Result>(
         when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

@@ -240,8 +240,9 @@ extension SQLiteStatement {
         return nil
     }
 
-    /// Returns the bits of a floating-point column. An integer, as other tools write it, is
-    /// converted.
+    /// Returns the bits of a floating-point column.
+    ///
+    /// An integer, as other tools write it, is converted.
     private func doubleBits(_ value: OpaquePointer?, type: Int32) -> UInt64? {
         switch type {
         case SQLITE_FLOAT: sqlite3_value_double(value).bitPattern
@@ -256,7 +257,9 @@ extension SQLiteStatement {
         return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
     }
 
-    /// Decodes the rarer kinds. Returns a description of the damage, or nil.
+    /// Decodes the rarer kinds.
+    ///
+    /// Returns a description of the damage, or nil.
     @inline(never)
     private func decode(
         _ handle: OpaquePointer, steps: UnsafeBufferPointer<SQLStep>, index: Int, value: OpaquePointer?,
@@ -320,7 +323,9 @@ extension SQLiteStatement {
         }
     }
 
-    /// Adds links until the batch is full. Returns false if the rows end first.
+    /// Adds links until the batch is full.
+    ///
+    /// Returns false if the rows end first.
     package func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
         let handle = try open()
         while !batch.isFull {

@@ -21,8 +21,9 @@ package final class SQLiteStatement: SQLRecordStatement {
         }
     }
 
-    /// The idle statements with the same text. Each statement refers to its slot, so recycling does
-    /// not look up the text again.
+    /// The idle statements with the same text.
+    ///
+    /// Each statement refers to its slot, so recycling does not look up the text again.
     final class Slot {
         var idle: [SQLiteStatement] = []
         /// Whether the connection's cache contains the slot.
@@ -34,7 +35,9 @@ package final class SQLiteStatement: SQLRecordStatement {
     /// The connection while the statement is in use, or nil while it is idle.
     var connection: SQLiteConnection?
     private(set) var handle: OpaquePointer?
-    /// The buffer in which rows become records. It grows as needed.
+    /// The buffer in which rows become records.
+    ///
+    /// It grows as needed.
     var scratch: UnsafeMutableRawPointer
     var scratchByteCount: Int
 
@@ -56,8 +59,9 @@ package final class SQLiteStatement: SQLRecordStatement {
         handle = nil
     }
 
-    /// Returns SQLite's statement. Throws if it was recycled or finalized, or if its connection was
-    /// closed.
+    /// Returns SQLite's statement.
+    ///
+    /// Throws if it was recycled or finalized, or if its connection was closed.
     func open() throws(StoreError) -> OpaquePointer {
         guard let handle, let connection, !connection.isClosed else {
             throw StoreError(.closed, "A statement was used after its connection was closed.")
@@ -77,7 +81,9 @@ package final class SQLiteStatement: SQLRecordStatement {
         return code == SQLITE_ROW
     }
 
-    /// Resets the statement so that it can run again. Parameters keep their values.
+    /// Resets the statement so that it can run again.
+    ///
+    /// Parameters keep their values.
     package func reset() {
         // The code repeats the error of the last step, which has already been reported.
         if let handle, connection?.isClosed != true { _ = sqlite3_reset(handle) }
@@ -116,7 +122,9 @@ package final class SQLiteStatement: SQLRecordStatement {
         sqlite3_column_type(try open(), Int32(clamping: column)) == SQLITE_NULL
     }
 
-    /// Returns the integer in a column. Throws `corrupted` if the column contains anything else.
+    /// Returns the integer in a column.
+    ///
+    /// Throws `corrupted` if the column contains anything else.
     package func integer(at column: Int) throws(StoreError) -> Int64 {
         let handle = try open()
         guard sqlite3_column_type(handle, Int32(clamping: column)) == SQLITE_INTEGER else {
@@ -145,10 +153,10 @@ package final class SQLiteStatement: SQLRecordStatement {
         }
     }
 
-    /// Runs `body` with the bytes of a text or blob, which are valid only during the call. There
-    /// are no bytes for null.
+    /// Runs `body` with the bytes of a text or blob, which are valid only during the call.
     ///
-    /// If the database's encoding is not UTF-8, a text is in that encoding.
+    /// There are no bytes for null. If the database's encoding is not UTF-8, a text is in that
+    /// encoding.
     package func withBytes<Result>(
         at column: Int, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

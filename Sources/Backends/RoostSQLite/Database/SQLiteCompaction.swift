@@ -12,8 +12,10 @@ struct SQLiteCompaction {
     let path: String
     let settings: SQLiteSettings
 
-    /// Compacts the store. Returns false if the log could not be moved into the file because
-    /// readers of older states did not end in time.
+    /// Compacts the store.
+    ///
+    /// Returns false if the log could not be moved into the file because readers of older states
+    /// did not end in time.
     func run(_ isCancelled: @escaping @Sendable () -> Bool) throws(StoreError) -> Bool {
         // A small store may be compacted before SQLite first calls the progress handler.
         guard !isCancelled() else { throw cancelled }

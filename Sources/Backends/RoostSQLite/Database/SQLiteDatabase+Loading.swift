@@ -4,8 +4,9 @@ internal import RoostFiles
 internal import RoostSQL
 
 extension SQLiteDatabase {
-    /// Prepares an unpublished store for a load without a journal. Returns nil if the database is
-    /// not empty or has another user.
+    /// Prepares an unpublished store for a load without a journal.
+    ///
+    /// Returns nil if the database is not empty or has another user.
     func beginLoading(
         ifEmpty isEmpty: (any SQLConnection) throws(StoreError) -> Bool
     ) throws(StoreError) -> (any SQLConnection)? {

@@ -21,8 +21,9 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         var isClosed = false
         /// Whether the final steps after closing have been started.
         var isFinished = false
-        /// The error of a checkpoint after a commit, which did not affect the commit. Closing
-        /// reports it.
+        /// The error of a checkpoint after a commit, which did not affect the commit.
+        ///
+        /// Closing reports it.
         var checkpointError: StoreError?
     }
 
@@ -45,8 +46,9 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
     private let check: FileHandleCheck
     /// The check after each reading of a file with several hard links, or nil for any other file.
     private let unchanged: FileHandleCheck?
-    /// A lock that excludes writers from a file that is read without a log. Nil if SQLite sets its
-    /// own locks, or no lock can be set.
+    /// A lock that excludes writers from a file that is read without a log.
+    ///
+    /// Nil if SQLite sets its own locks, or no lock can be set.
     private let fileLock: Mutex<SQLiteFileLock?>
     let notices: [String]
     private let gate = WriterGate()
@@ -253,8 +255,9 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
 
     // MARK: Users
 
-    /// Counts a new user. Throws `closed` after closing, and `busy` during a load without a
-    /// journal.
+    /// Counts a new user.
+    ///
+    /// Throws `closed` after closing, and `busy` during a load without a journal.
     func enter<Result>(_ body: (inout State) -> Result) throws(StoreError) -> Result {
         try state.withLock { (state) throws(StoreError) in
             guard !state.isClosed else { throw StoreError(.closed, "The store '\(path)' was closed before.") }
@@ -266,7 +269,9 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         }
     }
 
-    /// Removes a user from the count. The last user after closing performs the final steps.
+    /// Removes a user from the count.
+    ///
+    /// The last user after closing performs the final steps.
     func leave() {
         let mustFinish = state.withLock { state in
             state.userCount -= 1

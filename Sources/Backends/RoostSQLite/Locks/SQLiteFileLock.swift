@@ -12,8 +12,9 @@ final class SQLiteFileLock: Sendable {
     private static let sharedBytes = 0x4000_0002..<0x4000_0002 + 510
 
     private let lock: FileRangeLock
-    /// Whether the lock prevents all new connections. Otherwise, it only prevents changes without a
-    /// log.
+    /// Whether the lock prevents all new connections.
+    ///
+    /// Otherwise, it only prevents changes without a log.
     let keepsOthersOut: Bool
 
     private init(_ lock: FileRangeLock, keepsOthersOut: Bool) {
@@ -21,7 +22,9 @@ final class SQLiteFileLock: Sendable {
         self.keepsOthersOut = keepsOthersOut
     }
 
-    /// Locks the file at `path` without waiting. Returns nil if a connection to the file is open.
+    /// Locks the file at `path` without waiting.
+    ///
+    /// Returns nil if a connection to the file is open.
     ///
     /// - Throws: `permissionDenied` or `readOnly` if this user may not write to the file; errors of
     ///   opening the file.
@@ -35,8 +38,9 @@ final class SQLiteFileLock: Sendable {
         return SQLiteFileLock(lock, keepsOthersOut: true)
     }
 
-    /// Locks the file at `path` for reading without a log. The lock is shared if this user may not
-    /// write to the file.
+    /// Locks the file at `path` for reading without a log.
+    ///
+    /// The lock is shared if this user may not write to the file.
     static func forReading(_ path: String) throws(StoreError) -> SQLiteFileLock? {
         do throws(StoreError) {
             return try keepingOthersOut(of: path)

@@ -1,15 +1,18 @@
 internal import Foundation
 internal import RoostCore
 
-/// Serializes writers within the process. Waiting writers time out.
+/// Serializes writers within the process.
 ///
-/// SQLite's own lock serializes processes, but not threads that share a connection.
+/// Waiting writers time out. SQLite's own lock serializes processes, but not threads that share a
+/// connection.
 final class WriterGate: @unchecked Sendable {
     // Proof of Sendable: `isTaken` is used only while `condition` is locked.
     private let condition = NSCondition()
     private var isTaken = false
 
-    /// Enters the gate. Returns false if the timeout elapses first.
+    /// Enters the gate.
+    ///
+    /// Returns false if the timeout elapses first.
     func enter(timeoutSeconds: Double) -> Bool {
         let deadline = Date(timeIntervalSinceNow: max(0, min(timeoutSeconds, 1e9)))
         condition.lock()

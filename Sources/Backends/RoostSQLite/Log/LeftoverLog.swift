@@ -14,8 +14,9 @@ struct LeftoverLog {
     private let content: WriteAheadLog.Content
     /// Whether the file already contains everything in the log.
     private let isInFile: Bool
-    /// The generation and the mark in the file alone. Nil if they cannot be read, for example after
-    /// an incomplete checkpoint.
+    /// The generation and the mark in the file alone.
+    ///
+    /// Nil if they cannot be read, for example after an incomplete checkpoint.
     private let inFile: (generation: Int64, mark: Int64)?
 
     /// Reads the log of the store at `path`, or returns nil if the log is missing or empty.

@@ -3,8 +3,9 @@ struct LogChecksum: Equatable {
     private var first: UInt32 = 0
     private var second: UInt32 = 0
 
-    /// Reads the checksum at `offset`, which is big-endian in every log. It is zero if the bytes
-    /// end too early.
+    /// Reads the checksum at `offset`, which is big-endian in every log.
+    ///
+    /// It is zero if the bytes end too early.
     init(_ bytes: [UInt8], at offset: Int) {
         guard offset >= 0, offset <= bytes.count - 8 else { return }
         first = bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
@@ -14,7 +15,9 @@ struct LogChecksum: Equatable {
     /// Computes the checksum of a range of bytes.
     init(of bytes: [UInt8], range: Range<Int>, isBigEndian: Bool) { add(bytes, range: range, isBigEndian: isBigEndian) }
 
-    /// Adds a range of bytes, eight bytes at a time. Remaining bytes at the end are ignored.
+    /// Adds a range of bytes, eight bytes at a time.
+    ///
+    /// Remaining bytes at the end are ignored.
     ///
     /// - Parameters:
     ///   - bytes: The bytes that contain the range.

@@ -8,7 +8,9 @@ struct CheckpointTimeout {
     let deadline: ContinuousClock.Instant
     let isCancelled: () -> Bool
 
-    /// Waits a moment. Returns false after the deadline, and then interrupts the checkpoint.
+    /// Waits a moment.
+    ///
+    /// Returns false after the deadline, and then interrupts the checkpoint.
     func wait() -> Bool {
         guard ContinuousClock.now < deadline, !isCancelled() else {
             // Without the interruption, SQLite would continue as PASSIVE while another connection

@@ -34,12 +34,12 @@ enum SQLiteSettling {
         }
     }
 
-    /// Moves the log into the database and removes it if the store has no other user. The caller
-    /// must have no open connection.
+    /// Moves the log into the database and removes it if the store has no other user.
     ///
-    /// If there are other users, a writer still moves the log if their snapshots allow this, since
-    /// the last user may be a reader. A reader never writes to the file. It removes a log only if
-    /// the log is empty or the file already contains all of it.
+    /// The caller must have no open connection. If there are other users, a writer still moves the
+    /// log if their snapshots allow this, since the last user may be a reader. A reader never
+    /// writes to the file. It removes a log only if the log is empty or the file already contains
+    /// all of it.
     ///
     /// The lock of the closing user becomes exclusive or is released.
     ///
@@ -83,10 +83,10 @@ enum SQLiteSettling {
         (try? StoreFile.byteCount(at: path + "-wal")).map { $0 > 0 } ?? false
     }
 
-    /// Moves the log into the database if all other users read the store's newest state. The caller
-    /// holds a shared lock of the store.
+    /// Moves the log into the database if all other users read the store's newest state.
     ///
-    /// Does nothing while another connection writes, because its process will move the log.
+    /// The caller holds a shared lock of the store. Does nothing while another connection writes,
+    /// because its process will move the log.
     private static func moveBesideOthers(_ path: String, settings: SQLiteSettings) throws(StoreError) {
         let connection = try SQLiteDatabase.connect(path, settings: settings, access: .readWrite)
         defer { try? connection.close() }
@@ -104,7 +104,9 @@ enum SQLiteSettling {
         withExtendedLifetime(fileLock) {}
     }
 
-    /// Removes the index of a log that is not in use. The next user creates it again.
+    /// Removes the index of a log that is not in use.
+    ///
+    /// The next user creates it again.
     static func removeIndex(_ path: String) {
         guard let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil, !hasJournal(path) else { return }
         removeCompanions(path, suffixes: ["-shm"])
@@ -119,8 +121,9 @@ enum SQLiteSettling {
         for suffix in suffixes { try? StoreFile.remove(path + suffix) }
     }
 
-    /// Removes a log whose content the database already contains. The caller holds the store's lock
-    /// exclusively.
+    /// Removes a log whose content the database already contains.
+    ///
+    /// The caller holds the store's lock exclusively.
     private static func removeMovedLog(_ path: String, check: FileHandleCheck) {
         // If a reader cannot remove the log, the next writer moves it.
         guard let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil, !hasJournal(path),

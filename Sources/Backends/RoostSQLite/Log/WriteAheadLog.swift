@@ -19,9 +19,10 @@ struct WriteAheadLog: ~Copyable {
         case clean
         /// Further frames do not form a complete transaction.
         case unfinished
-        /// The frame at a byte offset is damaged. Either it does not match its checksum although
-        /// frames of a later transaction follow, or it matches but has the salts of another log.
-        /// The offset is 0 for the header.
+        /// The frame at a byte offset is damaged.
+        ///
+        /// Either it does not match its checksum although frames of a later transaction follow, or
+        /// it matches but has the salts of another log. The offset is 0 for the header.
         case damaged(Int)
     }
 

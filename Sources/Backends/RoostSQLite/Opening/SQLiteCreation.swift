@@ -4,8 +4,9 @@ internal import RoostSQL
 
 /// Writes the contents of new store files.
 enum SQLiteCreation {
-    /// Creates the tables of a store in an empty file without waiting for the disk. No companion
-    /// file remains.
+    /// Creates the tables of a store in an empty file without waiting for the disk.
+    ///
+    /// No companion file remains.
     static func writeEmptyStore(
         at path: String, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) {

@@ -40,10 +40,10 @@ struct SQLiteHeader {
         return word(28) * (pageSize == 1 ? 65536 : pageSize)
     }
 
-    /// Throws `corrupted` if the end of the file is missing. SQLite would notice this only when
-    /// reading there.
+    /// Throws `corrupted` if the end of the file is missing.
     ///
-    /// While there is a log, the file may be shorter than the store.
+    /// SQLite would notice this only when reading there. While there is a log, the file may be
+    /// shorter than the store.
     private static func requireWhole(_ path: String) throws(StoreError) {
         for attempt in 1...2 {
             guard let bytes = StoreFile.read(prefix: byteCount, of: path),
@@ -96,7 +96,9 @@ struct SQLiteHeader {
         return header.formatVersion
     }
 
-    /// Returns whether the file at `path` is a store of this type. Never blocks and never throws.
+    /// Returns whether the file at `path` is a store of this type.
+    ///
+    /// Never blocks and never throws.
     static func recognizes(_ path: String) -> Bool {
         guard let bytes = StoreFile.read(prefix: byteCount, of: path) else { return false }
         return SQLiteHeader(bytes)?.isStore ?? false

@@ -2,7 +2,9 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// Opens stores. All checks are made before any file is changed.
+/// Opens stores.
+///
+/// All checks are made before any file is changed.
 struct SQLiteOpening {
     private let path: String
     private let options: StoreOptions
@@ -64,8 +66,10 @@ struct SQLiteOpening {
             : try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: settings.timeoutSeconds)
     }
 
-    /// Opens the store. If the disk has no room for a log's index, a reader opens it without a log,
-    /// under a lock on the file itself.
+    /// Opens the store.
+    ///
+    /// If the disk has no room for a log's index, a reader opens it without a log, under a lock on
+    /// the file itself.
     private func openOnAnyDisk(
         type: any PersistentStoreType, location: StoreLocation, lock: StoreLock?, check: FileHandleCheck, isLinked: Bool
     ) throws(StoreError) -> SQLStore {
@@ -201,7 +205,9 @@ struct SQLiteOpening {
         return error
     }
 
-    /// Waits for the check of the store, or starts it. Returns nil if this reader cannot set locks.
+    /// Waits for the check of the store, or starts it.
+    ///
+    /// Returns nil if this reader cannot set locks.
     private func joinSound(_ lock: StoreLock?) throws(StoreError) -> SoundnessLock? {
         guard lock != nil else { return nil }
         do throws(StoreError) {
@@ -214,10 +220,10 @@ struct SQLiteOpening {
         }
     }
 
-    /// Throws `corrupted` if the log is damaged or belongs to another store. Used for a reader that
-    /// cannot set locks.
+    /// Throws `corrupted` if the log is damaged or belongs to another store.
     ///
-    /// A writer may be active meanwhile, so a log that seems damaged is read again.
+    /// Used for a reader that cannot set locks. A writer may be active meanwhile, so a log that
+    /// seems damaged is read again.
     private func requireSoundLog(
         _ connection: SQLiteConnection, uuid: StoreUUID, isUnflushed: Bool
     ) throws(StoreError) {
@@ -284,10 +290,10 @@ struct SQLiteOpening {
         }
     }
 
-    /// Reads the identity and the model, and compares the schema with the model. First checks that
-    /// reading runs no foreign code in the schema.
+    /// Reads the identity and the model, and compares the schema with the model.
     ///
-    /// The last result is whether the log may contain commits that were not flushed.
+    /// First checks that reading runs no foreign code in the schema. The last result is whether the
+    /// log may contain commits that were not flushed.
     private func inspect(_ connection: SQLiteConnection) throws(StoreError) -> (StoreUUID, SQLSchema, Bool) {
         let check = try SQLiteSchemaCheck(connection)
         let version = Int(clamping: try connection.integer("PRAGMA user_version") ?? 0)

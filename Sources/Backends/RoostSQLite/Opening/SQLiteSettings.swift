@@ -8,11 +8,13 @@ struct SQLiteSettings: Sendable {
         ///
         /// This is the default.
         case full
-        /// Like `full`, and the directory is flushed when a rollback journal is removed. For these
-        /// stores it equals `full`.
+        /// Like `full`, and the directory is flushed when a rollback journal is removed.
+        ///
+        /// For these stores it equals `full`.
         case extra
-        /// The log is flushed only at checkpoints. The store stays undamaged, but a power cut can
-        /// undo the last commits.
+        /// The log is flushed only at checkpoints.
+        ///
+        /// The store stays undamaged, but a power cut can undo the last commits.
         case normal
     }
 
@@ -47,7 +49,9 @@ struct SQLiteSettings: Sendable {
             summary: "The timeout for finding the next row of a statement, in seconds; 0 for no timeout."),
     ]
 
-    /// Reads the options. Throws `invalidRequest` for an unknown name or an invalid value.
+    /// Reads the options.
+    ///
+    /// Throws `invalidRequest` for an unknown name or an invalid value.
     init(_ options: StoreOptions) throws(StoreError) {
         timeoutSeconds = options.timeoutSeconds
         isReadOnly = options.isReadOnly

@@ -17,7 +17,9 @@ struct BatchDestinations {
 
     private var snapshot: any StoreSnapshot
     private let model: ManagedObjectModel
-    /// The results of all lookups. Nil for an object that does not exist.
+    /// The results of all lookups.
+    ///
+    /// Nil for an object that does not exist.
     private var found: [ObjectPlace: Destination?] = [:]
     /// By end: the last place in the snapshot, and the last place that the batch assigned.
     private var places: [End: (read: Int64?, given: Int64)] = [:]
@@ -42,7 +44,9 @@ struct BatchDestinations {
     /// Forgets which objects exist, but keeps the assigned places.
     mutating func forget() { found.removeAll(keepingCapacity: true) }
 
-    /// Continues with another snapshot. Forgets which objects exist, but keeps the assigned places.
+    /// Continues with another snapshot.
+    ///
+    /// Forgets which objects exist, but keeps the assigned places.
     mutating func go(on snapshot: any StoreSnapshot) {
         self.snapshot = snapshot
         forget()
@@ -123,8 +127,9 @@ struct BatchDestinations {
         }
     }
 
-    /// Returns the ID, with the object's own entity, of a to-one destination. It must have been
-    /// looked up.
+    /// Returns the ID, with the object's own entity, of a to-one destination.
+    ///
+    /// It must have been looked up.
     ///
     /// - Throws: `objectNotFound` if the object does not exist; `invalidValue` if the relationship
     ///   cannot refer to the object's entity.

@@ -105,7 +105,9 @@ struct BatchInsertion {
         records = RecordBatch(model: model)
     }
 
-    /// Reads all rows and writes them. After an error nothing is written.
+    /// Reads all rows and writes them.
+    ///
+    /// After an error nothing is written.
     mutating func run(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult {
         defer { snapshot.close() }
         do throws(StoreError) {

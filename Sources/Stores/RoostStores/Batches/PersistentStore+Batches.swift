@@ -123,7 +123,9 @@ extension PersistentStore {
         }
     }
 
-    /// Computes changes on a snapshot and commits them. Repeats this if objects changed in between.
+    /// Computes changes on a snapshot and commits them.
+    ///
+    /// Repeats this if objects changed in between.
     private func executePrepared(
         _ resultType: BatchResultType, author: String?,
         _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch

@@ -21,8 +21,9 @@ package struct PreparedBatch: Sendable {
     /// The updated or deleted objects: first the objects that the request matches, then those that
     /// a delete rule deletes too.
     let objects: [ChangeSet.Reference]
-    /// The number of updated records that belong to the request. Further updated records change as
-    /// a consequence.
+    /// The number of updated records that belong to the request.
+    ///
+    /// Further updated records change as a consequence.
     let updateCount: Int
 
     /// The number of updated or deleted objects, including those that a delete rule deletes.

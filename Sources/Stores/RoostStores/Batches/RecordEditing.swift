@@ -42,7 +42,9 @@ struct RecordEditing {
     /// Looks up the destinations of references that will be set.
     mutating func lookUp(_ ids: [ObjectID]) throws(StoreError) { try destinations.look(up: ids) }
 
-    /// Checks a new record. Its ``fields(of:values:plan:_:)`` must have been computed last.
+    /// Checks a new record.
+    ///
+    /// Its ``fields(of:values:plan:_:)`` must have been computed last.
     mutating func check(
         _ record: RecordReader, subject: (RecordLayout.Field) -> ValidationFailure.Subject
     ) throws(StoreError) {
@@ -92,7 +94,9 @@ struct RecordEditing {
         try failures.throwIfAny()
     }
 
-    /// Sets a to-many relationship of an object. Its new objects must have been looked up.
+    /// Sets a to-many relationship of an object.
+    ///
+    /// Its new objects must have been looked up.
     ///
     /// - Parameters:
     ///   - relationship: The relationship.
@@ -204,8 +208,9 @@ struct RecordEditing {
         }
     }
 
-    /// Completes places in ordered relationships. Without an owner the place is null, and without a
-    /// given place it is the last.
+    /// Completes places in ordered relationships.
+    ///
+    /// Without an owner the place is null, and without a given place it is the last.
     private mutating func settlePlaces(_ record: RecordReader, plan: Plan) throws(StoreError) {
         for case .field(let place) in plan.targets where place.kind == .order {
             guard let relationship = place.relationship.map({ model.relationships[$0] }),

@@ -52,7 +52,9 @@ struct Upsert {
         var members: [String: [ObjectID]]
         /// The object's values in the constraints after the merged rows.
         var keys: [Key] = []
-        /// By name: the number of the row that provides the value. Empty for an object of one row.
+        /// By name: the number of the row that provides the value.
+        ///
+        /// Empty for an object of one row.
         var sources: [String: Int] = [:]
         /// Whether the object remains unchanged.
         var isSkipped = false
@@ -127,7 +129,9 @@ struct Upsert {
         defaults = try properties.defaults()
     }
 
-    /// Reads all rows and writes them. After an error nothing is written.
+    /// Reads all rows and writes them.
+    ///
+    /// After an error nothing is written.
     mutating func run(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult {
         let next: () throws(StoreError) -> BatchInsertRequest.MemberRow?
         if let memberRows = request.memberRows {

@@ -154,8 +154,9 @@ private struct StoreCheck {
     private let references: [[RecordLayout.Field]]
     private var recordRules: RecordRules
     private let countRules: CountRules
-    /// Whether counts are checked. False if there are no rules, or after counting failed, which is
-    /// a finding.
+    /// Whether counts are checked.
+    ///
+    /// False if there are no rules, or after counting failed, which is a finding.
     private var isCounting: Bool
 
     init(snapshot: any StoreSnapshot, spillDirectories: [String], findings: FindingList) {
@@ -295,8 +296,9 @@ private struct StoreCheck {
         do throws(StoreError) { try body(countRules) } catch { stopCounting(error) }
     }
 
-    /// Reports that counts cannot be checked. A disk without room for the temporary file must not
-    /// end the whole check.
+    /// Reports that counts cannot be checked.
+    ///
+    /// A disk without room for the temporary file must not end the whole check.
     private mutating func stopCounting(_ error: StoreError) {
         isCounting = false
         findings.add(

@@ -11,7 +11,9 @@ final class PropertyTable {
     /// The properties in the order of their fields, and then the properties without a field.
     let properties: [CodedProperty]
     private let positions: [String: Int]
-    /// The names from the object to the composite. Empty for an entity.
+    /// The names from the object to the composite.
+    ///
+    /// Empty for an entity.
     let path: [PropertyKey]
     /// The position of the guess for the first property.
     private var first = 0
@@ -138,7 +140,9 @@ final class CodedProperty {
     let kind: Kind
     /// The full name for messages, such as `Track.place.city`.
     let label: String
-    /// The field, which is the marker of a composite. Nil for properties without a field.
+    /// The field, which is the marker of a composite.
+    ///
+    /// Nil for properties without a field.
     let field: RecordLayout.Field?
     /// The elements of a composite, or the properties of an object.
     let table: PropertyTable?

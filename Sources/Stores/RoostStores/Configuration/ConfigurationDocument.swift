@@ -15,7 +15,9 @@ struct ConfigurationDocument {
     var stores: [RoostConfiguration.Store] = []
     var defaultStore: (store: RoostConfiguration.Store, origin: RoostConfiguration.Origin)?
 
-    /// Reads a file. Throws all its problems in one error.
+    /// Reads a file.
+    ///
+    /// Throws all its problems in one error.
     static func read(
         _ file: RoostConfiguration.Setting, registry: StoreRegistry
     ) throws(StoreError) -> ConfigurationDocument {

@@ -55,7 +55,9 @@ public struct RoostConfiguration: Sendable {
     package struct Setting: Sendable, Hashable {
         /// The setting's key: `model`, `default`, `stores.main`, `stores.main.options.synchronous`.
         package let key: String
-        /// The value. For a store, such as `stores.main`, it is the store's URL.
+        /// The value.
+        ///
+        /// For a store, such as `stores.main`, it is the store's URL.
         package let value: String
         /// The origin of the value.
         package let origin: Origin
@@ -127,8 +129,9 @@ public struct RoostConfiguration: Sendable {
     /// The names of the stores, in the order of the file.
     package var storeNames: [String] { stores.compactMap(\.name) }
 
-    /// The name of the default store. Nil if there is none, or if `ROOST_STORE` gives a store
-    /// without a name.
+    /// The name of the default store.
+    ///
+    /// Nil if there is none, or if `ROOST_STORE` gives a store without a name.
     package var defaultStoreName: String? { defaultStore?.store.name }
 
     /// All effective values with their origins, including options that the configuration does not

@@ -53,8 +53,9 @@ struct DeletePropagation {
     private var objects: [ChangeSet.Reference] = []
     /// By number of the root entity: the keys of deleted objects.
     private var gone: [Set<Int64>]
-    /// By number of a destination entity: keys of objects that a rule deletes. Some of them may
-    /// already be deleted.
+    /// By number of a destination entity: keys of objects that a rule deletes.
+    ///
+    /// Some of them may already be deleted.
     private var waiting: [[Int64]]
     /// By number of a destination entity: keys of objects that may refer to a deleted object.
     private var referring: [Set<Int64>]

@@ -107,8 +107,9 @@ struct StoreCompaction: Sendable {
         try options.cancellation?.check()
     }
 
-    /// Opens and closes the store. This recovers it after a crash, and moves all content into the
-    /// one file.
+    /// Opens and closes the store.
+    ///
+    /// This recovers it after a crash, and moves all content into the one file.
     private func settle(_ report: inout CompactionReport, timeout: Timeout) throws(StoreError) {
         let store = try type.open(location, options: openingOptions(timeout))
         let digest = try store.closing { () throws(StoreError) in
@@ -146,8 +147,9 @@ struct StoreCompaction: Sendable {
 
     // MARK: Not open elsewhere
 
-    /// Replaces the store with a copy of its content. The caller holds the store's lock
-    /// exclusively.
+    /// Replaces the store with a copy of its content.
+    ///
+    /// The caller holds the store's lock exclusively.
     private func rewrite(_ path: String, report: inout CompactionReport) throws(StoreError) {
         var copied: ConversionReport?
         _ = try StoreReplacement(type: type, path: path, keepsBackup: false).run { (old, new) throws(StoreError) in

@@ -29,8 +29,9 @@ package struct RecordRules: Sendable {
     private final class FieldRule: Sendable {
         let rule: StoreFinding.Rule
         let field: RecordLayout.Field
-        /// The field of the composite that contains the field, or nil. The rule applies only if the
-        /// composite is not null.
+        /// The field of the composite that contains the field, or nil.
+        ///
+        /// The rule applies only if the composite is not null.
         let composite: RecordLayout.Field?
         let limit: Limit
         /// The position of the regular expression in ``RecordRules/isSlow``.

@@ -68,7 +68,9 @@ final class CommitWatcher: Sendable {
         private let end: @Sendable () -> Void
         /// The end of the history that was reported to listeners.
         private let lastToken = Mutex<HistoryToken?>(nil)
-        /// Whether the entry has ended. Locked while the store is read.
+        /// Whether the entry has ended.
+        ///
+        /// Locked while the store is read.
         private let isEnded = Mutex(false)
         /// The observation of a signal that is not a file.
         private let observation = Mutex<(any AnyObject & Sendable)?>(nil)
@@ -116,7 +118,9 @@ final class CommitWatcher: Sendable {
             if feed.look(look) { lastToken.withLock { $0 = token } }
         }
 
-        /// Checks the store again. Returns false if the entry has ended.
+        /// Checks the store again.
+        ///
+        /// Returns false if the entry has ended.
         fileprivate func lookAgain() -> Bool {
             let isOver = isEnded.withLock { (isEnded) -> Bool in
                 guard !isEnded else { return false }
@@ -130,7 +134,9 @@ final class CommitWatcher: Sendable {
             return !isOver
         }
 
-        /// Ends the entry. The store is not read any more after this method returns.
+        /// Ends the entry.
+        ///
+        /// The store is not read any more after this method returns.
         fileprivate func stop() {
             let isOver = isEnded.withLock { isEnded in
                 defer { isEnded = true }

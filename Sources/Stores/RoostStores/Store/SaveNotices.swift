@@ -34,10 +34,14 @@ public struct SaveNotices: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let source: NoticeSource
 
-        /// Waits for the next notice. Returns nil at the end.
+        /// Waits for the next notice.
+        ///
+        /// Returns nil at the end.
         public mutating func next() async -> SaveNotice? { await source.queue.next() }
 
-        /// Waits for the next notice. Returns nil at the end.
+        /// Waits for the next notice.
+        ///
+        /// Returns nil at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> SaveNotice? {
             await source.queue.next()
         }

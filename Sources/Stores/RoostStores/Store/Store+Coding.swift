@@ -181,12 +181,12 @@ extension Store {
         try reading { (view) throws(StoreError) in try view.value(type, id: id) }
     }
 
-    /// Inserts one object for each value. The insert is atomic and durable on return.
+    /// Inserts one object for each value.
     ///
-    /// Coding keys are the names of properties. A key that a value does not encode, such as that of
-    /// an optional that is nil, gets the default of the model. An `objectID` must be nil, because
-    /// the store assigns the IDs of new objects. If values have arrays of IDs for to-many
-    /// relationships, all values are one change set.
+    /// The insert is atomic and durable on return. Coding keys are the names of properties. A key
+    /// that a value does not encode, such as that of an optional that is nil, gets the default of
+    /// the model. An `objectID` must be nil, because the store assigns the IDs of new objects. If
+    /// values have arrays of IDs for to-many relationships, all values are one change set.
     ///
     /// ```swift
     /// try store.insert([Track(title: "Blue", plays: 3)])

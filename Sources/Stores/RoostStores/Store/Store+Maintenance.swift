@@ -14,11 +14,10 @@ extension Store {
         try checkStore(persistentStore, limit: limit)
     }
 
-    /// Copies the store's current state to a new store of the same type. Others may read and write
-    /// the store meanwhile.
+    /// Copies the store's current state to a new store of the same type.
     ///
-    /// The copy is read again and compared before it is published. After an error the copy is
-    /// removed. The copy needs as much space as the store.
+    /// Others may read and write the store meanwhile. The copy is read again and compared before it
+    /// is published. After an error the copy is removed. The copy needs as much space as the store.
     ///
     /// ```swift
     /// try store.backUp(to: .sqlite("monday.sqlite"))
@@ -37,11 +36,11 @@ extension Store {
         try StoreMaintenance(registry: registry).backUp(.store(persistentStore), to: destination, options: options)
     }
 
-    /// Copies the store's current state to a new store of any type. Others may read and write the
-    /// store meanwhile.
+    /// Copies the store's current state to a new store of any type.
     ///
-    /// Objects keep their IDs. The copy is read again and compared before it is published. After an
-    /// error the copy is removed. Memory is bounded.
+    /// Others may read and write the store meanwhile. Objects keep their IDs. The copy is read
+    /// again and compared before it is published. After an error the copy is removed. Memory is
+    /// bounded.
     ///
     /// - Parameters:
     ///   - destination: The location of the copy.

@@ -2,7 +2,9 @@ public import RoostCore
 public import RoostQuery
 
 extension Store {
-    /// Inserts one object for each row. The insert is atomic and durable on return.
+    /// Inserts one object for each row.
+    ///
+    /// The insert is atomic and durable on return.
     ///
     /// ```swift
     /// try store.insert("Track", rows: [["title": "Blue", "plays": 3], ["title": "Carey"]])
@@ -43,10 +45,10 @@ extension Store {
         try persistentStore.execute(request, rules: rules)
     }
 
-    /// Sets properties of all objects that meet a condition. The update is atomic and durable on
-    /// return.
+    /// Sets properties of all objects that meet a condition.
     ///
-    /// All other properties remain unchanged. Expressions read the values from before the update.
+    /// The update is atomic and durable on return. All other properties remain unchanged.
+    /// Expressions read the values from before the update.
     ///
     /// ```swift
     /// try store.update("Track", set: "plays = plays + 1", where: "title BEGINSWITH \(prefix)")
@@ -77,7 +79,9 @@ extension Store {
     }
 
     /// Deletes all objects that meet a condition, and the objects that delete rules delete with
-    /// them. The delete is atomic.
+    /// them.
+    ///
+    /// The delete is atomic.
     ///
     /// - Parameters:
     ///   - entity: The entity, including its subentities.

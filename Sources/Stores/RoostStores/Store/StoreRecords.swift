@@ -18,7 +18,9 @@ public struct StoreRecords<Element: Sendable>: AsyncSequence, Sendable {
     let request: FetchRequest
     let transform: @Sendable (RecordBatch, StoreView) throws(StoreError) -> [Element]
 
-    /// Begins an iteration. The first call of `next()` begins the view.
+    /// Begins an iteration.
+    ///
+    /// The first call of `next()` begins the view.
     public func makeAsyncIterator() -> Iterator { Iterator(reading: self) }
 
     /// An iterator over the results.
@@ -73,7 +75,9 @@ public struct StoreRecords<Element: Sendable>: AsyncSequence, Sendable {
 
         deinit { state.withLock { $0.view?.end() } }
 
-        /// Returns the results of the next batch. Empty at the end.
+        /// Returns the results of the next batch.
+        ///
+        /// Empty at the end.
         func next() throws(StoreError) -> [Element] {
             try state.withLock { (state) throws(StoreError) in
                 guard !state.isAtEnd else { return [] }

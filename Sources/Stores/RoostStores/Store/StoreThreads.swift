@@ -16,7 +16,9 @@ final class StoreThreads: TaskExecutor {
         var idleCount = 0
     }
 
-    /// The maximum number of threads. Further jobs wait for a thread.
+    /// The maximum number of threads.
+    ///
+    /// Further jobs wait for a thread.
     private static let limit = 64
     private static let idleSeconds = 5
 
