@@ -21,7 +21,7 @@ struct JSONSettings: Sendable {
     var timeoutSeconds: Double
     /// Whether the store is read-only.
     var isReadOnly: Bool
-    /// Whether the document is first written when the load ends or the store is closed.
+    /// Whether commits are persisted only by `sync()` or `close()`.
     var isUnpublished: Bool
 
     /// Reads the options.

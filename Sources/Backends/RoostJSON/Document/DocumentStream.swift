@@ -66,7 +66,7 @@ final class DocumentStream {
         try file.requireUnchanged()
     }
 
-    /// Moves to a list.
+    /// Moves to a list, which must have elements according to the tally.
     ///
     /// The tally says that the list has elements.
     func enter(_ list: List) throws(StoreError) {

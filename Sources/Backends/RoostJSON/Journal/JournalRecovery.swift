@@ -215,8 +215,7 @@ struct JournalRecovery: ~Copyable {
         )
     }
 
-    /// Returns whether the head at `offset` has a piece in some sector from which all bytes to the
-    /// sector's end are zero.
+    /// Returns whether any sector of the head at `offset` has only zeros from the head on.
     private func headHasZeroPiece(at offset: Int) throws(StoreError) -> Bool {
         var start = offset
         while start < min(byteCount, offset + JournalFrame.headByteCount) {

@@ -44,8 +44,8 @@ extension LMDBEnvironment {
     ///
     /// This is for transactions that cannot be run again.
     ///
-    /// If the process's address space is limited, the map keeps its size, or gets the largest size
-    /// that fits. It cannot grow later.
+    /// If the process's address space is limited, the map becomes as large as fits. The transaction
+    /// fails if the map is full.
     func growMapForLongWrite() throws(StoreError) {
         var wishes = settings
         wishes.initialMapByteCount = nil

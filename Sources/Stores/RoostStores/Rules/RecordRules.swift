@@ -144,7 +144,7 @@ package struct RecordRules: Sendable {
         case .mandatory, .pattern: true
         case .minimumInteger(let limit): record.integer(field) >= limit
         case .maximumInteger(let limit): record.integer(field) <= limit
-        // NaN is neither less nor greater, and so exceeds every limit.
+        // NaN is neither less nor greater, and so breaks every limit.
         case .minimumDouble(let limit): record.double(field) >= limit
         case .maximumDouble(let limit): record.double(field) <= limit
         case .minimumDecimal(let limit): record.decimal(field).map { !$0.isNaN && $0 >= limit } ?? true
