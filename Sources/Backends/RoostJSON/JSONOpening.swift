@@ -3,7 +3,9 @@ internal import RoostFiles
 internal import RoostKeyValue
 internal import RoostMemory
 
-/// Opens stores: every check comes before the first thing that could change a file.
+/// Opens stores.
+///
+/// All checks are made before any file is changed.
 struct JSONOpening {
     private let location: StoreLocation
     private let path: String
@@ -19,8 +21,7 @@ struct JSONOpening {
 
     /// Opens the storage.
     ///
-    /// - Parameter held: An exclusive lock of the store that the caller has already; the caller
-    ///   keeps it.
+    /// - Parameter held: An exclusive lock of the store that the caller holds and keeps.
     /// - Returns: The storage, which holds the store's locks.
     /// - Throws: `notFound`, `notAStore`, `unsupportedVersion`, `corrupted`, `modelMismatch`,
     ///   `busy`, `permissionDenied`, `readOnly`, `storeReplaced`, `limitExceeded`, `unsupported`.
@@ -49,8 +50,8 @@ struct JSONOpening {
 
     /// Opens the store for reading it once, or returns nil if it must be read into memory instead.
     ///
-    /// Requires a document with its checksum and no journal. Other errors return nil, too: reading
-    /// the store into memory reports them.
+    /// The store must have a document with a checksum and no journal. Other errors also return nil,
+    /// because reading the store into memory reports them.
     ///
     /// - Throws: `busy` if the store's lock is not free in time.
     func openStreamed() throws(StoreError) -> StreamedJSONStore? {
@@ -63,8 +64,8 @@ struct JSONOpening {
         do throws(StoreError) {
             try requireOneName()
             let document = try DocumentFile(at: path)
-            // The journal is opened after the document. If the document still has its name then,
-            // the journal belongs to it.
+            // The journal is opened after the document. If the document's path still refers to the
+            // same file, the journal belongs to it.
             let hasJournal = try openJournal().identity != nil
             if !hasJournal, try FileIdentity(at: path) == document.identity,
                 document.byteCount <= settings.maximumDocumentBytes, let stream = try DocumentStream(document),
@@ -93,15 +94,16 @@ struct JSONOpening {
         try JournalRecovery.requireJournal(besideStoreAt: path)
         let document = try DocumentFile(at: path)
         do throws(StoreError) { try DocumentReader.requireRecognized(document) } catch {
-            // If the document is being written just now, it is examined again under the lock.
+            // If another process is writing the document, the file is checked again under the lock.
             guard try !document.isUnchanged() else { throw error }
         }
     }
 
-    /// Becomes the store's writer until the store is closed, after waiting for the current writer.
+    /// Becomes the store's only writer until the store is closed, after waiting for the current
+    /// writer.
     ///
-    /// The store's lock is not held meanwhile, so an opener that wants the store alone need not
-    /// wait for one that only waits.
+    /// The store's lock is not held while waiting, so that this wait does not block an exclusive
+    /// open.
     private func takeWritersPlace(under held: StoreLock?) throws(StoreError) -> (StoreLock?, WriterLock) {
         var timeout = Timeout(seconds: settings.timeoutSeconds)
         while true {
@@ -133,16 +135,16 @@ struct JSONOpening {
             following: settings.isReadOnly ? Following(opening: self, model: loaded.metadata.model) : nil)
     }
 
-    /// The way in which a storage that only reads sees later commits.
+    /// The state with which a read-only storage reads later commits.
     struct Following: Sendable {
         fileprivate let opening: JSONOpening
-        /// The model that the store was opened with.
+        /// The model with which the store was opened.
         fileprivate let model: ManagedObjectModel
 
-        /// Reads document and journal anew.
+        /// Reads the document and the journal again.
         ///
-        /// - Throws: As opening does; `storeReplaced` for another store, and for one with another
-        ///   model.
+        /// - Throws: The errors of opening; `storeReplaced` if the store or its model is a
+        ///   different one.
         func read(_ storeUUID: StoreUUID) throws(StoreError) -> (MemoryStorage, JSONStorage.StoreFiles) {
             let (loaded, files) = try opening.read(nil, writerLock: nil)
             guard loaded.metadata.storeUUID == storeUUID, model.isCompatible(with: loaded.metadata) else {
@@ -162,8 +164,8 @@ struct JSONOpening {
         while true {
             let document = try DocumentFile(at: path)
             let journal = try openJournal()
-            // If the document still has its name, no new one took its place before the journal was
-            // opened: both belong together.
+            // If the path still refers to this document, it was not replaced before the journal was
+            // opened, so both belong together.
             guard try FileIdentity(at: path) == document.identity else { continue }
             let journalIdentity = journal.identity
             do throws(StoreError) {
@@ -175,7 +177,7 @@ struct JSONOpening {
                 }
                 return (loaded, files)
             } catch {
-                // A write during the reading is not damage.
+                // An error is not damage if a file was written to during the reading.
                 let isSettled = try document.isUnchanged() && isUnchanged(journalIdentity)
                 guard !isSettled, timeout.wait() else { throw error }
             }
@@ -190,7 +192,7 @@ struct JSONOpening {
 
     // MARK: The journal
 
-    /// A journal that may be there.
+    /// A journal, or nil if the store has none.
     private final class OpenJournal {
         private var file: RegularFile?
         let identity: FileIdentity?
@@ -215,7 +217,7 @@ struct JSONOpening {
         }
     }
 
-    /// Whether the journal is as it was, or still not there.
+    /// Returns whether the journal is unchanged, or still missing.
     private func isUnchanged(_ identity: FileIdentity?) -> Bool {
         let now = try? FileIdentity(at: path + JournalFile.suffix)
         guard let identity else { return now == nil }
@@ -247,18 +249,19 @@ struct JSONOpening {
                 try adopt(state, files: &files)
             }
         }
-        // Before the storage exists: deallocating it would release the locks, which the next
-        // attempt needs.
+        // This check precedes the creation of the storage, whose deallocation would release the
+        // locks that the next attempt needs.
         try requireUnchanged(document)
         if !settings.isReadOnly {
             StoreFile.sweepTemporarySiblings(of: path, companions: [JournalFile.suffix])
-            // The name may not be durable yet, if the program that created it crashed right after.
+            // The directory entry may not be durable yet, if the program that created it crashed
+            // right after.
             try StoreFile.syncDirectory(of: path)
         }
         return (loaded, files)
     }
 
-    /// Continues a journal, or removes one that holds nothing more than the document.
+    /// Continues a journal, or removes a journal that adds nothing to the document.
     private func adopt(_ state: JournalState, files: inout JSONStorage.StoreFiles) throws(StoreError) {
         let journalPath = path + JournalFile.suffix
         switch state.relation {

@@ -12,20 +12,21 @@ struct JSONSettings: Sendable {
     ]
     private static let standardDocumentByteCount = 4 << 30
 
-    /// The largest document that is read or written.
+    /// The maximum size of a document, in bytes.
     var maximumDocumentBytes = standardDocumentByteCount
-    /// The maximum size of the journal before it is folded into a new document; nil for the size of
-    /// the document, at least 1 MiB.
+    /// The maximum size of the journal before it is merged into a new document, or nil for the size
+    /// of the document, at least 1 MiB.
     var journalBytes: Int?
     /// The time to wait for locks, in seconds.
     var timeoutSeconds: Double
-    /// Whether changes are refused.
+    /// Whether the store is read-only.
     var isReadOnly: Bool
-    /// Whether the document is written only at the end.
+    /// Whether commits are persisted only by `sync()` or `close()`.
     var isUnpublished: Bool
 
-    /// Reads the options; throws `invalidRequest` for an unknown name or a value that is not
-    /// possible.
+    /// Reads the options.
+    ///
+    /// Throws `invalidRequest` for an unknown name or an invalid value.
     init(_ options: StoreOptions) throws(StoreError) {
         try options.requireValidTimeout()
         timeoutSeconds = options.timeoutSeconds

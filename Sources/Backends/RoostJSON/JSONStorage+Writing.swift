@@ -3,13 +3,13 @@ internal import RoostFiles
 internal import RoostKeyValue
 internal import RoostMemory
 
-/// A write transaction of a JSON store, of one call or several.
+/// A write transaction of a JSON store, consisting of one call or several.
 final class JSONLongWrite: KeyValueLongWrite {
     private let storage: JSONStorage
     private let base: any KeyValueLongWrite
     /// The operations of the transaction so far.
     private let operations: Mutex<JournalOperations>
-    /// Whether nothing but giving up is left.
+    /// Whether the transaction failed or ended, so that it can only be aborted.
     private var isOver = false
 
     init(_ storage: JSONStorage, base: any KeyValueLongWrite) {
@@ -51,18 +51,18 @@ final class JSONLongWrite: KeyValueLongWrite {
 }
 
 extension JSONStorage {
-    /// The most bytes the journal may have before it is folded.
+    /// The maximum size of the journal before it is merged into a new document.
     var journalLimit: Int {
         files.withLock { settings.journalLimit($0?.document.file.byteCount ?? 0) }
     }
 
     /// Makes a transaction durable, then visible.
     ///
-    /// - Throws: What the system says, `storeReplaced`, `limitExceeded`; then nothing of the
-    ///   transaction is there.
+    /// - Throws: Errors of the system, `storeReplaced` or `limitExceeded`. The transaction then has
+    ///   no effect.
     func commit(_ operations: JournalOperations, write: any KeyValueLongWrite) throws(StoreError) {
-        // Under one lock, so that no thread closes the store between the writes to disk and to
-        // memory.
+        // One lock is held throughout, so that no thread closes the store between the writes to
+        // disk and to memory.
         try withFiles { (files) throws(StoreError) in
             if settings.isUnpublished {
                 files.isDirty = files.isDirty || !operations.isEmpty
@@ -86,7 +86,7 @@ extension JSONStorage {
         if fits, files.journal?.failure == nil {
             try append(payload, files: &files)
         } else {
-            // The transaction's own view holds everything that is committed and what it adds.
+            // The transaction's own view contains all committed data and the transaction's changes.
             let chain = files.journal?.chain
             let draft = try write.perform { [path, settings] (writer) throws(StoreError) in
                 try DocumentDraft.write(from: writer, for: path, settings: settings, folding: chain)
@@ -103,8 +103,8 @@ extension JSONStorage {
             at: path + JournalFile.suffix, beside: path, header: header, payload: payload)
     }
 
-    /// Throws code `storeReplaced` unless document and journal are as this storage left them, and
-    /// `hasOtherNames` when the document has got another name.
+    /// Throws `storeReplaced` if another program changed the document or the journal, and
+    /// `hasOtherNames` if the document has another hard link.
     func requireCurrent(_ files: StoreFiles) throws(StoreError) {
         let now: FileIdentity
         do throws(StoreError) { now = try FileIdentity(at: path) } catch {
@@ -125,7 +125,7 @@ extension JSONStorage {
 
     // MARK: Documents
 
-    /// Writes a document of everything that is committed, and removes the journal.
+    /// Writes a document with all committed data, and removes the journal.
     func settle(_ files: inout StoreFiles) throws(StoreError) {
         if let failure = files.failure { throw failure }
         if files.isJournalFolded { return try removeJournal(&files) }
@@ -143,7 +143,7 @@ extension JSONStorage {
         defer { reader.close() }
         let draft = try DocumentDraft.write(from: reader, for: path, settings: settings, folding: nil)
         do throws(StoreError) {
-            // Verifying a load reads the store in memory, so the document is read back here.
+            // Verifying a load compares the store in memory, so the document is read back here.
             try draft.verify()
         } catch {
             draft.discard()
@@ -153,12 +153,15 @@ extension JSONStorage {
         files.isDirty = false
     }
 
-    /// Whether an unpublished store is as it was made, but for what may be in its metadata.
+    /// Returns whether an unpublished store has not changed since its creation, except for its
+    /// metadata.
     func isUntouched() throws(StoreError) -> Bool {
         try withFiles { files in settings.isUnpublished && !files.isDirty && files.document.generation == .initial }
     }
 
-    /// Publishes a document that a load wrote to an unpublished store; the first request reads it.
+    /// Publishes a document that a load wrote to an unpublished store.
+    ///
+    /// The first request reads it.
     func publishLoaded(_ draft: DocumentDraft) throws(StoreError) {
         try withFiles { (files) throws(StoreError) in
             try publish(draft, files: &files)
@@ -166,7 +169,7 @@ extension JSONStorage {
         }
     }
 
-    /// Gives a finished document the store's name.
+    /// Moves a finished document to the store's path.
     private func publish(_ draft: DocumentDraft, files: inout StoreFiles) throws(StoreError) {
         do throws(StoreError) {
             // Another program may have changed the store during the write; its changes must not be
@@ -176,8 +179,8 @@ extension JSONStorage {
         } catch {
             draft.discard()
             guard (try? FileIdentity(at: path)) == draft.file else { throw error }
-            // The new document has the name, but a power cut may bring back the old one with its
-            // journal.
+            // The path refers to the new document, but a power cut may bring back the old one with
+            // its journal.
             files.failure = error.withMessage(
                 "'\(path)' was replaced by a new version of itself that may not survive a power cut; close the store and open it again. The reason: \(error.message)"
             )
@@ -189,7 +192,7 @@ extension JSONStorage {
             file: draft.file)
         if files.journal != nil {
             // The document now contains the journal. If the journal file cannot be removed, the
-            // next opener recognizes it as folded.
+            // next open recognizes it as already merged.
             files.isJournalFolded = true
             try? removeJournal(&files)
         }

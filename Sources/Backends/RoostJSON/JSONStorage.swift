@@ -3,26 +3,29 @@ internal import RoostFiles
 internal import RoostKeyValue
 internal import RoostMemory
 
-/// Ordered key-value storage in memory, kept in a JSON document and a journal beside it; FORMAT.md
-/// describes both.
+/// Ordered key-value storage in memory, persisted in a JSON document and a journal beside it.
 ///
-/// A snapshot costs O(1) and never waits. A commit appends its changes to the journal, or writes a
-/// new document if the journal would become larger than its limit. It is acknowledged and visible
-/// when its changes are on the disk. The storage is safe for use from any thread.
+/// FORMAT.md describes both. Creating a snapshot costs O(1) and does not wait. A commit appends its
+/// changes to the journal, or writes a new document if the journal would become larger than its
+/// limit. It is acknowledged and visible when its changes are on the disk. The storage is safe for
+/// use from any thread.
 final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
-    /// The document's path, links resolved.
+    /// The document's path with symbolic links resolved.
     let path: String
     let settings: JSONSettings
     let storeUUID: StoreUUID
-    /// The committed contents; nil from the load that wrote the document to the first request.
-    private let contents: Mutex<MemoryStorage?>
-    /// The files; nil once they are closed.
+    /// The committed contents.
     ///
-    /// A commit holds the lock until it is on the disk; readers do not take it.
+    /// Nil after a load wrote the document, until the first request reads it.
+    private let contents: Mutex<MemoryStorage?>
+    /// The files, or nil after they were closed.
+    ///
+    /// A commit holds the lock until its changes are on the disk. Readers use it only to look for
+    /// later commits.
     let files: Mutex<StoreFiles?>
     private let isClosed = Mutex(false)
 
-    /// The way in which a read-only storage sees later commits; nil for a writer.
+    /// The state with which a read-only storage reads later commits, or nil for a writer.
     private let following: JSONOpening.Following?
 
     init(
@@ -39,7 +42,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Returns the committed contents, read into memory if necessary.
     ///
-    /// - Throws: `verificationFailed` when a document that a load has written cannot be read back.
+    /// - Throws: `verificationFailed` if a document that a load has written cannot be read back.
     func base() throws(StoreError) -> MemoryStorage {
         try contents.withLock { (contents) throws(StoreError) in
             if let contents { return contents }
@@ -55,7 +58,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// Whether the committed contents are not in memory.
+    /// Returns whether the committed contents are only in the document and not in memory.
     func isOnlyInDocument() throws(StoreError) -> Bool {
         try requireOpen()
         return contents.withLock { $0 == nil }
@@ -64,12 +67,13 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     /// Drops the contents in memory, because a new document replaces them.
     func forgetContents() {
         let forgotten = contents.withLock { $0.take() }
-        // Views of it keep what they need.
+        // Views of the contents keep the data that they need.
         try? forgotten?.close()
     }
 
-    /// Makes an empty storage in a new file at `path`, whose document is written by ``sync()`` or
-    /// ``close()``.
+    /// Creates an empty storage in a new file at `path`.
+    ///
+    /// ``sync()`` or ``close()`` writes its document.
     ///
     /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `unsupported`,
     ///   `busy`.
@@ -97,64 +101,65 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// The files and locks of an opening.
+    /// The files and locks of an open store.
     struct StoreFiles {
         var lock: StoreLock?
         var writerLock: WriterLock?
-        /// The document as it was read or written last.
+        /// The document as it was last read or written.
         var document: DocumentState
         var journal: JournalFile?
-        /// Whether the journal's frames are in the document already, and only its name could not be
-        /// removed.
+        /// Whether the document already contains the journal's frames and only the file could not
+        /// be removed.
         var isJournalFolded = false
         /// The number of journal bytes that a reader has read; 0 for a writer.
         var readByteCount = 0
-        /// The number of bytes of an incomplete commit after them.
+        /// The number of bytes of an incomplete commit after the bytes that were read.
         var tornByteCount = 0
-        /// The journal that a reader found beside the document; nil if there was none, or for a
-        /// writer.
+        /// The journal that a reader found beside the document.
+        ///
+        /// Nil if there was none, or for a writer.
         var readJournal: ReadJournal?
-        /// The error that forbids writing until the store is opened again, or nil.
+        /// The error that prevents writing until the store is opened again, or nil.
         var failure: StoreError?
         /// Whether an unpublished store holds more than its document.
         var isDirty = false
     }
 
-    /// The journal that a reader read.
+    /// A journal that a reader has read.
     struct ReadJournal {
         var state: JournalState
-        /// The file when it was read.
+        /// The identity of the file when it was read.
         var file: FileIdentity?
     }
 
     /// A document that is on the disk.
     struct DocumentState {
-        /// The version by which a journal refers to it.
+        /// The version by which a journal refers to the document.
         var version: DocumentVersion
         var generation: Generation
-        /// The check of the journal that it says it contains.
+        /// The check of the journal that the document contains, or nil.
         var foldedJournal: UInt64?
-        /// The file under the store's name.
+        /// The identity of the file at the store's path.
         var file: FileIdentity
     }
 
-    /// The store's lock, as long as the storage is open.
+    /// The store's lock while the storage is open.
     var commitSignal: (any CommitSignal)? { files.withLock { $0?.lock } }
 
-    /// 511 bytes, as LMDB's.
+    /// The maximum size of a key: 511 bytes, as in LMDB.
     var maximumKeyByteCount: Int { MemoryStorage.maximumKeyByteCount }
 
-    /// The version of documents.
+    /// The current version of the document format.
     var formatVersion: Int { DocumentFormat.version }
 
-    /// True: the document and the frames of the journal have checksums, which are compared when
-    /// they are read.
+    /// Always true, because the checksums of the document and of the journal's frames are compared
+    /// when they are read.
     var holdsCheckedMemory: Bool { true }
 
-    /// A view of the committed contents.
+    /// Returns a view of the committed contents.
     ///
-    /// A storage that only reads asks whether the writer committed since the last view, which takes
-    /// two system calls. It then reads the new end of the journal, or the whole of a new document.
+    /// A read-only storage first looks for later commits, which takes two system calls. It then
+    /// reads the new end of the journal, or all of a new document.
     func read() throws(StoreError) -> any KeyValueReader {
         try requireOpen()
         if let following { try follow(following) }
@@ -194,9 +199,9 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// Reads the commits that were appended to the journal since the last reading.
+    /// Reads the commits that were appended to the journal since it was last read.
     ///
-    /// - Returns: False if it is another journal, or damaged.
+    /// - Returns: False if the journal is a different one or damaged.
     private func readOn(
         _ journal: FileIdentity, known: FileIdentity, files: inout StoreFiles
     ) throws(StoreError) -> Bool {
@@ -210,11 +215,11 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             state = try JournalRecovery(file, path: path + JournalFile.suffix).replay(
                 into: try base(), after: read.state)
         } catch {
-            // Reading everything anew finds the damage, unless it was repaired meanwhile.
+            // Reading everything again finds the damage, unless it was repaired meanwhile.
             return false
         }
-        // The identity is from before the journal was opened, so that the next reading looks for
-        // later writes.
+        // The identity was taken before the journal was opened, so the next call also sees later
+        // writes.
         files.readJournal = ReadJournal(state: state, file: journal)
         (files.readByteCount, files.tornByteCount) = (state.endOffset, state.tornByteCount)
         return true
@@ -227,21 +232,23 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             }
             let memory = try base()
             let write = try memory.beginLongWrite(timeoutSeconds: timeoutSeconds)
-            // A load that this call waited for may have replaced the contents in memory with its
-            // document.
+            // If this call waited for a load, the load may have replaced the contents in memory
+            // with its document.
             if contents.withLock({ $0 === memory }) { return JSONLongWrite(self, base: write) }
             write.abort()
         }
     }
 
-    /// Writes the document of an unpublished store; commits of any other are durable already.
+    /// Writes the document of an unpublished store.
+    ///
+    /// Commits to other stores are already durable.
     func sync() throws(StoreError) {
         try withFiles { (files) throws(StoreError) in
             if files.isDirty { try writeUnpublishedDocument(&files) }
         }
     }
 
-    /// The bytes of document and journal.
+    /// Returns the size of document and journal in bytes.
     func byteCount() throws(StoreError) -> Int {
         try withFiles { (files) throws(StoreError) in
             files.document.file.byteCount + files.readByteCount
@@ -249,7 +256,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// Checks the trees in memory, and that no other program changed or replaced the files.
+    /// Checks the trees in memory, and whether another program changed or replaced the files.
     func integrityFindings() throws(StoreError) -> [StoreFinding] {
         var findings = try base().integrityFindings()
         try withFiles { (files) throws(StoreError) in
@@ -273,10 +280,10 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         return findings
     }
 
-    /// Folds the journal into the document, if this opening may write, and closes the files.
+    /// Merges the journal into the document if the store is writable, and closes the files.
     ///
-    /// - Throws: The error that kept the journal from being folded; document and journal then hold
-    ///   everything acknowledged.
+    /// - Throws: The error that prevented the merge. Document and journal then hold everything
+    ///   acknowledged.
     func close() throws(StoreError) {
         isClosed.withLock { $0 = true }
         let taken = files.withLock { files in
@@ -288,7 +295,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             taken.journal = nil
             taken.writerLock?.close()
             taken.lock?.release()
-            // Errors about memory are not reported; the error of the files comes first.
+            // Errors about memory are not reported, because an error of the files matters more.
             forgetContents()
         }
         if taken.isDirty {
@@ -298,8 +305,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// A failure that left the commits in the journal, saying so: nothing is to be done again but
-    /// the closing.
+    /// Returns a failure to merge the journal, with the information that all commits are safe in
+    /// the journal.
     private func keptInJournal(_ failure: StoreError, files: StoreFiles) -> StoreError {
         guard files.failure == nil, !files.isJournalFolded else { return failure }
         if failure.code == .hasOtherNames {
@@ -314,7 +321,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     }
 
     deinit {
-        // If the store is deallocated without `close()`, the next opener replays the journal.
+        // If the store is deallocated without `close()`, the next open replays the journal.
         files.withLock { files in
             files?.writerLock?.close()
             files?.lock?.release()

@@ -4,52 +4,54 @@ internal import RoostKeyValue
 
 /// Stores in one JSON document that people can read, compare and edit: `json:path`.
 ///
-/// The document is read into memory when the store is opened. Reading and writing are as fast as in
-/// a store in memory; the cost of opening and closing grows with the size of the document. A commit
-/// appends its changes to a journal beside the document, which is folded into a new document when
-/// the store is closed. One program may have the store open for writing. Readers see it as it was
-/// when they opened it.
+/// The document is read into memory when the store is opened. Reads and writes are as fast as in a
+/// store in memory. The cost of opening and closing grows with the size of the document. A commit
+/// appends its changes to a journal beside the document. Closing the store merges the journal into
+/// a new document. Only one program may have the store open for writing. Each snapshot of a reader
+/// includes the latest commits.
 ///
 /// ``optionDescriptions`` lists the options; FORMAT.md describes document, journal and every
 /// guarantee.
 package struct JSONStoreType: FileStoreType {
-    /// Makes the type.
+    /// Creates the type.
     package init() {}
 
-    /// `json`.
+    /// The name of the type, `json`.
     package var name: String { "json" }
 
-    /// Everything but several writers.
+    /// All capabilities except several writers.
     package var capabilities: StoreCapabilities {
         StoreCapabilities(
             .writing, .totalOrder, .persistence, .digest, .uniquenessConstraints, .fetchIndexes, .file, .history)
     }
 
-    /// The largest document, and when the journal is folded.
+    /// The options for the maximum sizes of the document and of the journal.
     package var optionDescriptions: [StoreOptionDescription] { JSONSettings.optionDescriptions }
 
-    /// `-journal`.
+    /// The suffix of the journal, `-journal`.
     package var companionSuffixes: [String] { [JournalFile.suffix] }
 
-    /// Measured with `make bench`.
+    /// The costs, as measured with `make bench`.
     package var estimatedCosts: StoreCosts {
         StoreCosts(readingMicroseconds: 0.6, writingMicroseconds: 0.6)
     }
 
-    /// Whether the file begins with `{"format": "roost-json"`.
+    /// Returns whether the file begins with `{"format": "roost-json"`.
     package func recognizes(fileAt path: String) -> Bool {
         StoreFile.read(prefix: DocumentFormat.prefixByteCount, of: path).map(DocumentFormat.isRecognized) ?? false
     }
 
-    /// Opens a store; throws `busy` when it is open for writing elsewhere for longer than the
-    /// timeout, and this is for writing too.
+    /// Opens a store.
+    ///
+    /// Throws `busy` if another writer keeps it open for longer than the timeout and this open is
+    /// for writing too.
     package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         let opening = try JSONOpening(location, options: options)
         if options.isReadOnce, let store = try opening.openStreamed() { return store }
         return try KeyValueStore(opening: try opening.open(), type: self, location: location, options: options)
     }
 
-    /// Checks the settings.
+    /// Checks the options.
     package func requireValid(_ options: StoreOptions) throws(StoreError) { _ = try JSONSettings(options) }
 
     /// Creates a store whose document can be recognized, and so destroyed, even if a later step
@@ -68,20 +70,20 @@ package struct JSONStoreType: FileStoreType {
             try storage.sync()
             return UnpublishedJSONStore(store, storage: storage)
         } catch {
-            // Report the first error; the next open sweeps what stays.
+            // The first error is reported. The next open removes the remaining files.
             for file in [location.path, StoreLock.path(forStoreAt: location.path)] { try? StoreFile.remove(file) }
             throw error
         }
     }
 
-    /// Checks that the journal beside a store that is removed belongs to it.
+    /// Checks that the journal beside a store that is to be removed belongs to the store.
     ///
-    /// A store to keep is opened, which checks more.
+    /// A store that is to be kept is opened instead, which checks more.
     package func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {
         if !isKept { try JournalRecovery.requireOwnToRemove(besideStoreAt: path) }
     }
 
-    /// Folds the journal of a store that was not closed.
+    /// Merges the journal of a store that was not closed into its document.
     package func settle(storeAt path: String, under lock: StoreLock) throws(StoreError) {
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: path + JournalFile.suffix, forWriting: true)

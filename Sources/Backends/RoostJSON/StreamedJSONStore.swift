@@ -2,16 +2,16 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostKeyValue
 
-/// A JSON store that is opened to be read once: its document is read when needed and not kept in
-/// memory.
+/// A JSON store that is opened to be read once.
 ///
-/// Operations that need the whole document read it into memory, as in any other JSON store.
+/// Its document is read when needed and not kept in memory. Operations that need the whole document
+/// read it into memory, as in any other JSON store.
 final class StreamedJSONStore: IntegrityCheckingStore {
     private struct State {
         var isClosed = false
-        /// The store's lock, which keeps it from being replaced or removed.
+        /// The store's lock, which prevents the store from being replaced or removed.
         var lock: StoreLock?
-        /// The store in memory, after its first use.
+        /// The store in memory, or nil before its first use.
         var whole: KeyValueStore?
     }
 

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostKeyValue
 
-/// A JSON store that is not published under its name yet.
+/// A JSON store that is not published at its path yet.
 ///
 /// Where possible, a load writes the document directly. The key-value engine does everything else.
 final class UnpublishedJSONStore: IntegrityCheckingStore, HistoryKeepingStore {
@@ -14,14 +14,16 @@ final class UnpublishedJSONStore: IntegrityCheckingStore, HistoryKeepingStore {
     }
 
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
-        // A document that is written while it is loaded has no history.
+        // A document that is written during the load has no history.
         guard try storage.isUntouched(), try !base.recordsHistory(),
             let loader = try DocumentLoader(base, storage: storage, options: options)
         else { return try base.bulkLoader(options) }
         return loader
     }
 
-    /// A view of the committed contents; after a load, a view that reads them from the document.
+    /// Returns a view of the committed contents.
+    ///
+    /// After a load, the view reads them from the document.
     func snapshot() throws(StoreError) -> any StoreSnapshot {
         guard try storage.isOnlyInDocument() else { return try base.snapshot() }
         let stream: DocumentStream?

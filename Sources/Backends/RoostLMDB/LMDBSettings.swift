@@ -15,7 +15,7 @@ struct LMDBSettings: Sendable {
 
     /// The maximum size of the file and of its map, in bytes.
     var maximumMapByteCount = standardMapByteCount
-    /// The map to begin with; nil for one as large as the file can become on its disk.
+    /// The initial size of the map, or nil for the maximum size of the file on its disk.
     var initialMapByteCount: Int?
     /// The maximum number of open snapshots in all processes together.
     var readerCount = standardReaderCount
@@ -23,14 +23,14 @@ struct LMDBSettings: Sendable {
     var timeoutSeconds: Double
     /// Whether the file may be written.
     var isWritable: Bool
-    /// Whether a file that has other names may be read.
+    /// Whether a file with several hard links may be read.
     var acceptsLinks: Bool
     /// Whether commits are made durable only by `sync()`.
     var isUnpublished: Bool
 
-    /// The settings that options ask for.
+    /// Creates the settings from options.
     ///
-    /// Throws code `invalidRequest` for unknown or senseless ones.
+    /// Throws `invalidRequest` for unknown or invalid options.
     init(_ options: StoreOptions) throws(StoreError) {
         try options.requireValidTimeout()
         timeoutSeconds = options.timeoutSeconds

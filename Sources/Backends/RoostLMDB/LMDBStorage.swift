@@ -6,10 +6,11 @@ package import RoostKeyValue
 ///
 /// FORMAT.md describes its content.
 ///
-/// Reads are zero-copy from the mapped file and side by side with the writer, in this process and
-/// others. Each commit is one LMDB transaction, durable on return. Safe for use from any thread.
+/// Reads are zero-copy from the mapped file and run concurrently with the writer, in this process
+/// and others. Each commit is one LMDB transaction and durable on return. The storage is safe for
+/// use from any thread.
 package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
-    /// Whether every write throws code `readOnly`.
+    /// Whether every write throws `readOnly`.
     package let isReadOnly: Bool
     private let path: String
     private let lease: Mutex<EnvironmentLease?>
@@ -22,7 +23,9 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
         self.lease = Mutex(lease)
     }
 
-    /// Opens the storage in an existing file, after examining it unless it is already open.
+    /// Opens the storage in an existing file.
+    ///
+    /// The file is checked first unless it is already open.
     ///
     /// - Throws: `notFound`, `missingDirectory`, `notAStore`, `unsupportedVersion`, `corrupted`,
     ///   `permissionDenied`, `readOnly`, `busy`, `invalidRequest` for unknown options.
@@ -38,8 +41,8 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Creates an empty storage in a new file.
     ///
-    /// A crash meanwhile leaves a file that cannot be opened: create it under a temporary name and
-    /// publish it.
+    /// A crash during the creation leaves a file that cannot be opened. So create the file at a
+    /// temporary path and publish it.
     ///
     /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`,
     ///   `invalidRequest` for unknown or read-only options.
@@ -65,8 +68,8 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// Removes the lock files of a store that no longer exists, unless another process makes a new
-    /// one with its name.
+    /// Removes the lock files of a store that no longer exists, unless another process is creating
+    /// a new store at its path.
     static func removeLockFiles(_ path: String) {
         guard StoreFile.hasEntry(at: StoreLock.path(forStoreAt: path)),
             let lock = try? StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
@@ -77,27 +80,26 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
         try? lock.releaseRemovingFile()
     }
 
-    /// The store's lock, as long as the storage is open.
+    /// The store's lock while the storage is open.
     package var commitSignal: (any CommitSignal)? { lease.withLock { $0?.environment.storeLock } }
 
-    /// The longest key LMDB takes as it is built everywhere.
+    /// The maximum size of a key in a standard build of LMDB.
     package var maximumKeyByteCount: Int { Self.longestKeyByteCount }
 
     static let longestKeyByteCount = 511
 
-    /// A snapshot: O(1), and without waiting for writers.
+    /// Returns a snapshot in O(1), without waiting for writers.
     ///
-    /// - Throws: `closed`; `storeReplaced` if the name refers to another file; `corrupted` if the
-    ///   file was cut; `busy` if too many snapshots are open, or if another process made the file's
-    ///   map larger and snapshots of this one are in the way.
+    /// - Throws: `closed`; `storeReplaced` if the path refers to another file; `corrupted` if the
+    ///   file was truncated; `busy` if too many snapshots are open, or if another process enlarged
+    ///   the file's map and snapshots of this process prevent adopting it.
     package func read() throws(StoreError) -> any KeyValueReader { try LMDBReader(try requireOpen()) }
 
-    /// Runs `body` in a write transaction, on the caller's thread; again from the start when the
-    /// file's map had to grow.
+    /// Runs `body` in a write transaction on the caller's thread.
     ///
-    /// The map begins as large as the disk's free space, so it grows only when space was freed
-    /// later. Growing waits until no snapshot of this process is open, up to the timeout, and then
-    /// throws code `busy`.
+    /// If the file's map had to grow, `body` runs again from the start. The initial size of the map
+    /// includes the disk's free space, so the map grows only if space was freed later. Growing
+    /// waits until no snapshot of this process is open. After the timeout it throws `busy`.
     package func write<Result: Sendable>(
         timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -106,27 +108,29 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// Starts a write transaction that lasts over several calls.
+    /// Begins a write transaction that spans several calls.
     ///
-    /// Its changes live in memory and, past about 500 MB, in the file.
+    /// Its changes are kept in memory and, beyond about 500 MB, in the file.
     package func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
         try LMDBLongWrite(try requireWritable(), timeoutSeconds: timeoutSeconds)
     }
 
     /// Flushes the file.
     ///
-    /// Needed only for one that was opened unpublished.
+    /// This is needed only for a file that was opened unpublished.
     package func sync() throws(StoreError) {
         try withLease(try requireOpen()) { (environment) throws(StoreError) in try environment.sync() }
     }
 
-    /// The size of the file.
+    /// Returns the size of the file.
     package func byteCount() throws(StoreError) -> Int {
         _ = try requireOpen()
         return try StoreFile.byteCount(at: path)
     }
 
-    /// Examines the file's structure page by page; a writer has to wait meanwhile.
+    /// Checks the file's structure page by page.
+    ///
+    /// Writers wait meanwhile.
     package func integrityFindings() throws(StoreError) -> [StoreFinding] {
         try withLease(try requireOpen()) { (environment) throws(StoreError) in
             try environment.integrityFindings(timeoutSeconds: timeoutSeconds)
@@ -135,9 +139,9 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Closes the storage.
     ///
-    /// The file is closed when the last opening and the last snapshot in this process are.
+    /// The file is closed when all storages and snapshots of this process that use it are closed.
     package func close() throws(StoreError) {
-        // The lease is released outside the lock, because closing a file can take a while.
+        // The lease is released outside the lock, because closing the file can take a while.
         let last = lease.withLock { lease in
             defer { lease = nil }
             return lease
@@ -145,8 +149,8 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
         withExtendedLifetime(last) {}
     }
 
-    /// Runs `body` and holds the lease meanwhile: without one, closing the storage would close the
-    /// file under a call that uses it.
+    /// Runs `body` while holding the lease, so that closing the storage does not close the file
+    /// during the call.
     private func withLease<Result>(
         _ lease: EnvironmentLease, _ body: (LMDBEnvironment) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

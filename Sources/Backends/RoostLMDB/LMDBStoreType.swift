@@ -4,44 +4,46 @@ internal import RoostKeyValue
 
 /// Stores in LMDB files: `lmdb:path`.
 ///
-/// Fast, zero-copy reads; one file for each store.
+/// Reads are fast and zero-copy. Each store is one file.
 ///
 /// ``optionDescriptions`` lists the options. A read-only store may be on a medium, or in a
-/// directory, that this user cannot write to. Elsewhere it makes lock files beside the store. The
-/// store itself is not changed by a byte.
+/// directory, that this user cannot write to. Elsewhere, opening it creates lock files beside the
+/// store. The store file itself is not changed.
 package struct LMDBStoreType: FileStoreType {
-    /// The type.
+    /// Creates the type.
     package init() {}
 
-    /// `lmdb`.
+    /// The name of the type, `lmdb`.
     package var name: String { "lmdb" }
 
-    /// Everything a store can do.
+    /// All capabilities of a store.
     package var capabilities: StoreCapabilities {
         StoreCapabilities(
             .writing, .totalOrder, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes,
             .file, .history)
     }
 
-    /// `mapSize` and `maxReaders`.
+    /// The options `mapSize` and `maxReaders`.
     package var optionDescriptions: [StoreOptionDescription] { LMDBSettings.optionDescriptions }
 
     static let companions = ["-lock"]
 
-    /// `-lock`.
+    /// The suffix of LMDB's lock file, `-lock`.
     package var companionSuffixes: [String] { Self.companions }
 
-    /// Measured with `make bench`.
+    /// The costs, as measured with `make bench`.
     package var estimatedCosts: StoreCosts {
         StoreCosts(readingMicroseconds: 0.2, writingMicroseconds: 0.8)
     }
 
-    /// Whether the file begins like an LMDB file that a program like this one wrote.
+    /// Returns whether the file begins like an LMDB file for this kind of machine.
     package func recognizes(fileAt path: String) -> Bool {
         StoreFile.read(prefix: LMDBMeta.byteCount, of: path).map(LMDBMeta.isRecognized) ?? false
     }
 
-    /// Reads the metadata; opens the store read-only for that, unless this process has it open.
+    /// Reads the metadata.
+    ///
+    /// The store is opened read-only unless this process already has it open.
     package func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
         var options = options
         options.isReadOnly = true
@@ -51,7 +53,7 @@ package struct LMDBStoreType: FileStoreType {
             try storage.close()
             return metadata
         } catch {
-            // Report the first error.
+            // The first error is reported.
             try? storage.close()
             throw error
         }
@@ -59,7 +61,7 @@ package struct LMDBStoreType: FileStoreType {
 
     /// Opens a store.
     ///
-    /// The first opener, over all processes, examines the file: about 0.4 ms per MB.
+    /// The first open among all processes checks the file, which takes about 0.4 ms per MB.
     package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         let storage = try LMDBStorage.open(path: location.path, options: options)
         if !options.isReadOnly {
@@ -68,16 +70,16 @@ package struct LMDBStoreType: FileStoreType {
         return try KeyValueStore(opening: storage, type: self, location: location, options: options)
     }
 
-    /// Whether the file has the format of LMDB's lock file.
+    /// Returns whether the file has the format of LMDB's lock file.
     package func canBeCompanion(_ file: CompanionFile) -> Bool { LMDBLockFile.isLockFile(file) }
 
-    /// Whether the file is LMDB's lock file, which holds nothing without its store.
+    /// Returns whether the file is LMDB's lock file, which is useless without its store.
     package func isExpendable(_ file: CompanionFile) -> Bool { LMDBLockFile.beginsLikeLockFile(file) }
 
-    /// Checks the settings.
+    /// Checks the options.
     package func requireValid(_ options: StoreOptions) throws(StoreError) { _ = try LMDBSettings(options) }
 
-    /// Makes the whole file at a temporary name.
+    /// Creates the whole file at a temporary path.
     package func createFile(
         at path: String, for location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) {
@@ -86,14 +88,14 @@ package struct LMDBStoreType: FileStoreType {
         try StoreFile.remove(path + "-lock")
     }
 
-    /// Makes a store under its own name, and removes its files after an error.
+    /// Creates a store at its own path, and removes its files after an error.
     package func createUnpublished(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
         let storage: LMDBStorage
         do throws(StoreError) { storage = try LMDBStorage.create(path: location.path, options: options) } catch {
-            // A failed creation has removed its file. A file that exists belongs to another
-            // creator, and so does its lock.
+            // A failed creation has removed its file. If a file exists, another process is creating
+            // it, and the lock belongs to that process.
             LMDBStorage.removeLockFiles(location.path)
             throw error
         }

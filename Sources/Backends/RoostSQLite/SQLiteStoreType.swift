@@ -4,33 +4,34 @@ internal import RoostSQL
 
 /// Stores in an SQLite file, with tables that people and other tools can read.
 ///
-/// ``optionDescriptions`` lists the options; FORMAT.md describes every table and every guarantee.
+/// ``optionDescriptions`` lists the options. FORMAT.md describes every table and every guarantee.
 package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
-    /// Makes the type.
+    /// Creates the type.
     package init() {}
 
-    /// `sqlite`.
+    /// The name of the type, `sqlite`.
     package var name: String { "sqlite" }
 
-    /// Everything there is.
+    /// All capabilities of a store.
     package var capabilities: StoreCapabilities {
         StoreCapabilities(
             .writing, .totalOrder, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes,
             .file, .history)
     }
 
-    /// `synchronous`, `maximumValueBytes`, `rowTimeoutSeconds`, and `pageSizeBytes` for new stores.
+    /// The options `synchronous`, `maximumValueBytes`, `rowTimeoutSeconds`, and `pageSizeBytes` for
+    /// new stores.
     package var optionDescriptions: [StoreOptionDescription] { SQLiteSettings.optionDescriptions }
 
-    /// `-wal`, `-shm`, `-journal`.
+    /// The suffixes `-wal`, `-shm` and `-journal`.
     package var companionSuffixes: [String] { SQLiteSettling.companions }
 
-    /// Measured with `make bench`.
+    /// The costs, as measured with `make bench`.
     package var estimatedCosts: StoreCosts {
         StoreCosts(readingMicroseconds: 0.8, writingMicroseconds: 1.2)
     }
 
-    /// Whether the file is an SQLite database with Roost's application ID.
+    /// Returns whether the file is an SQLite database with Roost's application ID.
     package func recognizes(fileAt path: String) -> Bool { SQLiteHeader.recognizes(path) }
 
     /// Opens an existing store.
@@ -38,18 +39,18 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
         try SQLiteOpening(StoreFile.absolutePath(location.path), options: options).open(type: self, location: location)
     }
 
-    /// Checks the settings.
+    /// Checks the options.
     package func requireValid(_ options: StoreOptions) throws(StoreError) { _ = try SQLiteSettings(options) }
 
-    /// Makes the tables of a store in an empty file.
+    /// Creates the tables of a store in an empty file.
     package func writeEmptyStore(
         at path: String, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) { try SQLiteCreation.writeEmptyStore(at: path, model: model, options: options) }
 
     /// Opens a store that was just created, under its lock.
     ///
-    /// The lock is never released in between, since SQLite removes the log of another store that
-    /// has its name.
+    /// The lock is never released in between, because SQLite would remove the log of another store
+    /// at this path.
     package func open(
         _ location: StoreLocation, options: StoreOptions, under lock: StoreLock
     ) throws(StoreError) -> any PersistentStore {
@@ -63,15 +64,15 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
         return try opening.open(type: self, location: location, lock: lock)
     }
 
-    /// Whether the file is empty or has the format of an SQLite log or of its index.
+    /// Returns whether the file is empty or has the format of an SQLite log or of its index.
     package func canBeCompanion(_ file: CompanionFile) -> Bool { SQLiteCompanionFormat.canBeCompanion(file) }
 
-    /// Whether the file is the index of a log, which SQLite makes anew.
+    /// Returns whether the file is the index of a log, which SQLite creates again.
     package func isExpendable(_ file: CompanionFile) -> Bool { SQLiteCompanionFormat.isExpendable(file) }
 
     /// Checks that the log and the journal beside a store belong to it.
     ///
-    /// A store to keep must be sound with its log; a store to remove may be damaged.
+    /// A store to keep must be undamaged with its log, but a store to remove may be damaged.
     package func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {
         let settings = try SQLiteSettings(StoreOptions())
         try SQLiteCompanions.requireOwn(besideStoreAt: path)
@@ -88,9 +89,10 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
         }
     }
 
-    /// Rebuilds the file in one transaction (`VACUUM`) and moves that into it.
+    /// Rebuilds the file in one transaction (`VACUUM`) and moves the result from the log into the
+    /// file.
     ///
-    /// The content is read before and afterwards, and must match its tallies.
+    /// The content is read before and after the rebuild, and must match its tallies.
     package func compactWhileOpen(
         _ location: StoreLocation, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
     ) throws(StoreError) -> Bool {

@@ -12,10 +12,12 @@ enum DocumentChecksum {
         "\"\(DocumentFormat.Member.checksum.key)\": \"\(TextChecksum.text(checksum))\"\n}\n"
     }
 
-    /// Reads the value of the member `checksum`, whose key is the current token, and compares it.
+    /// Reads the value of `checksum`, whose key is the current token, and compares it with the
+    /// text.
     ///
-    /// - Returns: The version of the bytes before the key, which the checksum covers.
-    /// - Throws: `corrupted` if it does not match them, or if the end of the document was changed.
+    /// - Returns: The version of the bytes before the checksum's key, which the checksum covers.
+    /// - Throws: `corrupted` if the checksum does not match, or if the end of the document was
+    ///   changed.
     static func read(_ text: inout JSONTokenReader, file: DocumentFile) throws(StoreError) -> DocumentVersion {
         guard let value = text.checksumBeforeToken() else {
             throw StoreError(.internalInconsistency, "The checksum of '\(text.name)' was not computed.")
@@ -43,7 +45,7 @@ enum DocumentChecksum {
         var offset = 0
         while offset < tailStart + place {
             let bytes = try file.read(at: offset, count: min(1 << 18, tailStart + place - offset))
-            // The file was cut meanwhile, which the caller detects.
+            // The file was truncated meanwhile. The caller detects this.
             guard !bytes.isEmpty else { return error }
             checksum.add(bytes)
             offset += bytes.count

@@ -4,7 +4,7 @@ internal import RoostJSONText
 internal import RoostKeyValue
 internal import RoostText
 
-/// A finished document under a temporary name beside the store, flushed and waiting for its name.
+/// A finished, flushed document in a temporary file beside the store, ready to be published.
 struct DocumentDraft: Sendable {
     let path: String
     let file: FileIdentity
@@ -12,18 +12,19 @@ struct DocumentDraft: Sendable {
     /// The counts and digests of the written content.
     let tally: StoreTally
     let foldedJournal: UInt64?
-    /// The lock that keeps the file from being swept away.
+    /// The lock that protects the file from the removal of temporary files.
     fileprivate let lock: StoreLock
 
-    /// Writes everything that `reader` shows beside the document at `path`.
+    /// Writes everything that `reader` sees to a new document beside the one at `path`.
     ///
     /// - Parameters:
     ///   - reader: A consistent view of the storage.
-    ///   - path: The document's own path.
-    ///   - settings: The most bytes a document may have.
-    ///   - journal: The check of the journal that the new document contains, or nil.
-    /// - Returns: The document, whose owner publishes or discards it.
-    /// - Throws: `noSpace`, `ioFailure`, `limitExceeded`; then nothing of it is left.
+    ///   - path: The path of the store's document.
+    ///   - settings: The maximum size of a document.
+    ///   - journal: The check of the journal that the new document contains, or nil if there is no
+    ///     journal.
+    /// - Returns: The document. The caller publishes or discards it.
+    /// - Throws: `noSpace`, `ioFailure` or `limitExceeded`, after removing the new file.
     static func write(
         from reader: any KeyValueReader, for path: String, settings: JSONSettings, folding journal: UInt64?
     ) throws(StoreError) -> DocumentDraft {
@@ -38,9 +39,9 @@ struct DocumentDraft: Sendable {
         }
     }
 
-    /// Reads the document again and compares its content with the content to write.
+    /// Reads the document back and compares its content with the written content.
     ///
-    /// - Throws: `verificationFailed`.
+    /// - Throws: `verificationFailed` if they differ.
     func verify() throws(StoreError) {
         let found: StoreTally
         do throws(StoreError) {
@@ -64,7 +65,7 @@ struct DocumentDraft: Sendable {
             underlying: error)
     }
 
-    /// Removes a document that did not get its name.
+    /// Removes a document that was not published.
     func discard() {
         try? StoreFile.remove(path)
         try? lock.releaseRemovingFile()
@@ -77,7 +78,7 @@ struct UnfinishedDocument {
     let output: DocumentOutput
     private let lock: StoreLock
 
-    /// Makes the file beside the document at `path`.
+    /// Creates the file beside the document at `path`.
     init(for path: String, settings: JSONSettings) throws(StoreError) {
         self.path = StoreFile.temporarySibling(of: path)
         lock = try StoreLock.acquire(forStoreAt: self.path, mode: .exclusive, timeoutSeconds: 0)
@@ -102,7 +103,9 @@ struct UnfinishedDocument {
     /// Removes the written file.
     func discard() { Self.remove(path, lock: lock) }
 
-    /// Removes what it can of the file and its lock; the next opener sweeps away the rest.
+    /// Removes the file and its lock as far as possible.
+    ///
+    /// The next open removes the rest.
     private static func remove(_ path: String, lock: StoreLock) {
         try? StoreFile.remove(path)
         try? lock.releaseRemovingFile()
@@ -118,7 +121,9 @@ final class DocumentOutput {
     private let documentPath: String
     private var flushedByteCount = 0
     private var checksum = TextChecksum()
-    /// The text to write next. Append to it, and call ``flushIfFull()`` now and then.
+    /// The text to write next.
+    ///
+    /// Append to it, and regularly call ``flushIfFull()``.
     // One thread uses an output, and nothing that appends to the text comes back to the output: no
     // access can overlap another.
     @exclusivity(unchecked) var text: TextBuffer
@@ -130,7 +135,7 @@ final class DocumentOutput {
         text = TextBuffer(capacity: Self.chunkByteCount + 4096)
     }
 
-    /// Writes what came together, if it is worth a call.
+    /// Writes the buffered text if the buffer is full.
     @inline(__always)
     func flushIfFull() throws(StoreError) {
         if text.count >= Self.chunkByteCount { try flush() }
@@ -158,9 +163,7 @@ final class DocumentOutput {
         return DocumentVersion(high: value.high, low: value.low, byteCount: flushedByteCount)
     }
 
-    /// Writes the rest and flushes the file to the medium.
-    ///
-    /// Returns which file it is.
+    /// Writes the rest, flushes the file to the disk and returns the file's identity.
     func finish() throws(StoreError) -> FileIdentity {
         try flush()
         try file.sync()

@@ -3,10 +3,12 @@ internal import RoostFiles
 internal import RoostJSONText
 internal import RoostText
 
-/// A document that is open for reading; it remains the same file if another file gets its name.
+/// A document that is open for reading.
+///
+/// It remains the same file if another file replaces it.
 final class DocumentFile: Sendable {
     let path: String
-    /// The file when it was opened.
+    /// The identity of the file when it was opened.
     let identity: FileIdentity
     private let file: RegularFile
 
@@ -22,17 +24,17 @@ final class DocumentFile: Sendable {
     /// Returns whether the file is unchanged since it was opened.
     func isUnchanged() throws(StoreError) -> Bool { try file.identity().isUnchanged(since: identity) }
 
-    /// Throws code `busy` if the file was written to since it was opened.
+    /// Throws `busy` if the file was written to since it was opened.
     func requireUnchanged() throws(StoreError) {
         guard try !isUnchanged() else { return }
         throw StoreError(.busy, "'\(path)' was edited by another program while it was read; open it again.")
     }
 
-    /// A reader of the file's text from its beginning.
+    /// Returns a reader of the file's text from its beginning.
     ///
     /// - Parameters:
-    ///   - byteCount: Where the text ends; nil for the whole file.
-    ///   - computesChecksum: Whether the checksum is going to be asked for.
+    ///   - byteCount: The length of the text, or nil for the whole file.
+    ///   - computesChecksum: Whether the reader computes the checksum.
     /// - Returns: A reader that keeps the file open.
     func reader(byteCount: Int? = nil, computesChecksum: Bool = false) -> JSONTokenReader {
         let end = byteCount ?? self.byteCount
@@ -45,7 +47,7 @@ final class DocumentFile: Sendable {
         }
     }
 
-    /// Up to `count` bytes at `offset`.
+    /// Returns up to `count` bytes at `offset`.
     func read(at offset: Int, count: Int) throws(StoreError) -> [UInt8] {
         try file.bytes(at: offset, count: count)
     }

@@ -1,12 +1,12 @@
 internal import RoostCore
 
-/// The words of a document; FORMAT.md shows one.
+/// The fixed names and versions of the document format, which FORMAT.md describes.
 enum DocumentFormat {
     /// The value of `format`.
     static let name = "roost-json"
     /// The version of documents that require no features.
     static let version = 2
-    /// The version of documents with required features; the newest version that is read.
+    /// The version of documents with required features, which is also the newest readable version.
     static let featureVersion = 3
     /// The feature of a document with a history.
     static let historyFeature = "history"
@@ -19,7 +19,7 @@ enum DocumentFormat {
         var key: String { String(describing: self) }
     }
 
-    /// Whether bytes begin like a document: `{"format": "roost-json"`, however spaced.
+    /// Returns whether bytes begin like a document: `{"format": "roost-json"`, with any spacing.
     static func isRecognized(_ bytes: [UInt8]) -> Bool {
         var position = 0
         func skipSpace() {

@@ -12,13 +12,12 @@ struct DocumentHead: Sendable {
     private(set) var userMetadata: [String: MetadataValue] = [:]
     private var lastKeys: [(name: String, key: Int64, place: TextPosition)] = []
     private var hasVersion = false
-    /// The features that a program must know.
+    /// The features that a reader of the document must support.
     private var features: [String] = []
     /// Whether the document has a history.
     var hasHistory: Bool { features.contains(DocumentFormat.historyFeature) }
 
-    /// Returns the identity that a document says it has; nil where it stops making sense before
-    /// that.
+    /// Returns the store's identity, or nil if the document is invalid before it.
     static func storeUUID(of file: DocumentFile) -> StoreUUID? {
         var text = file.reader()
         var head = DocumentHead()
@@ -39,11 +38,10 @@ struct DocumentHead: Sendable {
     ///
     /// - Parameters:
     ///   - text: The text, positioned at the key.
-    ///   - last: The member before; nil for the first one.
-    ///   - isLoading: Whether records or links were read already.
+    ///   - last: The previous member, or nil for the first one.
+    ///   - isLoading: Whether records or links have been read already.
     /// - Returns: The member.
-    /// - Throws: The text's error with line and column for a member that is unknown or comes too
-    ///   late.
+    /// - Throws: An error with line and column if the member is unknown or out of order.
     static func member(
         _ text: borrowing JSONTokenReader, after last: DocumentFormat.Member?, isLoading: Bool
     ) throws(StoreError) -> DocumentFormat.Member {
@@ -148,7 +146,7 @@ struct DocumentHead: Sendable {
         }
     }
 
-    /// Returns the text of the next value, padded so that its positions are those of the file.
+    /// Returns the text of the next value, padded so that its positions equal those in the file.
     ///
     /// The padding has as many lines and columns as precede the value.
     private static func capture(
@@ -156,8 +154,8 @@ struct DocumentHead: Sendable {
     ) throws(StoreError) -> (bytes: [UInt8], place: TextPosition) {
         let key = text.tokenPosition
         let keyByteCount = text.withText { $0.count } + 2
-        // The value has no limit of its own: a later opening must read what a commit accepted, and
-        // the whole document has a limit.
+        // The value has no limit of its own, because a later open must read what a commit accepted.
+        // The whole document has a limit.
         let value = try text.captureValue(byteCountLimit: JSONTokenReader.maximumTokenByteCount)
         // In every document that a program wrote, the value follows its key on the same line.
         let column = key.column + keyByteCount + 2
@@ -179,10 +177,9 @@ struct DocumentHead: Sendable {
         return (storeUUID, model)
     }
 
-    /// The store's metadata; nil where something is missing.
+    /// The store's metadata, or nil if the identity or the model is missing.
     ///
-    /// The format's version is the one in which the store is written next, as of a store that is
-    /// open.
+    /// The format version is the version in which the store would be written next.
     func metadata() -> StoreMetadata? {
         guard let storeUUID, let model else { return nil }
         return StoreMetadata(
@@ -192,7 +189,7 @@ struct DocumentHead: Sendable {
             userMetadata: userMetadata)
     }
 
-    /// The last keys by entity of the model.
+    /// Returns the last key of each entity of the model.
     func lastKeys(_ model: ManagedObjectModel, name file: String) throws(StoreError) -> [EntityName: Int64] {
         var keys: [EntityName: Int64] = [:]
         for (name, key, place) in lastKeys {

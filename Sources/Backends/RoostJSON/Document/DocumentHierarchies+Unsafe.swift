@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// The records of hierarchies with subentities in the order of their keys.
 ///
-/// In a document, each entity has a separate list. The records are sorted in bounded memory, by
-/// root entities, in one pass over the whole document.
+/// In a document, each entity has a separate list. This class sorts the records by root entity and
+/// key, in bounded memory and in one pass over the whole document.
 final class DocumentHierarchies {
     private struct Held {
         var root: Int
@@ -14,24 +14,26 @@ final class DocumentHierarchies {
     private let model: ManagedObjectModel
     private let file: DocumentFile
     private let entries: SortedEntryReader
-    /// The next record; nil after the last one.
+    /// The next record, or nil after the last one.
     private var held: Held?
     private var heldBytes: [UInt8] = []
-    /// The last root entity whose hierarchy was read; hierarchies up to it are passed.
+    /// The last root entity whose hierarchy was read.
+    ///
+    /// Earlier hierarchies have been passed.
     private var lastRoot: Int?
 
-    /// Whether an entity's list holds a part of a hierarchy only.
+    /// Returns whether an entity's list holds only a part of a hierarchy.
     static func contain(_ entity: ManagedObjectModel.Entity) -> Bool {
         entity.superentity != nil || entity.hasSubentities
     }
 
-    /// Reads a document to its end, which compares its checksum and its tally.
+    /// Reads a document to its end, where its checksum and its tally are compared.
     ///
     /// - Parameters:
-    ///   - file: The document.
-    ///   - stream: A stream of it that nothing was read from.
-    ///   - directories: Where files may be made for what does not fit into memory.
-    /// - Throws: What reading the document throws; `noSpace` and `ioFailure` of the files.
+    ///   - file: The document to read.
+    ///   - stream: A stream of the document from which nothing was read.
+    ///   - directories: The directories for temporary files if the records do not fit into memory.
+    /// - Throws: The errors of reading the document; `noSpace` and `ioFailure` for temporary files.
     init(_ file: DocumentFile, stream: DocumentStream, directories: [String]) throws(StoreError) {
         (self.file, model) = (file, stream.model)
         let sorter = ExternalSorter(directories: directories)
@@ -55,12 +57,13 @@ final class DocumentHierarchies {
         try advance()
     }
 
-    /// Whether no record of a hierarchy was given yet.
+    /// Returns whether no record of a hierarchy has been returned yet.
     ///
-    /// The next record does not say that: after the last one of a hierarchy it is of another.
+    /// The next record cannot show this, since after a hierarchy's last record it belongs to
+    /// another hierarchy.
     func isBefore(root: Int) -> Bool { lastRoot.map { root > $0 } ?? true }
 
-    /// Replaces the contents of a batch by the next records of a hierarchy.
+    /// Replaces the contents of a batch with the next records of a hierarchy.
     ///
     /// Returns false, with an empty batch, after the last one.
     func read(root: Int, into batch: inout RecordBatch) throws(StoreError) -> Bool {
@@ -80,7 +83,7 @@ final class DocumentHierarchies {
         held = nil
         var next: Held?
         _ = try entries.next { (entry) throws(StoreError) in
-            // The key begins with its group.
+            // The first byte of the key is its group.
             let key = EntryArena.key(of: entry)
             let bytes = EntryArena.value(of: entry)
             next = Held(

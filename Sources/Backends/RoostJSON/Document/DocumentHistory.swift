@@ -5,8 +5,8 @@ internal import RoostText
 
 /// The history of a store as a member of its document.
 ///
-/// The settings come first, then one line for each part of a transaction: its position, its
-/// number, and its bytes as base64.
+/// The settings come first. One line for each part of a transaction follows, with its position, its
+/// number and its bytes as base64.
 struct DocumentHistory {
     private static let settingsKey = "settings"
     private static let transactionsKey = "transactions"
@@ -14,7 +14,7 @@ struct DocumentHistory {
     private(set) var settings: [UInt8]?
     private(set) var parts: [(place: HistoryPlace, bytes: [UInt8])] = []
 
-    /// Writes the value of the member, and a comma.
+    /// Writes the value of the member and a comma.
     static func append(
         _ settings: [UInt8], history: any HistoryEntries, to output: DocumentOutput
     ) throws(StoreError) {

@@ -2,21 +2,20 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostKeyValue
 
-/// A bulk load that writes the document straight away, without a tree in memory, as long as
-/// everything comes in the document's order.
+/// A bulk load that writes the document directly, without a tree in memory, as long as its input is
+/// in document order.
 ///
-/// For an empty store whose name no other process knows. Records of models with subentities have
-/// another order in a document, so they are sorted as text first. Unique values are compared by
-/// their hashes. Both use bounded memory. At the first batch that comes in another order, and for
-/// whatever a load refuses, the key-value engine's loader takes over: what was written is read into
-/// it.
+/// The store must be empty and unpublished. Records of models with subentities have another order
+/// in a document, so they are first sorted as text. Unique values are compared by their hashes.
+/// Both use bounded memory. If a batch is out of order or invalid, the key-value engine's loader
+/// reads the document written so far and continues the load.
 final class DocumentLoader: BulkLoader {
     /// The state of the load.
     private enum State {
         /// The loader has received no content yet.
         case waiting
         case writing(UnfinishedDocument, DocumentText)
-        /// Another loader does it.
+        /// The engine's own loader continues the load.
         case passing(any BulkLoader)
         case over
     }
@@ -25,25 +24,26 @@ final class DocumentLoader: BulkLoader {
     private let storage: JSONStorage
     private let options: BulkLoadOptions
     private let metadata: StoreMetadata
-    /// The writer's place, which the load has until it ends.
+    /// The write transaction that the load holds until it ends.
     private var place: (any KeyValueLongWrite)?
     private var state = State.waiting
     private var tally: StoreTally
-    /// By the number of the hierarchy's root.
+    /// The last key of each hierarchy, by the number of its root entity.
     private var lastKeys: [Int: Int64]
-    /// The last record that was written.
+    /// The last record that was appended.
     private var last = (entity: -1, key: Int64(0))
-    /// The last link that was written, and its relationship.
+    /// The last link that was appended, and its relationship.
     private var lastLink: (relationship: Int, link: Link)?
     /// The targets of the last link's source, if the relationship is ordered.
     private var targets: Set<Int64> = []
-    /// The unique values that came, where there are constraints.
+    /// The unique values so far, or nil if the model has no constraints.
     private let uniqueValues: UniqueValueCheck?
-    /// The records that came and are not written, where there are subentities.
+    /// The records that are not written yet, or nil if the model has no subentities.
     private let sorter: DocumentRecordSorter?
 
-    /// Takes the writer's place of a store that holds nothing; nil when it holds something by the
-    /// time the place is free.
+    /// Begins the write transaction of an empty store.
+    ///
+    /// Returns nil if the store is not empty when the transaction begins.
     init?(_ store: KeyValueStore, storage: JSONStorage, options: BulkLoadOptions) throws(StoreError) {
         self.store = store
         self.storage = storage
@@ -65,7 +65,7 @@ final class DocumentLoader: BulkLoader {
         self.place = place
     }
 
-    /// The tally of an empty store, and the keys that count as used in it.
+    /// Returns the tally of an empty store, and the keys that count as used in it.
     private static func beginning(
         _ store: KeyValueStore, options: BulkLoadOptions
     ) throws(StoreError) -> (StoreTally, [Int: Int64]) {
@@ -139,8 +139,8 @@ final class DocumentLoader: BulkLoader {
         }
     }
 
-    /// Returns the links in written form if they follow everything that was written, in the
-    /// document's order; else nil.
+    /// Returns the normalized links if they follow everything that was written, in the document's
+    /// order, otherwise nil.
     private func following(_ links: LinkBatch) -> (ManagedObjectModel.Relationship, LinkBatch)? {
         let relationships = metadata.model.relationships
         guard relationships.indices.contains(links.relationship), relationships[links.relationship].ownsLinks else {
@@ -160,8 +160,8 @@ final class DocumentLoader: BulkLoader {
                 }
                 if number != relationship.number || before.source != link.source { targets = [] }
             }
-            // Unless the relationship is ordered, the order of its links proves that each pair
-            // comes once.
+            // If the relationship is not ordered, the order of its links proves that each pair
+            // occurs once.
             guard !relationship.isOrdered || targets.insert(link.target).inserted else { return nil }
             lastLink = (relationship.number, link)
             normalized.links.append(link)
@@ -169,7 +169,7 @@ final class DocumentLoader: BulkLoader {
         return (relationship, normalized)
     }
 
-    /// Runs `body` with the text that is being written.
+    /// Runs `body` with the document's text, which the first call begins.
     private func write(_ body: (inout DocumentText) throws(StoreError) -> Void) throws(StoreError) {
         switch state {
         case .waiting:
@@ -225,7 +225,8 @@ final class DocumentLoader: BulkLoader {
             if case .passing = state {} else { try writeSorted() }
             switch state {
             case .writing where try uniqueValues?.hasRepeated() == true:
-                // The engine decides whether the values are equal, and names the objects.
+                // The engine decides whether the values are equal, and names the objects in its
+                // error.
                 let tally = try passOn().finish()
                 state = .over
                 return tally

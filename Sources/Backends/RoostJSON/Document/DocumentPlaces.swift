@@ -3,15 +3,15 @@ internal import RoostJSONText
 internal import RoostKeyValue
 internal import RoostText
 
-/// A second reading of a document that finds the place an error is about.
+/// A second reading of a document that finds the position of an error.
 ///
-/// Errors that only the whole store reveals, such as a dangling reference, are found when the text
-/// is no longer available. They are rare, so remembering each record's place would not pay.
+/// Some errors, such as a dangling reference, are found only after the text has been read. They are
+/// rare, so remembering each record's position would not pay.
 struct DocumentPlaces {
     private let file: DocumentFile
     private let model: ManagedObjectModel
 
-    /// Places in a document whose text was read without an error before.
+    /// Creates a search in a document whose text has already been read without an error.
     init(_ file: DocumentFile, model: ManagedObjectModel) {
         self.file = file
         self.model = model
@@ -46,7 +46,7 @@ struct DocumentPlaces {
             place, message: "\(what), but no such \(missing.name) exists; correct the key, or add the object")
     }
 
-    /// An error about two records with the same unique values.
+    /// Returns an error about two records with the same unique values.
     func error(_ violation: ConstraintViolation, error: StoreError) throws(StoreError) -> StoreError {
         let root = try model.requireEntity(violation.rejected.entity).root
         let place = try record(violation.rejected.key, root: root, property: violation.attributes.first)
@@ -120,8 +120,9 @@ struct DocumentPlaces {
         return found
     }
 
-    /// Calls `body` for each record with its entity, its key, its place and the places of its
-    /// properties, until it returns false.
+    /// Calls `body` for each record until it returns false.
+    ///
+    /// `body` receives the entity, the key, the position and the positions of the properties.
     private func visitRecords(
         _ body: (_ entity: Int, _ key: Int64, _ place: TextPosition, _ properties: [String: TextPosition]) -> Bool
     ) throws(StoreError) {
@@ -160,8 +161,9 @@ struct DocumentPlaces {
         return found
     }
 
-    /// Calls `body` for each link, normalized, with its place until it returns false, and `next`
-    /// before each relationship.
+    /// Calls `body` for each normalized link and its position until it returns false.
+    ///
+    /// Calls `next` before each relationship.
     private func visitLinks(
         _ body: (ManagedObjectModel.Relationship, Link, TextPosition) -> Bool, next: () -> Void = {}
     ) throws(StoreError) {
@@ -182,7 +184,9 @@ struct DocumentPlaces {
         }
     }
 
-    /// Moves into the object that is the value of a member of the document; false if it has none.
+    /// Moves into the object that is the value of a member.
+    ///
+    /// Returns false if the document lacks the member.
     private func enter(_ member: DocumentFormat.Member, text: inout JSONTokenReader) throws(StoreError) -> Bool {
         try text.expect(.beginObject, "a document")
         while try text.nextKey() {

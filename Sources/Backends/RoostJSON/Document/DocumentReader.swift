@@ -15,21 +15,21 @@ struct LoadedDocument: Sendable {
 
 /// Reads a document from its first to its last byte into trees in memory.
 ///
-/// Everything that is wrong with it is an error with line and column, and nothing is repaired.
-/// Memory is that of the trees, of one batch, and of what the engine sorts with.
+/// Every error in the document is reported with line and column, and nothing is repaired. Reading
+/// needs memory for the trees, one batch and the engine's sorting.
 struct DocumentReader: ~Copyable {
     private let file: DocumentFile
     private let location: StoreLocation
     private var head: DocumentHead
     private var loading: Loading?
-    /// The history, which is written when everything else is.
+    /// The history, which is stored after everything else.
     private var history: DocumentHistory?
 
-    /// A closure that makes the loader of records and links; nil to fill a new store.
+    /// A closure that creates the loader of records and links, or nil to fill a new store.
     private let other: ((ManagedObjectModel) throws(StoreError) -> any BulkLoader)?
 
     private struct Loading {
-        /// The store that is being filled; nil where something else takes the records.
+        /// The store that is being filled, or nil if another loader receives the records.
         let store: (storage: MemoryStorage, store: KeyValueStore)?
         let loader: any BulkLoader
         let model: ManagedObjectModel
@@ -45,9 +45,9 @@ struct DocumentReader: ~Copyable {
         head = DocumentHead()
     }
 
-    /// Reads a document that was just written and counts what is in it, in constant memory.
+    /// Reads a document that was just written and counts its contents, in constant memory.
     ///
-    /// - Throws: `corrupted` when it cannot be read, or lacks its checksum.
+    /// - Throws: `corrupted` if the document cannot be read or has no checksum.
     static func count(_ file: DocumentFile, location: StoreLocation) throws(StoreError) -> StoreTally {
         var reader = DocumentReader(file, location: location) { CountingLoader($0) }
         var tally = try reader.readChecked().finish()
@@ -55,10 +55,11 @@ struct DocumentReader: ~Copyable {
         return tally
     }
 
-    /// Reads the records and links of a document that was just written into a loader, which stays
+    /// Reads the records and links of a document that was just written into a loader, which remains
     /// unfinished.
     ///
-    /// - Throws: `corrupted` when it cannot be read, or lacks its checksum; what the loader throws.
+    /// - Throws: `corrupted` if the document cannot be read or has no checksum; errors of the
+    ///   loader.
     static func read(_ file: DocumentFile, location: StoreLocation, into loader: any BulkLoader) throws(StoreError) {
         var reader = DocumentReader(file, location: location) { _ in loader }
         _ = try reader.readChecked()
@@ -70,9 +71,9 @@ struct DocumentReader: ~Copyable {
         return pass.loading.loader
     }
 
-    /// Checks that a document begins as a store does.
+    /// Checks that a document begins like a store.
     ///
-    /// - Throws: `notAStore`; what reading it reports.
+    /// - Throws: `notAStore`; errors of reading the file.
     static func requireRecognized(_ file: DocumentFile) throws(StoreError) {
         let start = try file.read(at: 0, count: DocumentFormat.prefixByteCount)
         guard DocumentFormat.isRecognized(start) else {
@@ -112,11 +113,11 @@ struct DocumentReader: ~Copyable {
         }
     }
 
-    /// The contents of a document as a read-only store in memory, even if another file has the
-    /// document's name now.
+    /// Returns the contents of a document as a read-only store in memory, even if another file has
+    /// replaced the document.
     ///
-    /// - Throws: As ``load(_:location:settings:)``; `busy` if the file was written to since it was
-    ///   opened.
+    /// - Throws: The errors of ``load(_:location:settings:)``; `busy` if the file was written to
+    ///   since it was opened.
     static func store(
         _ file: DocumentFile, location: StoreLocation, settings: JSONSettings
     ) throws(StoreError) -> KeyValueStore {
@@ -138,7 +139,7 @@ struct DocumentReader: ~Copyable {
             if isChecked {
                 try store.loadHistory(settings, parts: history.parts)
             } else {
-                // The edits of a person are not recorded, so older tokens expire.
+                // Manual edits are not recorded, so older tokens expire.
                 let old = try HistorySettings(settings)
                 var anew = HistorySettings(after: head.generation, time: old.startTime, retention: old.retention)
                 anew.startMark = UInt32(truncatingIfNeeded: version.low)
@@ -151,7 +152,7 @@ struct DocumentReader: ~Copyable {
             defer { snapshot.close() }
             guard try snapshot.recordedTally() == tail.tally else { throw DocumentTail.mismatch(file) }
         }
-        // A program writes only references that its store holds; a person may have mistyped one.
+        // A program writes only references whose target exists, but a person may have mistyped one.
         if !isChecked, let dangling = try store.firstDanglingReference() {
             throw try DocumentPlaces(file, model: loading.model).error(dangling)
         }
@@ -190,7 +191,7 @@ struct DocumentReader: ~Copyable {
         )
     }
 
-    /// Creates the store for the records after all its metadata were read.
+    /// Begins the load after all metadata has been read.
     private mutating func beginLoading(_ text: borrowing JSONTokenReader) throws(StoreError) -> Loading {
         if let loading { return loading }
         let (uuid, model) = try head.require(text)
@@ -289,7 +290,7 @@ struct DocumentReader: ~Copyable {
     }
 }
 
-/// Counts what would be loaded.
+/// A loader that only counts the records and links.
 private final class CountingLoader: BulkLoader {
     private var tally: StoreTally
 
@@ -305,7 +306,7 @@ private final class CountingLoader: BulkLoader {
 }
 
 extension JSONTokenReader {
-    /// An error about a name that is not known, with the nearest one that is.
+    /// Returns an error about an unknown name, with the nearest known name.
     func unknown(_ what: String, name: String, among names: [String]) -> StoreError {
         let hint = nearestName(to: String(name.dropFirst().dropLast()), among: names).map { "; did you mean '\($0)'?" }
         return error("there is no \(what) \(name)\(hint ?? "")")

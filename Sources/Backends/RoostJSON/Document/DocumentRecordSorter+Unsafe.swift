@@ -2,8 +2,8 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostText
 
-/// Brings records of hierarchies with subentities into the document's order, by entities, from the
-/// one in which stores give them, by keys: as text, in bounded memory.
+/// Sorts records of hierarchies with subentities from the order of stores into the order of
+/// documents.
 final class DocumentRecordSorter {
     private let model: ManagedObjectModel
     private let writer: RecordTextWriter
@@ -13,9 +13,9 @@ final class DocumentRecordSorter {
     private var last = (root: -1, key: Int64(0))
     private var isEmpty = true
 
-    /// Creates a sorter; returns nil for a model without subentities.
+    /// Creates a sorter, or returns nil for a model without subentities.
     ///
-    /// The records of such a model come in the document's order.
+    /// The records of a model without subentities are already in the document's order.
     init?(_ model: ManagedObjectModel, directories: [String]) {
         guard model.entities.contains(where: { $0.superentity != nil }) else { return nil }
         self.model = model
@@ -23,10 +23,10 @@ final class DocumentRecordSorter {
         sorter = ExternalSorter(directories: directories)
     }
 
-    /// Whether records continue the order by roots and ascending keys after all that were given
-    /// before.
+    /// Returns whether `records` follow all earlier records, ordered by root entity and ascending
+    /// key.
     ///
-    /// Then each key occurs once.
+    /// This order proves that each key occurs once.
     func follow(_ records: RecordBatch) -> Bool {
         var (root, key) = last
         for index in 0..<records.count {
@@ -38,9 +38,10 @@ final class DocumentRecordSorter {
         return true
     }
 
-    /// Takes a record in.
+    /// Adds a record.
     ///
-    /// - Throws: `noSpace` and `ioFailure`, of a file for what does not fit into memory.
+    /// - Throws: `noSpace` and `ioFailure` for a temporary file if the records do not fit into
+    ///   memory.
     func append(_ record: RecordReader) throws(StoreError) {
         isEmpty = false
         text.removeAll()
@@ -51,8 +52,8 @@ final class DocumentRecordSorter {
         }
     }
 
-    /// Gives the texts of all records in the document's order, with the numbers of their entities,
-    /// and forgets them.
+    /// Calls `body` with the text and the entity's number of each record in the document's order,
+    /// and removes the records.
     func drain(
         _ body: (_ text: UnsafeRawBufferPointer, _ entity: Int) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -60,7 +61,7 @@ final class DocumentRecordSorter {
         isEmpty = true
         try sorter.drain { (entries) throws(StoreError) in
             try entries.forEach { (entry) throws(StoreError) in
-                // The key begins with its group.
+                // The first byte of the key is its group.
                 let key = EntryArena.key(of: entry)
                 let entity = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
                 try body(EntryArena.value(of: entry), Int(truncatingIfNeeded: entity))

@@ -1,11 +1,11 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// A view of a document that is not in memory: whole lists are read straight from the file, in
-/// constant memory.
+/// A view of a document that is not in memory.
 ///
-/// Any other request reads the document into memory. Meant for callers that read all of a store
-/// once, such as conversions and their verification.
+/// Whole lists are read directly from the file, in constant memory. Any other request reads the
+/// document into memory. The view is meant for callers that read the whole store once, such as
+/// conversions and their verification.
 final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot,
     VisitableSnapshot, AggregatingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot, HistorySnapshot
 {
@@ -23,14 +23,14 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
     private var whole: (any StoreSnapshot)?
     private var isClosed = false
 
-    /// A view of a document.
+    /// Creates a view of a document.
     ///
     /// - Parameters:
     ///   - file: The document.
-    ///   - stream: A stream of the document that nothing was read from.
-    ///   - spillDirectories: Where files may be made for what does not fit into memory.
-    ///   - requireOpen: Throws when the store was closed.
-    ///   - whole: Makes a view of the same contents in memory.
+    ///   - stream: A stream of the document from which nothing was read.
+    ///   - spillDirectories: The directories for temporary files if data does not fit into memory.
+    ///   - requireOpen: A closure that throws if the store is closed.
+    ///   - whole: A closure that creates a view of the same contents in memory.
     init(
         _ file: DocumentFile, stream: DocumentStream, spillDirectories: [String],
         requireOpen: @escaping () throws(StoreError) -> Void,
@@ -78,7 +78,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         return anew
     }
 
-    /// Returns sorted hierarchies that are not yet past the one of a root entity.
+    /// Returns sorted hierarchies that are not yet past the hierarchy of `root`.
     func takeHierarchies(before root: Int) throws(StoreError) -> DocumentHierarchies {
         if let taken = hierarchies, taken.isBefore(root: root) {
             hierarchies = nil
@@ -87,10 +87,10 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         return try DocumentHierarchies(file, stream: try makeStream(), directories: spillDirectories)
     }
 
-    /// Takes back hierarchies after one of them was read to its end.
+    /// Stores hierarchies for reuse after one of them was read to its end.
     func giveBack(_ hierarchies: DocumentHierarchies) { self.hierarchies = hierarchies }
 
-    /// Gives a stream back whose list was read to its end.
+    /// Stores a stream for reuse after its list was read to its end.
     func giveBack(_ stream: DocumentStream) { self.stream = stream }
 
     func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
@@ -175,7 +175,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         try inMemory().explain(checked: request, executing: executing)
     }
     func makeObjectGraph() -> any ObjectGraph {
-        // Making a graph cannot throw. If the document cannot be read into memory, a graph that
+        // Creating a graph cannot throw. If the document cannot be read into memory, a graph that
         // opens cursors reports the error later.
         (try? inMemory())?.objectGraph() ?? SnapshotGraph(self)
     }
@@ -208,14 +208,14 @@ private struct DocumentPass {
 
     /// Calls `body` with a stream positioned at the next elements of the list, if any.
     ///
-    /// - Returns: Whether the list has more.
+    /// - Returns: Whether the list has more elements.
     mutating func read(_ body: (DocumentStream) throws(StoreError) -> Void) throws(StoreError) -> Bool {
         guard !isEmpty else { return false }
         let reading = if let stream { stream } else { try snapshot.takeStream(before: list) }
         stream = nil
         try reading.enter(list)
         try body(reading)
-        // The last batch brings the stream to the next list.
+        // Reading the last batch moved the stream to the next list.
         guard reading.next == list else {
             snapshot.giveBack(reading)
             return false

@@ -2,12 +2,14 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostText
 
-/// A reader of a document's lists in their order, in constant memory.
+/// Reads a document's lists in their order, in constant memory.
 ///
-/// For documents with a checksum, whose lists come in order because a program wrote them. When the
-/// last list is at its end, so is the document: its checksum and its tally were compared then.
+/// The document must have a checksum: only a program writes one, so the lists are in order. The end
+/// of the last list is the end of the document, where the checksum and the tally are compared.
 final class DocumentStream {
-    /// A list of records or links, in the order in which documents have them.
+    /// A list of records or links.
+    ///
+    /// Lists compare in the order of the document.
     enum List: Comparable {
         case records(entity: Int)
         case links(relationship: Int)
@@ -22,20 +24,19 @@ final class DocumentStream {
     // overlap another.
     @exclusivity(unchecked) private var text: JSONTokenReader
     @exclusivity(unchecked) private var records: RecordTextReader
-    /// The list whose elements come next; nil after the last one.
+    /// The current list, or nil after the last one.
     private(set) var next: List?
-    /// The list before, which must be smaller.
+    /// The previous list, which must be smaller.
     private var last: List?
     private var isInLinks = false
-    /// The last record and the last link of the list.
+    /// The last key and the last link read from the list.
     private var lastKey: Int64 = 0
     private var lastLink = Link(0, 0)
     private var tally: StoreTally
 
     /// Reads everything before the first list.
     ///
-    /// Returns nil for a document that has to be read as a whole: one without a checksum and a
-    /// tally.
+    /// Returns nil if the document must be read as a whole because it has no checksum or no tally.
     init?(_ file: DocumentFile) throws(StoreError) {
         var text = file.reader(computesChecksum: true)
         var head = DocumentHead()
@@ -65,16 +66,18 @@ final class DocumentStream {
         try file.requireUnchanged()
     }
 
-    /// Moves to a list that the tally counts.
+    /// Moves to a list, which must have elements according to the tally.
+    ///
+    /// The tally says that the list has elements.
     func enter(_ list: List) throws(StoreError) {
         while let next, next < list { try skip() }
         guard next == list else { throw DocumentTail.mismatch(file) }
     }
 
-    /// Whether a list may still come.
+    /// Returns whether the stream may still reach a list.
     func isBefore(_ list: List) -> Bool { last.map { $0 < list } ?? true }
 
-    /// Passes over the rest of the list that comes next.
+    /// Skips the rest of the current list.
     func skip() throws(StoreError) {
         let skipped = next
         switch skipped {
@@ -90,8 +93,9 @@ final class DocumentStream {
 
     // MARK: Elements
 
-    /// Replaces the contents of a batch with the next records of the list; returns false, with an
-    /// empty batch, at the end of the list.
+    /// Replaces the contents of a batch with the next records of the list.
+    ///
+    /// Returns false, with an empty batch, at the end of the list.
     func read(into batch: inout RecordBatch) throws(StoreError) -> Bool {
         batch.removeAll()
         guard case .records(let entity) = next else { return false }
@@ -119,8 +123,9 @@ final class DocumentStream {
         return !batch.isEmpty
     }
 
-    /// Replaces the contents of a batch with the next links of the list; returns false, with an
-    /// empty batch, at the end of the list.
+    /// Replaces the contents of a batch with the next links of the list.
+    ///
+    /// Returns false, with an empty batch, at the end of the list.
     func read(into batch: inout LinkBatch) throws(StoreError) -> Bool {
         batch.removeAll()
         guard case .links(let number) = next else { return false }
@@ -170,7 +175,7 @@ final class DocumentStream {
             if try text.nextKey() {
                 let list = try self.list()
                 guard isBefore(list) else { throw unordered("lists") }
-                // With this check, a reader of all counted lists has read all lists.
+                // This check ensures that a reader of all counted lists has read all lists.
                 guard tail.count(of: list) > 0 else { throw DocumentTail.mismatch(file) }
                 try text.expect(.beginArray, "a list")
                 next = list
@@ -183,7 +188,7 @@ final class DocumentStream {
         }
     }
 
-    /// The list that the current key names.
+    /// Returns the list that the current key names.
     private func list() throws(StoreError) -> List {
         let name = text.text
         if isInLinks {

@@ -3,14 +3,16 @@ internal import RoostJSONText
 internal import RoostSystem
 internal import RoostText
 
-/// The counts and keys at the end of a document, which can be read without the rest.
+/// The counts and keys at the end of a document, which can be read without the rest of it.
 struct DocumentTail: Sendable {
     /// The maximum distance from the tail's beginning to the file's end.
     private static let maximumByteCount = 1 << 18
 
     /// The highest key used or reserved, by the number of the hierarchy's root.
     var lastKeys: [Int: Int64] = [:]
-    /// Counts and digests; the generation is the document's.
+    /// The counts and digests.
+    ///
+    /// The generation is the document's generation.
     var tally: StoreTally
 
     init(_ tally: StoreTally, lastKeys: [Int: Int64]) {
@@ -75,10 +77,10 @@ struct DocumentTail: Sendable {
 
     // MARK: Reading
 
-    /// Reads the tail of a document that was written by a program and has its checksum still; nil
-    /// for any other.
+    /// Reads the tail of a document with a checksum.
     ///
-    /// Trust its contents only if the rest of the document and the checksum confirm them.
+    /// Returns nil if there is no valid tail. The contents can be trusted only after the rest of
+    /// the document and the checksum confirm them.
     init?(_ file: DocumentFile, model: ManagedObjectModel, generation: Generation) throws(StoreError) {
         let start = max(0, file.byteCount - Self.maximumByteCount)
         let bytes = try file.read(at: start, count: file.byteCount - start)
@@ -92,7 +94,7 @@ struct DocumentTail: Sendable {
         lastKeys = [:]
         tally = StoreTally(model: model)
         tally.generation = generation
-        // Reading the document as a whole finds and reports any error in it.
+        // If the tail is invalid, reading the whole document reports the error.
         let isRead = try? read(&text, model: model)
         guard isRead ?? false else { return nil }
     }

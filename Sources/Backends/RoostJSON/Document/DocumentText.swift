@@ -3,11 +3,10 @@ internal import RoostJSONText
 internal import RoostSystem
 internal import RoostText
 
-/// Writes the text of a document from its beginning to its end: the same bytes for the same
-/// contents.
+/// Writes the text of a document from its beginning to its end.
 ///
-/// Records come in the order of their entities' numbers, then of their keys; then links in the
-/// order of their relationships' numbers.
+/// Equal contents give equal bytes. Records come first, ordered by the number of their entity, then
+/// by key. Links follow, ordered by the number of their relationship.
 struct DocumentText {
     private let output: DocumentOutput
     private let model: ManagedObjectModel
@@ -64,20 +63,19 @@ struct DocumentText {
 
     private func string(_ text: String) { JSONText.append(text, to: &output.text) }
 
-    /// A text without the line break at its end.
+    /// Returns a text without the line breaks at its end.
     private static func trimmed(_ text: [UInt8]) -> ArraySlice<UInt8> {
         text[..<(text.lastIndex { $0 != UInt8(ascii: "\n") }.map { $0 + 1 } ?? 0)]
     }
 
-    /// Writes a record, which must follow all records written before.
+    /// Writes a record, which must follow all records written so far.
     mutating func append(_ record: RecordReader) throws(StoreError) {
         beginRecord(of: record.entityNumber)
         try records.append(record, to: &output.text)
         try output.flushIfFull()
     }
 
-    /// Writes a record of an entity that was made into text before, and which comes after all
-    /// others.
+    /// Writes a record that is already text, and which must follow all records written so far.
     mutating func append(_ text: UnsafeRawBufferPointer, of entity: Int) throws(StoreError) {
         beginRecord(of: entity)
         output.text.append(text)
@@ -92,7 +90,7 @@ struct DocumentText {
         entity = number
     }
 
-    /// Writes a link, which must follow all links written before.
+    /// Writes a link, which must follow all links written so far.
     mutating func append(_ link: Link, of owner: ManagedObjectModel.Relationship) throws(StoreError) {
         if owner.number == relationship {
             output.text.append(",\n")
@@ -119,7 +117,7 @@ struct DocumentText {
     ///
     /// - Parameters:
     ///   - tail: The last keys and the tally.
-    ///   - history: The history; nil if the document has none.
+    ///   - history: The history, or nil if the store has none.
     /// - Returns: The version by which a journal refers to this document.
     /// - Throws: The error of writing the file.
     mutating func finish(
@@ -132,8 +130,8 @@ struct DocumentText {
             try DocumentHistory.append(settings, history: history, to: output)
         }
         tail.append(to: &output.text, model: model)
-        // On a line of its own that begins with the comma: without the line the document is as
-        // valid as before.
+        // The checksum has a line of its own that begins with the comma, so the document remains
+        // valid if the line is removed.
         append("\n, ")
         let version = try output.version()
         append(DocumentChecksum.tail((version.high, version.low)))

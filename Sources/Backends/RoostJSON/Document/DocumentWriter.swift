@@ -1,19 +1,19 @@
 internal import RoostCore
 internal import RoostKeyValue
 
-/// Writes the contents of a view of a storage as a document.
+/// Writes the contents of a storage's view as a document.
 struct DocumentWriter {
     private let snapshot: any StoreSnapshot
     private let metadata: StoreMetadata
-    /// The counts and digests of what is written, and the store's generation.
+    /// The counts and digests of the written content, and the store's generation.
     let tally: StoreTally
     private let output: DocumentOutput
-    /// The history; nil if the store records none.
+    /// The history, or nil if the store records none.
     private let history: KeyValueHistory?
 
     private var model: ManagedObjectModel { metadata.model }
 
-    /// A writer of what `reader` shows.
+    /// Creates a writer of everything that `reader` sees.
     init(_ reader: any KeyValueReader, path: String, output: DocumentOutput) throws(StoreError) {
         let type = JSONStoreType()
         let store = try KeyValueStore(
@@ -60,8 +60,8 @@ struct DocumentWriter {
     }
 }
 
-/// A storage that shows one view and nothing else, so that the engine can read a transaction that
-/// is not committed yet.
+/// A storage with a single view, through which the engine reads a transaction before it is
+/// committed.
 private final class ReaderStorage: OrderedKeyValueStorage, @unchecked Sendable {
     // Proof of Sendable: created, used and released by one `DocumentWriter`, on one thread.
     private let reader: any KeyValueReader
@@ -78,7 +78,7 @@ private final class ReaderStorage: OrderedKeyValueStorage, @unchecked Sendable {
     func integrityFindings() throws(StoreError) -> [StoreFinding] { [] }
     func close() throws(StoreError) {}
 
-    /// The view, whose owner closes it.
+    /// A reader that does not close the underlying view, because the view's owner closes it.
     private final class BorrowedReader: KeyValueReader {
         private let reader: any KeyValueReader
 

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// Bytes that are written to a journal, numbers little-endian.
+/// Access to the bytes of a journal, with little-endian numbers.
 extension [UInt8] {
     mutating func append(word value: UInt64) {
         Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
@@ -17,32 +17,32 @@ extension [UInt8] {
         Swift.withUnsafeBytes(of: uuid.uuid.uuid) { append(contentsOf: $0) }
     }
 
-    /// The UUID of sixteen bytes at `offset`, which must be there.
+    /// Returns the UUID in the sixteen bytes at `offset`, which must exist.
     func storeUUID(at offset: Int) -> StoreUUID {
         StoreUUID(UUID(uuid: withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: uuid_t.self) }))
     }
 
-    /// The XXH3-64 of a part of the bytes.
+    /// Returns the XXH3-64 checksum of a range of the bytes.
     func checksum(_ range: Range<Int>) -> UInt64 {
         withUnsafeBytes { RecordHash.bytes(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
-    /// The number of eight bytes at `offset`, which must be there.
+    /// Returns the number in the eight bytes at `offset`, which must exist.
     func word(at offset: Int) -> UInt64 {
         withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
     }
 
-    /// The number of four bytes at `offset`, which must be there.
+    /// Returns the number in the four bytes at `offset`, which must exist.
     func half(at offset: Int) -> UInt32 {
         withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
     }
 
-    /// The number of two bytes at `offset`, which must be there.
+    /// Returns the number in the two bytes at `offset`, which must exist.
     func quarter(at offset: Int) -> UInt16 {
         withUnsafeBytes { UInt16(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt16.self)) }
     }
 
-    /// Whether all bytes of a part are zero.
+    /// Returns whether all bytes of a range are zero.
     func isZero(_ range: Range<Int>) -> Bool {
         withUnsafeBytes { bytes in
             var found: UInt8 = 0
@@ -51,7 +51,7 @@ extension [UInt8] {
         }
     }
 
-    /// Runs `body` with a part of the bytes.
+    /// Runs `body` with a range of the bytes.
     func withBytes<Result>(
         _ range: Range<Int>, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

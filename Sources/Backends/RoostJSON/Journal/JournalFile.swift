@@ -1,20 +1,20 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// The journal of a store that is open for writing: one synced append for each commit.
+/// The journal of a store that is open for writing.
 ///
-/// Used only under the lock of the storage it belongs to.
+/// Each commit is one synced append. The journal is used only under the lock of its storage.
 final class JournalFile {
     static let suffix = "-journal"
 
     private let file: WritableFile
-    /// The identity of the file under its name.
+    /// The identity of the file at the journal's path.
     let identity: FileIdentity
     /// The offset of the next frame.
     private(set) var endOffset: Int
     /// The check of the last frame.
     private(set) var chain: UInt64
-    /// The error that forbids appending, or nil.
+    /// The error that prevents appending, or nil.
     ///
     /// The state of a file after a failed flush is unknown, so the file is left as it is until a
     /// new document replaces it.
@@ -22,7 +22,7 @@ final class JournalFile {
 
     /// Creates the journal with its first frame and the permissions of the document.
     ///
-    /// Nothing is left of it when this throws, unless the system refuses that too.
+    /// An error removes the file if possible.
     init(at path: String, beside document: String, header: JournalHeader, payload: [UInt8]) throws(StoreError) {
         try StoreFile.createExclusive(at: path)
         do throws(StoreError) {
@@ -40,14 +40,14 @@ final class JournalFile {
             endOffset = bytes.count
             chain = JournalFrame.check(frameHead)
         } catch {
-            // The first error is reported. A journal that could not be removed holds nothing that
-            // was acknowledged.
+            // The first error is reported. A journal that could not be removed holds no
+            // acknowledged commit.
             try? StoreFile.remove(path)
             throw error
         }
     }
 
-    /// Continues a journal that was read, after cutting off an incomplete commit at its end.
+    /// Continues a journal that was read, after truncating an incomplete commit at its end.
     init(at path: String, after state: JournalState) throws(StoreError) {
         file = try WritableFile(at: path)
         if state.tornByteCount > 0 {
@@ -60,7 +60,7 @@ final class JournalFile {
 
     /// Appends a transaction durably.
     ///
-    /// - Throws: The system's error. The journal then holds nothing of the transaction, or
+    /// - Throws: The system's error. Either the journal contains nothing of the transaction, or
     ///   ``failure`` is set.
     func append(_ payload: [UInt8]) throws(StoreError) {
         if let failure { throw failure }
@@ -69,14 +69,14 @@ final class JournalFile {
         do throws(StoreError) {
             try bytes.withBytes(0..<bytes.count) { (bytes) throws(StoreError) in try file.write(bytes, at: endOffset) }
         } catch {
-            // Nothing was flushed yet, so cutting off what was written leaves the file as it was.
+            // Nothing was flushed yet, so truncating the file restores its former state.
             do throws(StoreError) { try file.setByteCount(endOffset) } catch { failure = error }
             throw error
         }
         do throws(StoreError) { try file.sync() } catch {
             failure = error
-            // Makes it less likely that a crash shows a commit that was reported as failed; nothing
-            // relies on it.
+            // This makes it less likely that a crash shows a commit that was reported as failed.
+            // Nothing relies on it.
             try? file.setByteCount(endOffset)
             throw error
         }
@@ -84,7 +84,7 @@ final class JournalFile {
         chain = JournalFrame.check(head)
     }
 
-    /// Throws code `storeReplaced` unless this file is unchanged under its name.
+    /// Throws `storeReplaced` if the file at the journal's path is another one or was changed.
     func requireCurrent() throws(StoreError) {
         let now: FileIdentity
         do throws(StoreError) { now = try FileIdentity(at: file.path) } catch {
@@ -92,7 +92,7 @@ final class JournalFile {
                 .storeReplaced, "The journal '\(file.path)' was removed while the store was open. Close the store.",
                 underlying: error)
         }
-        // What a failed write or flush left at the end is passed over by every reader.
+        // Readers skip the remains of a failed write or flush at the end.
         guard now == identity, failure != nil ? now.byteCount >= endOffset : now.byteCount == endOffset else {
             throw StoreError(
                 .storeReplaced,

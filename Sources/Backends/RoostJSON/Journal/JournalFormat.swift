@@ -1,29 +1,32 @@
 internal import RoostCore
 
-/// The version of the document that a journal continues: the checksum and length of its bytes, up
-/// to its checksum line if it has one.
+/// The version of the document that a journal continues.
+///
+/// It consists of the checksum and the length of the document's bytes before its checksum line.
 struct DocumentVersion: Hashable, Sendable {
     var high: UInt64
     var low: UInt64
     var byteCount: Int
 }
 
-/// The first bytes of a journal; FORMAT.md draws them.
+/// The header of a journal, which FORMAT.md describes.
 struct JournalHeader: Hashable, Sendable {
     static let byteCount = 72
-    /// The version that is written, and the newest that is read.
+    /// The version that is written, which is also the newest readable version.
     static let formatVersion: UInt32 = 1
     /// The text `RoostJnl`.
     static let magic: UInt64 = 0x6C6E_4A74_736F_6F52
 
-    /// The store's identity.
+    /// The identity of the store.
     var storeUUID: StoreUUID
-    /// The document that the frames are applied to.
+    /// The version of the document to which the frames are applied.
     var document: DocumentVersion
-    /// The document's generation, for people who read the file.
+    /// The document's generation, as information for people who read the file.
     var generation: Generation
 
-    /// The bytes, ending with their checksum, which the first frame's chain begins with.
+    /// The header's bytes.
+    ///
+    /// They end with their checksum, which is the chain value of the first frame.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(word: Self.magic)
@@ -38,15 +41,16 @@ struct JournalHeader: Hashable, Sendable {
         return bytes
     }
 
-    /// Whether bytes can be the beginning of a header that a crash cut off, or left as zeros.
+    /// Returns whether bytes can be the beginning of a header that a crash truncated or left as
+    /// zeros.
     static func canBegin(_ bytes: [UInt8]) -> Bool {
         var magic: [UInt8] = []
         magic.append(word: Self.magic)
         return bytes.isZero(0..<bytes.count) || magic.prefix(bytes.count).elementsEqual(bytes.prefix(magic.count))
     }
 
-    /// Whether the first bytes of a file are those of another program, rather than of a journal
-    /// that is damaged or was never finished.
+    /// Returns whether the first bytes of a file belong to another program, and not to a damaged or
+    /// unfinished journal.
     static func isForeign(_ bytes: [UInt8]) -> Bool {
         guard !canBegin(bytes) else { return false }
         return bytes.count < byteCount || bytes.half(at: 12) != UInt32(byteCount)
@@ -59,12 +63,12 @@ struct JournalHeader: Hashable, Sendable {
         )
     }
 
-    /// The checksum of a header's bytes, as it is written in them.
+    /// Returns the checksum that is stored in a header's bytes.
     static func check(_ bytes: [UInt8]) -> UInt64 { bytes.word(at: byteCount - 8) }
 
     /// Reads a header.
     ///
-    /// - Throws: `notAStore` for something else; `unsupportedVersion`; `corrupted` when the
+    /// - Throws: `notAStore` if the file is not a journal; `unsupportedVersion`; `corrupted` if the
     ///   checksum does not match.
     init(_ bytes: [UInt8], path: String) throws(StoreError) {
         guard bytes.count >= Self.byteCount, !Self.isForeign(bytes) else { throw Self.foreign(path) }
@@ -92,20 +96,22 @@ struct JournalHeader: Hashable, Sendable {
     }
 }
 
-/// The head of each transaction in a journal; FORMAT.md draws it.
+/// The head of each transaction in a journal, which FORMAT.md describes.
 struct JournalFrame: Sendable {
     static let headByteCount = 40
 
-    /// The check of the frame before, or of the journal's header: a frame belongs to exactly one
-    /// place of one journal.
+    /// The check of the previous frame, or of the journal's header.
+    ///
+    /// It ties a frame to one place in one journal.
     var chain: UInt64
     var payloadByteCount: Int
-    /// The number of pieces that are all zeros in the payload as written, cut at the file's sectors
-    /// of 512 bytes.
+    /// The number of pieces of the payload that are all zeros.
+    ///
+    /// The boundaries of the file's 512-byte sectors divide the payload into pieces.
     var zeroPieceCount: Int
     var payloadChecksum: UInt64
 
-    /// The head of a frame that puts `payload` at `offset` of the journal.
+    /// Creates the head of a frame with `payload` at `offset` of the journal.
     init(of payload: [UInt8], at offset: Int, chain: UInt64) {
         self.chain = chain
         payloadByteCount = payload.count
@@ -113,7 +119,7 @@ struct JournalFrame: Sendable {
         payloadChecksum = payload.checksum(0..<payload.count)
     }
 
-    /// The head's bytes, ending with the frame's check.
+    /// The head's bytes, which end with the frame's check.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(word: chain)
@@ -124,11 +130,12 @@ struct JournalFrame: Sendable {
         return bytes
     }
 
-    /// The check of a head's bytes, as it is written in them.
+    /// Returns the check that is stored in a head's bytes.
     static func check(_ bytes: [UInt8], at offset: Int = 0) -> UInt64 { bytes.word(at: offset + headByteCount - 8) }
 
-    /// Reads the head at `offset` of `bytes`; nil when its check does not match, or says more than
-    /// there can be.
+    /// Reads the head at `offset` of `bytes`.
+    ///
+    /// Returns nil if the bytes end too early or the check does not match.
     init?(_ bytes: [UInt8], at offset: Int = 0) {
         guard offset >= 0, bytes.count - offset >= Self.headByteCount,
             bytes.checksum(offset..<offset + Self.headByteCount - 8) == Self.check(bytes, at: offset)
@@ -141,11 +148,12 @@ struct JournalFrame: Sendable {
 
     // MARK: Remains of a crash
 
-    /// The bytes that a disk writes as a whole.
+    /// The number of bytes that a disk writes atomically.
     static let sectorByteCount = 512
 
-    /// Returns how many of the pieces into which sectors cut `bytes`, beginning at `offset`, are
-    /// zeros.
+    /// Returns the number of pieces of `bytes` that are all zeros.
+    ///
+    /// The boundaries of the sectors divide the bytes, which begin at `offset`, into pieces.
     static func zeroPieces(_ bytes: [UInt8], at offset: Int) -> Int {
         var (start, count) = (0, 0)
         while start < bytes.count {

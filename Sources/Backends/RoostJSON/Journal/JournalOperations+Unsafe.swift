@@ -9,19 +9,21 @@ struct JournalOperations: Sendable {
         static let delete: UInt8 = 2
     }
 
-    /// The encoded operations; dropped if they exceed ``limit``, which sets ``isOverLimit``.
+    /// The encoded operations.
+    ///
+    /// They are dropped if they exceed ``limit``, which sets ``isOverLimit``.
     private(set) var bytes: [UInt8] = []
-    /// Whether there were more than fit.
+    /// Whether the operations exceeded the limit.
     private(set) var isOverLimit = false
     private let limit: Int
 
-    /// No operations; at most `limit` bytes of them are to be kept.
+    /// Creates an empty list that keeps at most `limit` bytes of operations.
     init(limit: Int) { self.limit = limit }
 
-    /// Whether nothing was written.
+    /// Whether there were no operations.
     var isEmpty: Bool { bytes.isEmpty && !isOverLimit }
 
-    /// The bytes of a frame: a multiple of eight.
+    /// The payload of a frame, padded to a multiple of eight bytes.
     var payload: [UInt8] { bytes + [UInt8](repeating: Kind.end, count: (8 - bytes.count % 8) % 8) }
 
     /// Moves the operations out, so that adding to them does not copy them.
@@ -59,8 +61,9 @@ struct JournalOperations: Sendable {
         return !isOverLimit
     }
 
-    /// Carries the operations of a frame out; false when the bytes are none, though their checksum
-    /// matched.
+    /// Applies the operations of a frame.
+    ///
+    /// Returns false if the bytes are not valid operations, although their checksum matched.
     static func apply(_ payload: [UInt8], to writer: any KeyValueWriter) throws(StoreError) -> Bool {
         var position = 0
         while payload.count - position >= 4, payload[position] != Kind.end {

@@ -4,52 +4,55 @@ internal import RoostKeyValue
 
 /// The result of reading a journal.
 struct JournalState: Sendable {
-    /// The relation of a journal to the document beside it.
+    /// The relation between a journal and the document beside it.
     enum Relation: Sendable {
-        /// A journal without an acknowledged commit: its process died before the first frame was on
-        /// the disk.
+        /// The journal has no acknowledged commit.
+        ///
+        /// The process crashed before the first frame was on the disk.
         case empty
-        /// The document contains it already: the program that folded it died before it could remove
-        /// it.
+        /// The document already contains the journal.
+        ///
+        /// The process crashed between merging and removing it.
         case folded
-        /// Its frames were applied.
+        /// The journal's frames were applied.
         case applied
     }
 
     var relation: Relation
-    /// The offset of the next frame, after the last whole one.
+    /// The offset of the next frame, which is the end of the last complete frame.
     var endOffset = 0
-    /// The check of the last whole frame, or of the header.
+    /// The check of the last complete frame, or of the header.
     var chain: UInt64 = 0
     /// The number of applied frames.
     var frameCount = 0
-    /// The bytes of an incomplete frame at the end, which was never acknowledged.
+    /// The number of bytes of an incomplete frame at the end, which was never acknowledged.
     var tornByteCount = 0
 }
 
-/// Reads the journal of a store from its first to its last whole frame.
+/// Reads the journal of a store from its first to its last complete frame.
 ///
 /// An incomplete frame at the end of the file comes from a crash and is skipped. Any other mismatch
-/// is damage: code `corrupted`, with the offset.
+/// is damage and throws `corrupted` with the offset.
 struct JournalRecovery: ~Copyable {
     private let file: RegularFile
     private let path: String
-    /// The bytes that are looked at: the file's size when it was opened, since a writer may be
-    /// appending.
+    /// The number of bytes to read.
+    ///
+    /// This is the file's size at opening, since a writer may be appending.
     private let byteCount: Int
 
-    /// A reader of an open journal.
+    /// Creates a reader of an open journal.
     init(_ file: consuming RegularFile, path: String) {
         byteCount = file.byteCount
         self.file = file
         self.path = path
     }
 
-    /// Checks that a file under the journal's name begins like a journal.
+    /// Checks that the file at the journal's path begins like a journal.
     ///
-    /// - Parameter path: The store.
-    /// - Returns: The journal's first bytes; nil without a journal.
-    /// - Throws: `notAStore`.
+    /// - Parameter path: The path of the store.
+    /// - Returns: The journal's first bytes, or nil if there is no journal.
+    /// - Throws: `notAStore` if the file is not a journal.
     @discardableResult
     static func requireJournal(besideStoreAt path: String) throws(StoreError) -> [UInt8]? {
         let journalPath = path + JournalFile.suffix
@@ -59,14 +62,14 @@ struct JournalRecovery: ~Copyable {
         return head
     }
 
-    /// Checks that the file under the journal's name is a journal of the store, before it is
-    /// removed with the store.
+    /// Checks that the file at the journal's path is a journal of the store, before it is removed
+    /// with the store.
     ///
-    /// A damaged journal passes, and so does one beside a damaged document: its owner cannot be
-    /// known.
+    /// A damaged journal and a journal beside a damaged document pass, because their store cannot
+    /// be determined.
     ///
-    /// - Parameter path: The store.
-    /// - Throws: `notAStore`, `storeReplaced` for a journal of another store.
+    /// - Parameter path: The path of the store.
+    /// - Throws: `notAStore`; `storeReplaced` for a journal of another store.
     static func requireOwnToRemove(besideStoreAt path: String) throws(StoreError) {
         guard let head = try requireJournal(besideStoreAt: path) else { return }
         let journalPath = path + JournalFile.suffix
@@ -77,16 +80,15 @@ struct JournalRecovery: ~Copyable {
         throw foreign(journalPath, how: "belongs to another store (\(header.storeUUID))")
     }
 
-    /// Reads the whole journal, and applies its frames to `storage` if it continues the document
-    /// there.
+    /// Reads the whole journal, and applies its frames to `storage` if it continues the document.
     ///
     /// - Parameters:
-    ///   - storage: What the document holds; changed as a whole, or not at all when this throws.
-    ///   - document: The document that was read.
-    ///   - storeUUID: The identity it says.
-    ///   - foldedJournal: The check of the journal that the document says it contains; nil if it
-    ///     names none.
-    /// - Returns: What the journal is.
+    ///   - storage: The contents of the document. An error leaves it unchanged.
+    ///   - document: The version of the document that was read.
+    ///   - storeUUID: The store's identity in the document.
+    ///   - foldedJournal: The check of the journal that the document contains, or nil if there is
+    ///     none.
+    /// - Returns: The state of the journal.
     /// - Throws: `corrupted` for damage; `storeReplaced` for a journal of another document;
     ///   `unsupportedVersion`.
     func replay(
@@ -96,7 +98,7 @@ struct JournalRecovery: ~Copyable {
         let head = try read(at: 0, count: JournalHeader.byteCount)
         guard head.count == JournalHeader.byteCount, !head.isZero(0..<head.count) else {
             guard try !hasFrame(from: 0) else { throw damaged(at: 0, reason: "its header is missing") }
-            // A file of another program must not be treated as a journal and removed.
+            // A file of another program must not be treated as a journal and then removed.
             guard JournalHeader.canBegin(head) else { throw JournalHeader.foreign(path) }
             return JournalState(relation: .empty, tornByteCount: byteCount)
         }
@@ -118,9 +120,9 @@ struct JournalRecovery: ~Copyable {
     /// Reads the journal from the end of `start`, and applies its frames to `storage`.
     ///
     /// - Parameters:
-    ///   - storage: The content up to there; changed as a whole, or not at all after an error.
-    ///   - start: What was read of the journal.
-    /// - Returns: What the journal is now.
+    ///   - storage: The contents up to `start`. An error leaves it unchanged.
+    ///   - start: The state after the last read.
+    /// - Returns: The new state of the journal.
     /// - Throws: `corrupted` for damage.
     func replay(
         into storage: any OrderedKeyValueStorage, after start: JournalState
@@ -153,18 +155,19 @@ struct JournalRecovery: ~Copyable {
         )
     }
 
-    /// Whether one of the journal's frames, or its header, has this check.
+    /// Returns whether one of the journal's frames, or its header, has a given check.
     private func contains(_ wanted: UInt64, chain: UInt64) throws(StoreError) -> Bool {
         var state = JournalState(relation: .folded, endOffset: JournalHeader.byteCount, chain: chain)
-        // Anything that a writer left after the last folded frame was never acknowledged.
+        // Frames after the last merged frame were never acknowledged.
         while state.chain != wanted { guard try next(&state) != nil else { return false } }
         return true
     }
 
     // MARK: Frames
 
-    /// Returns the payload of the frame at the end of `state` and moves `state` past it; nil at the
-    /// end of the journal.
+    /// Returns the payload of the frame at the end of `state` and moves `state` past it.
+    ///
+    /// Returns nil at the end of the journal.
     private func next(_ state: inout JournalState) throws(StoreError) -> [UInt8]? {
         let start = state.endOffset
         let left = byteCount - start
@@ -176,7 +179,7 @@ struct JournalRecovery: ~Copyable {
         }
         guard let frame = JournalFrame(bytes) else {
             // A crash leaves zeros for whole sectors. Any other invalid head is damage, and so are
-            // zeros that are followed by a frame.
+            // zeros before a valid frame.
             var isTorn = try headHasZeroPiece(at: start)
             if isTorn { isTorn = try !hasFrame(from: start + 1) }
             guard isTorn else { throw damaged(at: start, reason: "the head of a frame does not match its checksum") }
@@ -212,8 +215,7 @@ struct JournalRecovery: ~Copyable {
         )
     }
 
-    /// Whether one of the file's sectors that the head at `offset` touches holds nothing but zeros
-    /// from there on.
+    /// Returns whether any sector of the head at `offset` has only zeros from the head on.
     private func headHasZeroPiece(at offset: Int) throws(StoreError) -> Bool {
         var start = offset
         while start < min(byteCount, offset + JournalFrame.headByteCount) {
@@ -240,7 +242,7 @@ struct JournalRecovery: ~Copyable {
         return false
     }
 
-    /// Up to `count` bytes at `offset`.
+    /// Returns up to `count` bytes at `offset`.
     private func read(at offset: Int, count: Int) throws(StoreError) -> [UInt8] {
         try file.bytes(at: offset, count: max(0, min(count, byteCount - offset)))
     }

@@ -3,13 +3,14 @@ internal import RoostFiles
 internal import RoostKeyValue
 internal import RoostSystem
 
-/// A check of an LMDB data file's structure without LMDB, which trusts its files and crashes on
+/// Checks the structure of an LMDB data file without LMDB, which trusts its files and crashes on
 /// damaged ones.
 ///
 /// The check never maps the file, and validates each length, offset and page number before use. So
-/// a damaged or hostile file can only make it throw. It accepts only the files of the LMDB backend:
-/// 64-bit, little-endian, no sorted duplicates. Every page must be live once or free once. The file
-/// must not be written meanwhile. The check reads each live page once: about 0.4 ms per MB.
+/// a damaged or hostile file can only cause an error. It accepts only the files of the LMDB
+/// backend: 64-bit, little-endian, no sorted duplicates. Every page must be live once or free once.
+/// The file must not be written meanwhile. The check reads each live page once: about 0.4 ms per
+/// MB.
 final class LMDBFileCheck {
     private let file: RegularFile
     private let byteCount: UInt64
@@ -17,15 +18,17 @@ final class LMDBFileCheck {
     private var filePages: UInt64 = 0
     private var lastPage: UInt64 = 0
     private var transaction: UInt64 = 0
-    /// A bit for each page: the pages that a tree reaches, and the pages on the free list.
+    /// One bit for each page: the pages that a tree reaches, and the pages on the free list.
     private var used: [UInt64] = []
     private var freed: [UInt64] = []
-    /// One page for each level of the trees, the levels of a database below those of the main tree.
+    /// One page buffer for each level of the trees.
+    ///
+    /// The levels of a database are below those of the main tree.
     private var pages: [UnsafeMutableRawBufferPointer] = []
-    /// Memory that is used again for each page, see ``LMDBTreePage``.
+    /// Memory that is reused for each page, see ``LMDBTreePage``.
     private var ends: [UInt16] = []
     private var counts = (branch: UInt64(0), leaf: UInt64(0), overflow: UInt64(0), entries: UInt64(0))
-    /// The last key of the leaf before, in the tree that is walked.
+    /// The last key of the previous leaf in the current tree.
     private var previousKey: [UInt8] = []
     private var hasPreviousKey = false
     private var databaseNames: [String] = []
@@ -34,14 +37,14 @@ final class LMDBFileCheck {
 
     /// Checks a file.
     ///
-    /// Throws `notAStore`, `unsupportedVersion` or `corrupted`, or what reading it reports.
+    /// Throws `notAStore`, `unsupportedVersion`, `corrupted` or the error of reading the file.
     static func check(_ path: String) throws(StoreError) {
         try examine(path) { (file) throws(CheckFailure) in try file.run() }
     }
 
-    /// Checks that a file begins as LMDB files of this kind of machine do.
+    /// Checks that a file begins like an LMDB file of this kind of machine.
     ///
-    /// Throws `notAStore` or `unsupportedVersion`, or what reading it reports.
+    /// Throws `notAStore`, `unsupportedVersion` or the error of reading the file.
     static func requireMagic(_ path: String) throws(StoreError) {
         try examine(path) { (file) throws(CheckFailure) in
             try file.withBytes(Int(min(file.byteCount, UInt64(LMDBMeta.byteCount))), at: 0) {
@@ -92,15 +95,16 @@ final class LMDBFileCheck {
         guard got == buffer.count else { throw .damage(LMDBDamage("the file became shorter while it was examined")) }
     }
 
-    /// A page, in the buffer of a level.
+    /// Reads a page into the buffer of a level.
     private func page(_ number: UInt64, level: Int) throws(CheckFailure) -> FileBytes {
         while pages.count <= level { pages.append(.allocate(byteCount: pageByteCount, alignment: 16)) }
-        // `number` was compared with the file's pages before, so the product is inside the file.
+        // The caller has checked that `number` is below the file's page count, so the page is
+        // inside the file.
         try read(pages[level], at: number * UInt64(pageByteCount))
         return FileBytes(bytes: UnsafeRawBufferPointer(pages[level]))
     }
 
-    /// `count` bytes at `offset`, for `body`.
+    /// Runs `body` with `count` bytes at `offset`.
     private func withBytes<Result>(
         _ count: Int, at offset: UInt64, _ body: (FileBytes) throws(CheckFailure) -> Result
     ) throws(CheckFailure) -> Result {
@@ -150,13 +154,13 @@ final class LMDBFileCheck {
                 throw LMDBDamage("another page size than on page 0", page: 1)
             }
             for (number, meta) in [first, second].enumerated() {
-                // Pages at the end that were taken and given back in one transaction were never
+                // Pages at the end that were allocated and freed in one transaction were never
                 // written.
                 guard meta.lastPage >= 1, meta.lastPage < 1 << 40 else {
                     throw LMDBDamage("\(meta.lastPage) pages", page: UInt64(number))
                 }
             }
-            // Transaction n is written to meta page n & 1, so neighbours alternate.
+            // Transaction n is written to meta page n & 1, so consecutive transactions alternate.
             let (a, b) = (first.transaction, second.transaction)
             guard a & 1 == 0, b & 1 == 1 || (a == 0 && b == 0), max(a, b) - min(a, b) <= 1 else {
                 throw LMDBDamage("the transaction numbers \(a) and \(b) of the meta pages do not follow each other")
@@ -177,7 +181,7 @@ final class LMDBFileCheck {
         }
     }
 
-    /// Every page is live or free, none is both.
+    /// Checks that every page is either live or free.
     private func checkPages() throws(CheckFailure) {
         var known: UInt64 = 0
         for (live, free) in zip(used, freed) {
@@ -209,7 +213,9 @@ final class LMDBFileCheck {
     private enum Role {
         case main, free, database
 
-        /// The keys of the free list are numbers of transactions.
+        /// The order of the keys.
+        ///
+        /// The keys of the free list are transaction numbers.
         var keys: LMDBTreePage.Keys { self == .free ? .integers : .bytes }
     }
 
@@ -273,8 +279,8 @@ final class LMDBFileCheck {
             let node = try damage { () throws(LMDBDamage) in try page.node(index) }
             if index > 0 {
                 try damage { () throws(LMDBDamage) in
-                    // The second key has the bound of the whole page, since the first one says
-                    // nothing.
+                    // The first key of a branch page is empty, so the lower bound of the page
+                    // applies to the second key.
                     try checkOrder(node.key, lowerBound: index == 1 ? lowerBound : nil, role: role, number: page.number)
                 }
             }
@@ -286,7 +292,7 @@ final class LMDBFileCheck {
     /// Compares a key with the last key of the preceding leaves and with the lower bound of its
     /// page.
     ///
-    /// The key is the first one of a leaf, or any one of a branch.
+    /// The key is the first key of a leaf, or any key of a branch.
     private func checkOrder(
         _ key: UnsafeRawBufferPointer, lowerBound: [UInt8]?, role: Role, number: UInt64
     ) throws(LMDBDamage) {
@@ -300,7 +306,7 @@ final class LMDBFileCheck {
         }
     }
 
-    /// Checks the value of a leaf's node, and the pages that it refers to.
+    /// Checks the value of a leaf's node and the pages to which it refers.
     private func checkValue(
         of node: LMDBTreePage.Node, page: LMDBTreePage, role: Role, level: Int
     ) throws(CheckFailure) {
@@ -347,7 +353,7 @@ final class LMDBFileCheck {
                 return UInt64(try header.u32(12))
             }
         }
-        // A shorter value may keep the pages of the longer one that it replaced.
+        // A shorter value may keep the pages of the longer value that it replaced.
         let needed = UInt64((node.valueByteCount + LMDBTreePage.headerByteCount - 1) / pageByteCount) + 1
         guard count >= needed, count <= filePages - first else {
             throw .damage(LMDBDamage("\(count) pages for a value that needs \(needed)", page: first))
@@ -363,8 +369,9 @@ final class LMDBFileCheck {
         }
     }
 
-    /// Marks the pages of one record of the free list: a transaction number and the pages it freed,
-    /// descending.
+    /// Marks the pages of one record of the free list.
+    ///
+    /// The record has a transaction number and the freed pages in descending order.
     private func markFree(_ list: FileBytes, key: UnsafeRawBufferPointer) throws(LMDBDamage) {
         guard list.bytes.count >= 8, list.bytes.count % 8 == 0 else { throw LMDBDamage("a record of the free list") }
         let (freeingTransaction, count) = try (FileBytes(bytes: key).u64(0), list.u64(0))

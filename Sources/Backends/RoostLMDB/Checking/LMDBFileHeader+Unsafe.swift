@@ -2,10 +2,10 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostKeyValue
 
-/// The bytes of a part of a file, read only inside their bounds.
+/// A range of bytes of a file, with bounds-checked access.
 struct FileBytes {
-    // SAFETY: `bytes` stays allocated while its owner, the reader of the file, does; every access
-    // below is checked.
+    // SAFETY: `bytes` is valid as long as its owner, the reader of the file; every access below is
+    // checked.
     let bytes: UnsafeRawBufferPointer
 
     func u16(_ offset: Int) throws(LMDBDamage) -> Int { Int(UInt16(littleEndian: try load(offset))) }
@@ -21,11 +21,11 @@ struct FileBytes {
     }
 }
 
-/// A problem with a file.
+/// A defect that the check found in a file.
 struct LMDBDamage: Error {
     let reason: String
     let page: UInt64?
-    /// The code for a file that is not a store of Roost; nil for damage.
+    /// The error code for a file that is not a Roost store, or nil for damage.
     let code: StoreError.Code?
 
     init(_ reason: String, page: UInt64? = nil, code: StoreError.Code? = nil) {
@@ -36,20 +36,20 @@ struct LMDBDamage: Error {
 
     var description: String { page.map { "page \($0): \(reason)" } ?? reason }
 
-    /// Returns the error for opening the file.
+    /// Returns the error to throw when the file at `path` is opened.
     func storeError(path: String) -> StoreError {
         if let code { return StoreError(code, "'\(path)': \(reason)") }
         return StoreError(.corrupted, "'\(path)' is damaged (\(description)); restore it from a backup")
     }
 }
 
-/// The record that describes one tree: `MDB_db`, 48 bytes.
+/// The record that describes a tree: `MDB_db`, 48 bytes.
 struct LMDBTree {
     static let byteCount = 48
     static let noPage = UInt64.max
     static let integerKeys = 0x08
 
-    /// The page size in the meta pages' first tree, 0 elsewhere.
+    /// The page size in the first tree of a meta page, otherwise 0.
     let padding: Int
     let flags: Int
     let depth: Int
@@ -71,8 +71,9 @@ struct LMDBTree {
     }
 }
 
-/// A meta page, the first 152 bytes of page 0 or 1; the one with the greater transaction number is
-/// in force.
+/// A meta page: the first 152 bytes of page 0 or 1.
+///
+/// The meta page with the greater transaction number is current.
 struct LMDBMeta {
     static let byteCount = 152
     static let magic = 0xBEEF_C0DE
@@ -85,7 +86,7 @@ struct LMDBMeta {
     let lastPage: UInt64
     let transaction: UInt64
 
-    /// Reads a meta page and checks what concerns it alone.
+    /// Reads a meta page and makes all checks that need no other page.
     init(_ bytes: FileBytes, number: UInt64) throws(LMDBDamage) {
         guard try bytes.u64(0) == number, try bytes.u16(10) == 0x08 else {
             throw LMDBDamage("no meta page", page: number)
@@ -103,7 +104,8 @@ struct LMDBMeta {
         guard Self.pageSizes.contains(pageByteCount) else {
             throw LMDBDamage("a page size of \(pageByteCount)", page: number)
         }
-        // The free tree's flags hold the environment's too; of these, only MDB_NOSUBDIR is stored.
+        // The free tree's flags also contain the environment's flags, of which only MDB_NOSUBDIR is
+        // stored.
         guard free.flags & ~0x4000 == LMDBTree.integerKeys, main.flags == 0 else {
             throw LMDBDamage("the flags of its trees", page: number)
         }
@@ -112,10 +114,10 @@ struct LMDBMeta {
         }
     }
 
-    /// Whether the first bytes of a file say that LMDB wrote it on a machine like this one.
+    /// Checks that the first bytes of a file are those of an LMDB file for this kind of machine.
     ///
-    /// - Throws: why not; with code `unsupportedVersion` for LMDB files of another version or kind
-    ///   of machine.
+    /// - Throws: `notAStore`; `unsupportedVersion` for LMDB files of another version or kind of
+    ///   machine.
     static func requireMagic(_ prefix: FileBytes) throws(LMDBDamage) {
         guard prefix.bytes.count >= byteCount else {
             throw LMDBDamage(
@@ -141,7 +143,8 @@ struct LMDBMeta {
 }
 
 extension LMDBMeta {
-    /// Whether a file that begins with these bytes is an LMDB file for this machine.
+    /// Returns whether a file that begins with these bytes is an LMDB file for this kind of
+    /// machine.
     static func isRecognized(_ prefix: [UInt8]) -> Bool {
         prefix.withUnsafeBytes { bytes in
             do throws(LMDBDamage) {

@@ -1,18 +1,18 @@
 internal import RoostKeyValue
 internal import RoostSystem
 
-/// A branch or leaf page of an LMDB file whose own structure was examined: all nodes lie inside it,
-/// one next to the other, with keys that rise.
+/// A branch or leaf page of an LMDB file with a valid structure: its nodes are contiguous and lie
+/// inside the page.
 ///
-/// What a node says about other pages was not looked at.
+/// References to other pages are not checked.
 struct LMDBTreePage {
-    /// The kind of a tree's keys: bytes, or 8-byte integers of the machine.
+    /// The kind of a tree's keys: bytes, or 8-byte integers in the machine's byte order.
     enum Keys { case bytes, integers }
 
     /// The kind of content in a leaf's node.
     enum Content: Int {
         case value
-        /// The number of the page where the value begins.
+        /// The number of the first page of the value.
         case overflow
         /// The record of a database.
         case database
@@ -21,11 +21,13 @@ struct LMDBTreePage {
     struct Node {
         /// The size of a leaf's value.
         let valueByteCount: Int
-        /// The kind of content; nil in a branch, and for flags that Roost never writes.
+        /// The kind of content.
+        ///
+        /// Nil in a branch, and for flags that Roost never writes.
         let content: Content?
         let flags: Int
         let child: UInt64
-        // SAFETY: points into the page, and lives no longer than it.
+        // SAFETY: `key` points into the page and must not be used after the page.
         let key: UnsafeRawBufferPointer
         fileprivate let offset: Int
         let valueOffset: Int
@@ -34,22 +36,22 @@ struct LMDBTreePage {
 
     static let headerByteCount = 16
     private static let maximumKeyByteCount = 511
-    /// A node before its key: value size or child, flags, key size.
+    /// The size of a node without its key: value size or child, flags, key size.
     private static let nodeByteCount = 8
 
     let bytes: FileBytes
     let number: UInt64
     let isLeaf: Bool
     let keys: Keys
-    /// The number of nodes: at least 1 in a leaf, 2 in a branch.
+    /// The number of nodes: at least 1 in a leaf and 2 in a branch.
     let count: Int
-    /// Whether it is a leaf whose nodes all hold their values themselves.
+    /// Whether the page is a leaf whose nodes all contain their values.
     private(set) var hasOnlyValues: Bool
 
-    /// Examines a page, in time that grows with its nodes.
+    /// Checks a page in time proportional to its number of nodes.
     ///
-    /// `ends` is memory of half the page's size that is used again; it holds zeros, before and
-    /// afterwards.
+    /// `ends` is reused memory with one element for every two bytes of the page. It must contain
+    /// zeros and contains zeros afterwards.
     init(
         _ bytes: FileBytes, number: UInt64, isLeaf: Bool, keys: Keys, ends: inout [UInt16]
     ) throws(LMDBDamage) {
@@ -81,11 +83,11 @@ struct LMDBTreePage {
                 }
                 before = node.key
             }
-            // Nodes begin at even offsets, so that half of one fits into 16 bits on pages of up to
+            // Nodes begin at even offsets, so half of an offset fits into 16 bits on pages of up to
             // 64 KiB.
             ends[node.offset / 2] = UInt16((node.end + 1) / 2)
         }
-        // They follow each other in memory without gap and overlap, whatever the order of their
+        // Nodes must follow each other in memory without gap or overlap, in any order of their
         // keys.
         var (position, found) = (upper / 2, 0)
         while position < ends.count, ends[position] > position {
@@ -98,7 +100,7 @@ struct LMDBTreePage {
         }
     }
 
-    /// The node at a position below `count`.
+    /// Returns the node at a position below `count`.
     func node(_ index: Int) throws(LMDBDamage) -> Node { try read(index) }
 
     @inline(__always)
@@ -115,7 +117,7 @@ struct LMDBTreePage {
         guard keyByteCount <= Self.maximumKeyByteCount, keyEnd <= pageByteCount else {
             throw LMDBDamage("a key of \(keyByteCount) bytes", page: number)
         }
-        // The first key of a branch stands for everything before the second.
+        // The first key of a branch is empty and represents all keys before the second.
         guard (index == 0 && !isLeaf) || (keyByteCount > 0 && (keys == .bytes || keyByteCount == 8)) else {
             throw LMDBDamage("a key of \(keyByteCount) bytes", page: number)
         }
@@ -135,8 +137,8 @@ struct LMDBTreePage {
 }
 
 extension LMDBTreePage.Keys {
-    /// Returns a number below, equal to or above zero, as the left key comes before, equals or
-    /// follows the right one.
+    /// Returns a negative number, zero or a positive number if the left key is less than, equal to
+    /// or greater than the right one.
     func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         if self == .integers, left.count == 8, right.count == 8 {
             let (a, b) = (left.loadUnaligned(as: UInt64.self), right.loadUnaligned(as: UInt64.self))

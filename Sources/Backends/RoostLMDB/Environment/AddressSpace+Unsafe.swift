@@ -3,17 +3,18 @@ internal import RoostSystem
 
 /// The free address space of a process, which may be limited (`ulimit -v`, `RLIMIT_AS`).
 enum AddressSpace {
-    /// The bytes that a map leaves to the rest of the program, because Swift ends a program that
-    /// gets no memory.
+    /// The address space that a map leaves free for the rest of the program, because Swift ends a
+    /// program that cannot allocate memory.
     ///
-    /// Batches, sorters, the pages of a transaction, the stacks of threads and libraries need it.
+    /// The rest is used by batches, sorters, the pages of a transaction, the stacks of threads, and
+    /// libraries.
     static let reservedByteCount = 96 << 20
 
-    /// Throws code `outOfResources` unless a map of this size fits and leaves enough.
+    /// Throws `outOfResources` unless a map of this size and the reserved bytes fit.
     static func requireRoom(_ byteCount: Int, forMapOf path: String) throws(StoreError) {
         guard byteCount > 0 else { return }
         let (wanted, overflow) = byteCount.addingReportingOverflow(reservedByteCount)
-        // Nothing is touched, so this takes no memory.
+        // The mapping is never accessed, so it uses no memory.
         if !overflow, let place = mmap(nil, wanted, PROT_NONE, flags, -1, 0), place != MAP_FAILED {
             munmap(place, wanted)
             return

@@ -1,9 +1,9 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// A share in an environment.
+/// A shared reference to an environment.
 ///
-/// The last one to go closes it.
+/// Releasing the last lease closes the environment.
 final class EnvironmentLease: Sendable {
     let environment: LMDBEnvironment
     private let slot: EnvironmentRegistry.Slot
@@ -16,22 +16,25 @@ final class EnvironmentLease: Sendable {
     deinit { EnvironmentRegistry.giveBack(slot) }
 }
 
-/// The environments this process has open, by file: LMDB loses its locks when a process opens a
-/// file twice.
+/// The environments that this process has open, by file.
+///
+/// LMDB loses its locks if a process opens a file twice.
 enum EnvironmentRegistry {
-    /// The key of an environment.
+    /// The key of an environment in the registry.
     fileprivate struct Key: Hashable {
         let identity: FileIdentity
-        /// The path, for a file with other names that is read without LMDB's locks; otherwise nil.
+        /// The path, for a file with several hard links that is read without LMDB's locks;
+        /// otherwise nil.
         var linkedPath: String?
     }
 
-    /// A file's place.
+    /// The entry of a file.
     ///
-    /// Its lock is held while the file is opened or closed, so that others wait for that.
+    /// Its lock is held while the file is opened or closed, so that other threads wait until this
+    /// is done.
     final class Slot: Sendable {
         fileprivate let key: Key
-        /// The name it was opened under.
+        /// The path with which the file was opened.
         let path: String
         fileprivate let environment = Mutex<LMDBEnvironment?>(nil)
 
@@ -43,19 +46,18 @@ enum EnvironmentRegistry {
 
     private struct Entry {
         let slot: Slot
-        /// Leases, and openers that wait for one.
+        /// The number of leases and of callers that wait for a lease.
         var userCount: Int
     }
 
     private static let entries = Mutex<[Key: Entry]>([:])
 
-    /// Returns a share in the environment of a file.
+    /// Returns a lease of the environment of a file.
     ///
-    /// Opens the file if this process has not opened it.
+    /// The file is opened if this process does not have it open. The call waits
     ///
-    /// Waits, as for a lock:
-    /// - while this process reads the file under a temporary name to replace it,
-    /// - while this process still has the file open that had the name before.
+    /// - while this process reads the file at a temporary path to replace the store with it,
+    /// - while this process still has open the file that was formerly at the path.
     ///
     /// - Throws: `busy` after the timeout.
     static func lease(path: String, settings: LMDBSettings, isNew: Bool = false) throws(StoreError) -> EnvironmentLease
@@ -82,12 +84,12 @@ enum EnvironmentRegistry {
         }
     }
 
-    /// Returns the slot of a file with one more user, or nil while another file is open under its
-    /// name.
+    /// Returns the slot of a file with one more user, or nil while another file is open with the
+    /// same path.
     private static func slot(_ key: Key, path: String) -> Slot? {
         entries.withLock { entries in
-            // LMDB names its lock file after the file: two files of one name would clear each
-            // other's readers.
+            // LMDB derives the path of its lock file from the file's path. With one lock file for
+            // two files, each would clear the other's readers.
             guard entries[key] != nil || !entries.values.contains(where: { $0.slot.path == path }) else { return nil }
             let slot = entries[key]?.slot ?? Slot(key, path: path)
             entries[key, default: Entry(slot: slot, userCount: 0)].userCount += 1
@@ -95,7 +97,7 @@ enum EnvironmentRegistry {
         }
     }
 
-    /// Takes a share for a user that is counted already.
+    /// Creates a lease for a user that is already counted.
     private static func lease(
         _ slot: Slot, path: String, settings: LMDBSettings, isNew: Bool
     ) throws(StoreError) -> EnvironmentLease {
@@ -116,8 +118,8 @@ enum EnvironmentRegistry {
             giveBack(slot)
             throw error
         }
-        // The file may have got other names since it was opened. The environment holds the store's
-        // lock.
+        // The file may have got other hard links since it was opened. The environment holds the
+        // store's lock.
         if isShared, slot.key.linkedPath == nil {
             try StoreFile.requireOneName(
                 ofStoreAt: path, forWriting: settings.isWritable, companions: LMDBStoreType.companions)
@@ -126,7 +128,8 @@ enum EnvironmentRegistry {
         return lease
     }
 
-    /// Whether this process reads the file under a temporary name of the store, to replace it.
+    /// Returns whether this process reads the file at a temporary path to replace the store with
+    /// it.
     private static func isBeingReplaced(_ identity: FileIdentity, path: String) -> Bool {
         let names = entries.withLock { entries in
             entries.values.filter { $0.slot.key.identity == identity }.map(\.slot.path)
@@ -137,7 +140,8 @@ enum EnvironmentRegistry {
     fileprivate static func giveBack(_ slot: Slot) {
         slot.environment.withLock { environment in
             let isLast = entries.withLock { ($0[slot.key]?.userCount ?? 0) <= 1 }
-            // Closed here, while others who want to open the file wait for this lock.
+            // The environment is closed here, while other threads that want to open the file wait
+            // for this lock.
             if isLast {
                 environment?.close()
                 environment = nil

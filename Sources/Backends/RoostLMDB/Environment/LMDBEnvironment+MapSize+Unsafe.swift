@@ -4,14 +4,14 @@ internal import RoostFiles
 internal import RoostSystem
 
 extension LMDBEnvironment {
-    /// Maps as much as another process has made the file's map.
+    /// Enlarges the map to the size that another process has set.
     func adoptMapSize(timeoutSeconds: Double) throws(StoreError) {
         try exclusively(timeoutSeconds: timeoutSeconds, purpose: "mapped anew because another process made it larger") {
             (gate) throws(StoreError) in try resize(&gate, to: 0)
         }
     }
 
-    /// Makes the map larger, for a writer that holds its place and has no transaction.
+    /// Enlarges the map for the current writer, which must have no open transaction.
     func growMap(timeoutSeconds: Double) throws(StoreError) {
         try exclusively(timeoutSeconds: timeoutSeconds, purpose: "mapped anew because it grew") {
             (gate) throws(StoreError) in
@@ -32,7 +32,7 @@ extension LMDBEnvironment {
                     try AddressSpace.requireRoom(min(size, most) - gate.mapByteCount, forMapOf: path)
                     break
                 } catch  where error.code == .outOfResources && size > least {
-                    // Where the process's address space is limited it grows by less.
+                    // If the process's address space is limited, the map grows by less.
                     size = max(least, gate.mapByteCount + (size - gate.mapByteCount) / 2)
                 }
             }
@@ -40,11 +40,12 @@ extension LMDBEnvironment {
         }
     }
 
-    /// Makes the map as large as the file can become, if no reader is open; for transactions that
-    /// cannot be run again.
+    /// Enlarges the map to the maximum size of the file, if no reader is open.
     ///
-    /// Where the process's address space is limited, it becomes as large as fits, and it is full
-    /// when it is full.
+    /// This is for transactions that cannot be run again.
+    ///
+    /// If the process's address space is limited, the map becomes as large as fits. The transaction
+    /// fails if the map is full.
     func growMapForLongWrite() throws(StoreError) {
         var wishes = settings
         wishes.initialMapByteCount = nil
@@ -60,7 +61,8 @@ extension LMDBEnvironment {
         }
     }
 
-    /// Maps the file anew, as large as this; 0 for as large as another process has made it.
+    /// Maps the file again with the given size, or with the size that another process has set if it
+    /// is 0.
     private func resize(_ gate: inout Gate, to byteCount: Int) throws(StoreError) {
         guard let handle = gate.handle else { throw StoreError.lmdb(MDB_PANIC, what: "cannot be mapped", path: path) }
         var deadReaders: Int32 = 0
@@ -70,7 +72,7 @@ extension LMDBEnvironment {
         }
         let code = mdb_env_set_mapsize(handle, byteCount)
         guard code == MDB_SUCCESS else {
-            // The old map may be gone already.
+            // The old map may be unmapped already.
             gate.needsReopening = true
             throw StoreError.lmdb(code, what: "cannot be mapped", path: path)
         }

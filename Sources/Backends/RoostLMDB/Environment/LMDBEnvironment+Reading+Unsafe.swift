@@ -5,7 +5,7 @@ internal import RoostFiles
 extension LMDBEnvironment {
     /// Begins a read transaction.
     ///
-    /// The caller hands it back with ``endRead(_:)``.
+    /// The caller ends it with ``endRead(_:)``.
     func beginRead() throws(StoreError) -> (transaction: OpaquePointer, databases: [MDB_dbi]) {
         try verifyFile()
         var timeout = Timeout(seconds: settings.timeoutSeconds)
@@ -41,7 +41,7 @@ extension LMDBEnvironment {
         var transaction: OpaquePointer?
         var code = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
         if code == MDB_READERS_FULL {
-            // Processes that died may still have places.
+            // Crashed processes may still occupy reader slots.
             var deadReaders: Int32 = 0
             let checked = mdb_reader_check(handle, &deadReaders)
             guard checked == MDB_SUCCESS else { return (checked, nil) }

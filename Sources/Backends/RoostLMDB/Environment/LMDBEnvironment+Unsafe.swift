@@ -5,26 +5,26 @@ internal import RoostFiles
 internal import RoostKeyValue
 internal import RoostSystem
 
-/// One open file: the LMDB environment that all of a process's openings of it share.
+/// The LMDB environment of an open file, which all stores of the process with this file share.
 ///
-/// The gate counts open transactions. Moving the map and replacing the handle happen inside the
-/// gate while the count is zero: LMDB would do it under open readers too, and leave them with
+/// The gate counts open transactions. The map is moved and the handle is replaced only inside the
+/// gate while the count is zero. LMDB would do both even with open readers, and leave them with
 /// dangling pointers.
 final class LMDBEnvironment: Sendable {
-    /// The handle and what depends on it.
+    /// The handle and the state that depends on it.
     struct Gate {
-        // SAFETY: used only under the gate's lock, or between `enter` and `leave`, during which it
-        // is not replaced.
+        // SAFETY: `handle` is used only under the gate's lock, or while `activeCount` is above
+        // zero, which prevents its replacement.
         var handle: OpaquePointer?
         var databases: [MDB_dbi] = []
         var mapByteCount = 0
-        /// Transactions that are open, readers and the writer.
+        /// The number of open transactions, both readers and the writer.
         var activeCount = 0
-        /// Write transactions that were begun.
+        /// The number of write transactions begun so far.
         var writeCount: UInt64 = 0
         /// Read transactions that were reset and can be renewed.
         var pool: [OpaquePointer] = []
-        /// Set when a commit failed in a way after which LMDB must not be used any more.
+        /// Whether a commit failed in a way that makes the handle unusable.
         var needsReopening = false
         var isWritable = false
     }
@@ -32,33 +32,37 @@ final class LMDBEnvironment: Sendable {
     let path: String
     let settings: LMDBSettings
     let gate = Mutex(Gate())
-    /// One writer of this process at a time; others of the process wait here, those of other
-    /// processes at `writerLock`.
+    /// Serializes the writers of this process.
+    ///
+    /// `writerLock` serializes the writers of all processes.
     let writersPlace = DispatchSemaphore(value: 1)
     private let writerLock = Mutex<WriterLock?>(nil)
     let handleCheck: FileHandleCheck
 
     let storeLock: StoreLock?
     private let soundness: SoundnessLock?
-    /// The size the file had at least once; it never shrinks.
+    /// The largest size of the file seen so far.
+    ///
+    /// A file never shrinks.
     private let knownByteCount: Mutex<Int>
-    /// Whether the file is read without locks, because this user may not set any.
+    /// Whether the file is read without locks, because this user has no permission to lock it.
     let isUnlocked: Bool
-    /// LMDB's lock file as it was found at opening; nil for a file that is read without locks.
+    /// The check of LMDB's lock file as it was when opened, or nil if the file is read without
+    /// locks.
     private let lockFileCheck: FileHandleCheck?
     private let processID = getpid()
 
     // MARK: Opening and closing
 
-    /// Opens a file that exists; a new and empty one if `isNew`.
+    /// Opens an existing file, or a new, empty one if `isNew`.
     ///
-    /// The path must not be that of a link.
+    /// The path must not be a symbolic link.
     init(path: String, settings: LMDBSettings, isNew: Bool) throws(StoreError) {
         self.path = path
         self.settings = settings
         try StoreFile.refuseNetworkFileSystem(at: path)
-        // Before the lock, so that no lock file is created beside a file that is not LMDB's. A
-        // store has its first bytes before its name.
+        // This check precedes the lock, so that no lock file is created beside a file of another
+        // format. A store's first bytes are written before it is published.
         if !isNew { try LMDBFileCheck.requireMagic(path) }
         try StoreFile.requireOwnCompanions(ofStoreAt: path, type: LMDBStoreType())
         let storeLock =
@@ -68,11 +72,11 @@ final class LMDBEnvironment: Sendable {
         let isLinked = try StoreFile.requireOneName(
             ofStoreAt: path, forWriting: settings.isWritable, acceptsLinks: settings.acceptsLinks,
             companions: LMDBStoreType.companions)
-        // Under the lock: the last one to close the store removes LMDB's lock file, unless another
-        // process has the lock.
+        // This check needs the lock, because the last process to close the store removes LMDB's
+        // lock file.
         try StoreFile.requireOwnCompanions(ofStoreAt: path, type: LMDBStoreType())
         let handleCheck = try FileHandleCheck(at: path)
-        // LMDB's locks belong to a name, and do not exclude a writer under another one.
+        // LMDB's locks belong to a path and do not exclude a writer that uses another hard link.
         let soundness = try Self.examine(
             path, settings: settings, isLocked: storeLock != nil && !isLinked, isNew: isNew)
         self.storeLock = storeLock
@@ -88,8 +92,8 @@ final class LMDBEnvironment: Sendable {
             where !settings.isWritable && usesLocks
             && (error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace)
         {
-            // LMDB's own lock file cannot be made although ours is there. On a full disk a writer
-            // could not make it either.
+            // LMDB's lock file cannot be created, although ours exists. On a full disk a writer
+            // could not create it either.
             usesLocks = false
             opened = try Self.openHandle(path, settings: settings, isNew: false, usesLocks: false)
         } catch {
@@ -104,7 +108,8 @@ final class LMDBEnvironment: Sendable {
             writerLock.withLock { $0 = lock }
         }
         try handleCheck.verify()
-        // The name may not be durable yet, if the program that created it crashed right after.
+        // The directory entry may not be durable yet, if the program that created it crashed right
+        // after.
         if settings.isWritable { try StoreFile.syncDirectory(of: path) }
     }
 
@@ -112,15 +117,15 @@ final class LMDBEnvironment: Sendable {
 
     /// Closes the file and releases its locks.
     ///
-    /// The environment must not be in use. Calling it again does nothing.
+    /// No transaction may be open. Calling this method again does nothing.
     func close() {
         gate.withLock { Self.closeHandle(&$0) }
         removeLibraryLockFile()
     }
 
-    /// Examines the file unless another opener has done so and is still there.
+    /// Checks the file, unless another process or store that still has it open has checked it.
     ///
-    /// Returns nil where locks are impossible.
+    /// Returns nil if locks are impossible.
     private static func examine(
         _ path: String, settings: LMDBSettings, isLocked: Bool, isNew: Bool
     ) throws(StoreError) -> SoundnessLock? {
@@ -129,18 +134,19 @@ final class LMDBEnvironment: Sendable {
                 return try SoundnessLock.enter(forStoreAt: path, timeoutSeconds: settings.timeoutSeconds) {
                     () throws(StoreError) in
                     if !isNew { try LMDBFileCheck.check(path) }
-                    // Later openers find it, or know that it was removed.
+                    // Later callers find the lock file, or detect that it was removed.
                     try allocateLibraryLockFile(path, settings: settings)
                 }
             } catch
                 where !settings.isWritable
                 && (error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace)
             {
-                // A read-only opening continues if this user cannot write or create the lock file.
+                // A read-only store is opened without locks if this user cannot write or create the
+                // lock file.
             }
         }
-        // Another process may be writing. Damage counts only if the file stayed the same during the
-        // check.
+        // Another process may be writing. An error is damage only if the file did not change during
+        // the check.
         var timeout = Timeout(seconds: settings.timeoutSeconds)
         while true {
             let before = try FileIdentity(at: path).modificationNanoseconds
@@ -153,10 +159,10 @@ final class LMDBEnvironment: Sendable {
         }
     }
 
-    /// The map to begin with.
+    /// Returns the initial size of the map.
     ///
-    /// Address space costs nothing, and growing has to wait for readers: so it is as large as the
-    /// file can become on its disk.
+    /// Address space costs nothing, and growing has to wait for readers. So the map is as large as
+    /// the file can become on its disk.
     static func mapByteCount(_ path: String, settings: LMDBSettings) throws(StoreError) -> Int {
         let file = try StoreFile.byteCount(at: path)
         let wanted: Int
@@ -172,7 +178,7 @@ final class LMDBEnvironment: Sendable {
         return min(bounded, 1 << 46) / mapUnit * mapUnit + mapUnit
     }
 
-    /// The unit of a map's size: at least a page of common machines.
+    /// The unit of a map's size, which is at least a page on common machines.
     static let mapUnit = 1 << 16
 
     private static func openHandle(
@@ -187,7 +193,7 @@ final class LMDBEnvironment: Sendable {
                 return try openHandle(
                     path, settings: settings, mapByteCount: mapByteCount, isNew: isNew, usesLocks: usesLocks)
             } catch  where error.code == .outOfResources && mapByteCount > smallest {
-                // The process's address space is limited; a smaller map may fit.
+                // The process's address space is limited, but a smaller map may fit.
                 mapByteCount = max(mapByteCount / 2 / mapUnit * mapUnit, smallest)
             }
         }
@@ -223,15 +229,17 @@ final class LMDBEnvironment: Sendable {
         }
     }
 
-    /// Makes LMDB's lock file as large as LMDB wants it: two cache lines, then one for each reader.
+    /// Enlarges LMDB's lock file to the size that LMDB uses: two cache lines, then one for each
+    /// reader.
     ///
-    /// LMDB maps it without allocating it: on a full disk that kills the process.
+    /// LMDB maps the file without allocating its blocks, which crashes the process on a full disk.
     private static func allocateLibraryLockFile(_ path: String, settings: LMDBSettings) throws(StoreError) {
         try StoreFile.allocate(64 * (Int(settings.readerCount) + 2), at: path + "-lock")
     }
 
-    /// Throws code `busy` if others have the store open and LMDB's lock file was removed: with a
-    /// new one, neither side would know of the other.
+    /// Throws `busy` if LMDB's lock file was removed while other processes have the store open.
+    ///
+    /// With a new lock file, these processes and this one would not see each other.
     private static func requireLibraryLockFile(_ path: String) throws(StoreError) {
         guard StoreFile.hasEntry(at: path + "-lock") else {
             throw StoreError(
@@ -267,7 +275,7 @@ final class LMDBEnvironment: Sendable {
 
     /// Closes the handle.
     ///
-    /// No transaction may be open but those in the pool.
+    /// No transactions may be open except those in the pool.
     private static func closeHandle(_ gate: inout Gate) {
         for transaction in gate.pool { mdb_txn_abort(transaction) }
         gate.pool = []
@@ -276,15 +284,17 @@ final class LMDBEnvironment: Sendable {
         gate.databases = []
     }
 
-    /// Removes LMDB's lock file if the store is not open elsewhere; then the store is one file and
-    /// our lock file.
+    /// Removes LMDB's lock file if the store is not open elsewhere.
+    ///
+    /// The store and our lock file then remain.
     private func removeLibraryLockFile() {
         soundness?.release()
         writerLock.withLock { $0?.close() }
         guard let storeLock else { return }
-        // If others have it open, or this user may not remove it, the file stays: it does no harm.
-        // A lock that was released before cannot be changed, so a second call stops here. It also
-        // stays if it is another file than was opened, as under a relative path after `chdir`.
+        // The file remains without harm if the store is open elsewhere or this user may not remove
+        // the file. The store's lock cannot be changed after its release, so a second call does
+        // nothing. The file also remains if it is not the opened one, as with a relative path after
+        // `chdir`.
         if (try? storeLock.change(to: .exclusive, timeoutSeconds: 0)) != nil,
             (try? lockFileCheck?.verify()) != nil
         {
@@ -304,8 +314,9 @@ final class LMDBEnvironment: Sendable {
 
     // MARK: The gate
 
-    /// Checks at the beginning of a transaction that the file has its name, and no other if it is
-    /// written.
+    /// Checks at the beginning of a transaction that the file is still at its path.
+    ///
+    /// Before a write, also checks that it has no other hard link.
     func verifyFile(forWriting: Bool = false) throws(StoreError) {
         guard getpid() == processID else {
             throw StoreError(
@@ -322,7 +333,7 @@ final class LMDBEnvironment: Sendable {
         do throws(StoreError) {
             try lockFileCheck?.verify()
         } catch  where error.code == .storeReplaced {
-            // Later openers have a new lock file, which does not show the readers and writers of
+            // Later processes use a new lock file, which does not show the readers and writers of
             // this one.
             throw StoreError(
                 .storeReplaced,
@@ -331,14 +342,15 @@ final class LMDBEnvironment: Sendable {
         }
     }
 
-    /// Checks that a file that is read without locks has not changed; for readers that run for
-    /// long.
+    /// Checks that a file that is read without locks has not changed.
+    ///
+    /// Long-running readers call this method.
     func verifyUnchanged() throws(StoreError) { if isUnlocked { try handleCheck.verifyUnchanged() } }
 
-    /// Ends a transaction's stay.
+    /// Counts a transaction as ended.
     func leave() { gate.withLock { $0.activeCount -= 1 } }
 
-    /// Runs `body` when no transaction of this process is open, waiting for that up to
+    /// Runs `body` when no transaction of this process is open, after waiting up to
     /// `timeoutSeconds`.
     func exclusively(
         timeoutSeconds: Double, purpose: String, _ body: (inout Gate) throws(StoreError) -> Void
@@ -360,7 +372,9 @@ final class LMDBEnvironment: Sendable {
         )
     }
 
-    /// Makes a handle that failed usable again; does nothing if it is.
+    /// Reopens a handle that failed.
+    ///
+    /// Does nothing if the handle is usable.
     func reopenIfNeeded(timeoutSeconds: Double) throws(StoreError) {
         guard gate.withLock({ $0.needsReopening || $0.handle == nil }) else { return }
         try exclusively(timeoutSeconds: timeoutSeconds, purpose: "opened again after a failed write") {
@@ -370,7 +384,7 @@ final class LMDBEnvironment: Sendable {
         }
     }
 
-    /// Makes an environment that was opened for reading writable.
+    /// Makes an environment writable that was opened read-only.
     func makeWritable(timeoutSeconds: Double) throws(StoreError) {
         guard !gate.withLock({ $0.isWritable }) else { return }
         guard !isUnlocked else {
@@ -385,7 +399,7 @@ final class LMDBEnvironment: Sendable {
         writerLock.withLock { if $0 == nil { $0 = lock } }
     }
 
-    /// Closes the handle and opens another with as large a map as fits.
+    /// Closes the handle and opens a new one with the largest map that fits.
     func reopen(_ gate: inout Gate, isWritable: Bool) throws(StoreError) {
         var settings = settings
         settings.isWritable = isWritable
@@ -396,7 +410,7 @@ final class LMDBEnvironment: Sendable {
         gate = try Self.openHandle(path, settings: settings, isNew: false, usesLocks: !isUnlocked)
     }
 
-    /// Takes the writer's place among all processes.
+    /// Acquires the lock that serializes the writers of all processes.
     func lockForWriting(timeoutSeconds: Double) throws(StoreError) {
         guard let lock = writerLock.withLock({ $0 }) else {
             throw StoreError(.readOnly, "'\(path)' was opened read-only; open it for writing")
@@ -404,7 +418,7 @@ final class LMDBEnvironment: Sendable {
         try lock.lock(timeoutSeconds: timeoutSeconds)
     }
 
-    /// Gives the writer's place back.
+    /// Releases the lock that serializes the writers of all processes.
     func unlockAfterWriting() {
         // An open lock file can always be unlocked. If that fails nevertheless, closing the store
         // releases the lock.

@@ -5,19 +5,19 @@ internal import RoostFiles
 internal import RoostKeyValue
 
 extension LMDBEnvironment {
-    /// The outcome of one run of a transaction.
+    /// The result of one attempt to run a transaction.
     private enum Attempt<Value> {
         case committed(Value)
-        /// The map is full, and nothing was written.
+        /// The map was full, and nothing was written.
         case needsRoom
-        /// Another process made the map larger.
+        /// Another process has enlarged the map.
         case needsMap
     }
 
-    /// Runs `body` in a transaction, again if the map had to grow.
+    /// Runs `body` in a transaction, and runs it again if the map had to grow.
     ///
-    /// All on the caller's thread: LMDB's writer lock belongs to the thread that took it, and here
-    /// that one also gives it back.
+    /// All steps run on the caller's thread, because LMDB's writer lock must be released by the
+    /// thread that acquired it.
     func write<Value: Sendable>(
         timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
@@ -50,11 +50,11 @@ extension LMDBEnvironment {
         }
     }
 
-    /// Takes the writer's place in this process and among all, and looks whether the file can be
-    /// written.
+    /// Becomes the only writer of this process and of all processes, and checks that the file can
+    /// be written.
     func enterWriting(timeoutSeconds: Double) throws(StoreError) {
         let timeout = Timeout(seconds: timeoutSeconds)
-        // A wait of more than a year is a wait of a year; `Timeout` has bounded it.
+        // `Timeout` limits the wait to a year.
         guard writersPlace.wait(timeout: .now() + timeout.secondsLeft) == .success else {
             throw StoreError(.busy, "Another thread of this process is writing to '\(path)'; try again later")
         }
@@ -73,17 +73,17 @@ extension LMDBEnvironment {
         }
     }
 
-    /// Gives the writer's place back.
+    /// Releases the locks of ``enterWriting(timeoutSeconds:)``.
     func leaveWriting() {
         unlockAfterWriting()
         writersPlace.signal()
     }
 
-    /// Begins a write transaction, which belongs to the thread that this is called on.
+    /// Begins a write transaction, which belongs to the calling thread.
     ///
-    /// Returns nil when the map has to be adopted first.
+    /// Returns nil if another process has enlarged the map, which must be adopted first.
     ///
-    /// The caller ends its stay with ``leave()`` after the transaction.
+    /// The caller calls ``leave()`` after the transaction has ended.
     func beginWrite() throws(StoreError) -> LMDBTransaction? {
         let entered = gate.withLock { gate -> (OpaquePointer, [MDB_dbi])? in
             guard let handle = gate.handle, !gate.needsReopening else { return nil }
@@ -100,8 +100,8 @@ extension LMDBEnvironment {
             leave()
             throw error
         }
-        // Not under the gate's lock: this waits for any other writer; our own lock has excluded
-        // other Roost processes.
+        // The gate's lock is not held, because this call waits for any other writer. Our own lock
+        // has already excluded other Roost processes.
         var pointer: OpaquePointer?
         let code = mdb_txn_begin(handle, nil, 0, &pointer)
         guard code == MDB_SUCCESS, let pointer else {
@@ -113,8 +113,9 @@ extension LMDBEnvironment {
         return LMDBTransaction(pointer, databases: databases, path: path)
     }
 
-    /// Takes away the places of processes that died with snapshots open, now and then: until that
-    /// is done no page that they saw is used again, and the file grows with every commit.
+    /// Clears the reader slots of crashed processes at every 32nd write.
+    ///
+    /// Until then, no page that these readers saw is reused, and the file grows with every commit.
     private func forgetDeadReaders(_ handle: OpaquePointer) throws(StoreError) {
         guard gate.withLock({ $0.writeCount % 32 == 1 }) else { return }
         var deadReaders: Int32 = 0
@@ -122,9 +123,9 @@ extension LMDBEnvironment {
         guard code == MDB_SUCCESS else { throw StoreError.lmdb(code, what: "cannot be written", path: path) }
     }
 
-    /// Commits, on the thread that began the transaction.
+    /// Commits a transaction on the thread that began it.
     ///
-    /// Returns false, with nothing written, when the map is full.
+    /// Returns false, with nothing written, if the map is full.
     func commit(_ writer: LMDBWriter) throws(StoreError) -> Bool {
         do throws(StoreError) {
             try writer.finish()
@@ -140,32 +141,32 @@ extension LMDBEnvironment {
             writer.abort()
             return false
         }
-        // This ends the transaction, whatever the result.
+        // This call ends the transaction, whatever its result.
         let code = mdb_txn_commit(pointer)
         switch code {
         case MDB_SUCCESS: return true
         case MDB_MAP_FULL: return false
         case MDB_BAD_TXN, MDB_TXN_FULL, MDB_KEYEXIST:
-            // LMDB refuses these before it writes to the file.
+            // LMDB returns these codes before it writes to the file.
             throw StoreError.lmdb(code, what: "cannot be committed", path: path)
         default: throw failedCommit(code)
         }
     }
 
-    /// The error of a commit that failed while it wrote.
+    /// Returns the error of a commit that failed while writing.
     ///
-    /// Unless the disk was just full, the handle is replaced before the next transaction.
+    /// The handle is replaced before the next transaction, unless the disk was only full.
     private func failedCommit(_ code: Int32) -> StoreError {
         let error = StoreError.lmdb(code, what: "cannot be committed", path: path)
         let isUnknown = gate.withLock { gate in
             guard let handle = gate.handle else { return true }
-            // LMDB refuses everything after it failed to write a meta page. Before that, it has
-            // written nothing that counts.
+            // After a failure to write a meta page, LMDB refuses every transaction. Before the meta
+            // page, nothing that it writes is part of the store.
             var probe: OpaquePointer?
             let result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe)
             if result == MDB_SUCCESS { mdb_txn_abort(probe) }
             // Pages that could not be written belong to no tree, so LMDB can continue. After any
-            // other failure it is reopened, which waits for the snapshots of this process.
+            // other failure the handle is reopened, which waits for the snapshots of this process.
             if result == MDB_PANIC || error.code != .noSpace { gate.needsReopening = true }
             return result == MDB_PANIC
         }
@@ -178,7 +179,8 @@ extension LMDBEnvironment {
 
     /// Checks the file and returns its findings.
     ///
-    /// Waits for the writer's place, because the file must not change meanwhile.
+    /// For a writable store, this method first waits for other writers, because the file must not
+    /// change during the check.
     func integrityFindings(timeoutSeconds: Double) throws(StoreError) -> [StoreFinding] {
         let isWritable = gate.withLock { $0.isWritable }
         if isWritable { try enterWriting(timeoutSeconds: timeoutSeconds) }
@@ -188,8 +190,8 @@ extension LMDBEnvironment {
             try LMDBFileCheck.check(path)
             return []
         } catch  where error.code == .corrupted || error.code == .notAStore || error.code == .unsupportedVersion {
-            // Without the writer lock, another process may have written, so the file must be
-            // checked again.
+            // The writer lock is not held. If another process has written, the file must be checked
+            // again.
             if !isWritable, try FileIdentity(at: path).modificationNanoseconds != before {
                 throw StoreError(
                     .busy, "'\(path)' is being written by another process; check it again when that is done")
@@ -198,7 +200,7 @@ extension LMDBEnvironment {
         }
     }
 
-    /// Flushes everything that was committed.
+    /// Flushes all committed changes.
     func sync() throws(StoreError) {
         try verifyFile()
         let entered = gate.withLock { gate -> OpaquePointer? in
@@ -218,7 +220,7 @@ extension LMDBEnvironment {
 
 /// A write transaction over several calls.
 final class LMDBLongWrite: KeyValueLongWrite {
-    /// The writer, which lives on the transaction's thread.
+    /// The writer, which is used only on the transaction's thread.
     private final class Handle: @unchecked Sendable {
         // Proof of Sendable: `writer` is used only by jobs of the transaction's thread, one after
         // the other.
@@ -285,7 +287,7 @@ final class LMDBLongWrite: KeyValueLongWrite {
         guard let handle else { return }
         self.handle = nil
         let environment = lease.environment
-        // The job throws nothing, so there is nothing to pass on.
+        // The job throws no errors, so none are lost.
         try? thread.run { handle.writer.abort() }
         environment.leave()
         environment.leaveWriting()

@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSystem
 
-/// An error of the LMDB library, by its code.
+/// An error of the LMDB library.
 struct LMDBError: Error, Hashable, CustomStringConvertible {
     let code: Int32
     let name: String
@@ -12,18 +12,18 @@ struct LMDBError: Error, Hashable, CustomStringConvertible {
 }
 
 extension StoreError {
-    /// The one mapping of LMDB's return codes (lmdb.h, "Return Codes") to ours.
+    /// Returns the error for one of LMDB's return codes (lmdb.h, "Return Codes").
     ///
-    /// Positive ones are `errno` values.
+    /// Positive codes are `errno` values.
     ///
     /// - Parameters:
-    ///   - code: What the call returned; not `MDB_SUCCESS`.
-    ///   - what: What failed, as in "cannot be opened".
-    ///   - path: The store.
+    ///   - code: The return code of the call; not `MDB_SUCCESS`.
+    ///   - what: A description of the failure, as in "cannot be opened".
+    ///   - path: The path of the store.
     /// - Returns: The error to throw.
     static func lmdb(_ code: Int32, what: String, path: String) -> StoreError {
         guard code < 0 else {
-            // LMDB says so when only a part of what it wrote found space.
+            // LMDB also returns EIO if a write ended early because the disk was full.
             let isFull = code == EIO && ((try? StoreFile.freeBytes(inDirectoryOf: path)) ?? .max) < 1 << 20
             return StoreFile.error(errno: isFull ? ENOSPC : code, what: what, path: path)
         }

@@ -2,14 +2,14 @@ internal import RoostFiles
 
 /// The format of LMDB's lock file, `-lock`, which distinguishes it from files of other programs.
 ///
-/// The file is the table of readers: a header of two units, and a unit for each reader. It holds
-/// nothing once no process has the store open.
+/// The file is the table of readers: a header of two units, and one unit for each reader. It
+/// contains no information when no process has the store open.
 enum LMDBLockFile {
-    /// Whether the file is LMDB's lock file, finished or not.
+    /// Returns whether the file is LMDB's lock file, complete or not.
     ///
-    /// LMDB creates its two mutexes first, and then writes the header of the file.
+    /// LMDB creates its two mutexes first and then writes the header of the file.
     static func isLockFile(_ file: CompanionFile) -> Bool {
-        // LMDB reports a file that the user may not read.
+        // LMDB itself reports a file that the user may not read.
         guard let bytes = file.prefix(examinedByteCount) else { return true }
         guard file.byteCount.isMultiple(of: unitByteCount), bytes.count >= 2 * unitByteCount else {
             return bytes.allSatisfy { $0 == 0 }
@@ -18,14 +18,14 @@ enum LMDBLockFile {
             || (bytes.prefix(mutexOffset) + bytes.dropFirst(2 * unitByteCount)).allSatisfy { $0 == 0 }
     }
 
-    /// Whether the file begins like a lock file.
+    /// Returns whether the file begins like a lock file.
     static func beginsLikeLockFile(_ file: CompanionFile) -> Bool { file.prefix(4).map(hasMagic) ?? false }
 
     private static let examinedByteCount = 1 << 20
-    /// The length of the record of a reader, and the offset of the first mutex.
+    /// The size of a reader's record, and the offset of the first mutex.
     private static let (unitByteCount, mutexOffset) = (64, 24)
 
-    /// Whether the bytes begin with the number of lock files, in either byte order.
+    /// Returns whether the bytes begin with the magic number of lock files, in either byte order.
     private static func hasMagic(_ bytes: [UInt8]) -> Bool {
         let magic: [UInt8] = [0xBE, 0xEF, 0xC0, 0xDE]
         return bytes.starts(with: magic) || bytes.starts(with: magic.reversed())

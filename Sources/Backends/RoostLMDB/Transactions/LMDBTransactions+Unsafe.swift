@@ -4,13 +4,15 @@ internal import RoostKeyValue
 
 /// An LMDB transaction, its databases and its cursors.
 ///
-/// Used by one thread at a time.
+/// It is used by one thread at a time.
 final class LMDBTransaction {
-    // SAFETY: valid until `end()`, which closes all cursors first and hands it to the code that
-    // commits or aborts it.
+    // SAFETY: valid until `end()`, which closes all cursors first and returns the pointer to the
+    // caller that commits or aborts.
     private var pointer: OpaquePointer?
     private let databases: [MDB_dbi]
-    /// The open cursors, oldest first; a cursor to close is mostly among the last.
+    /// The open cursors, oldest first.
+    ///
+    /// A cursor that is closed is usually one of the last.
     private var cursors: [OpaquePointer] = []
     let path: String
     private var visitCount = 0
@@ -22,7 +24,7 @@ final class LMDBTransaction {
         self.path = path
     }
 
-    /// Closes the cursors and gives the transaction up; nil if that happened before.
+    /// Closes the cursors and returns the transaction for its end, or nil if it has already ended.
     func end() -> OpaquePointer? {
         for cursor in cursors { mdb_cursor_close(cursor) }
         cursors = []
@@ -32,7 +34,7 @@ final class LMDBTransaction {
 
     var isOpen: Bool { pointer != nil }
 
-    /// Whether a visit to entries in place is under way.
+    /// Whether a caller is visiting entries in place.
     var isVisited: Bool { visitCount > 0 }
 
     func beginVisit() { visitCount += 1 }
@@ -44,7 +46,7 @@ final class LMDBTransaction {
         body()
     }
 
-    /// Calls `body` when the last visit that is under way is over.
+    /// Calls `body` when the last current visit ends.
     func afterVisits(_ body: @escaping () -> Void) { whenVisited = body }
 
     @inline(__always)
@@ -102,18 +104,20 @@ final class LMDBTransaction {
 }
 
 extension MDB_val {
-    /// Bytes to hand to LMDB, which only reads them although its type does not say so.
+    /// Creates a value for LMDB from bytes.
+    ///
+    /// LMDB only reads them, although its type is mutable.
     init(_ bytes: UnsafeRawBufferPointer) {
         self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     }
 }
 
 extension UnsafeRawBufferPointer {
-    /// Bytes that LMDB handed out.
+    /// Creates a view of bytes that LMDB returned.
     init(_ value: MDB_val) { self.init(start: value.mv_data, count: value.mv_size) }
 }
 
-/// A position in a database, straight in the mapped file.
+/// A position in a database, with direct access to the mapped file.
 final class LMDBCursor: KeyValueCursor {
     private let transaction: LMDBTransaction
     private let cursor: OpaquePointer
@@ -125,7 +129,7 @@ final class LMDBCursor: KeyValueCursor {
 
     /// Opens a cursor.
     ///
-    /// `verify` is called now and then while moving, for files that are read without locks.
+    /// For files that are read without locks, `verify` is called regularly while the cursor moves.
     init(_ transaction: LMDBTransaction, space: KeySpace, verify: (() throws(StoreError) -> Void)? = nil)
         throws(StoreError)
     {
@@ -157,7 +161,7 @@ final class LMDBCursor: KeyValueCursor {
             _ = try transaction.requireOpen()
             return false
         }
-        // On a cursor that has no position yet, this is the first key.
+        // On a cursor without a position, this returns the first key.
         return try move(MDB_NEXT, target: MDB_val())
     }
 
@@ -169,7 +173,7 @@ final class LMDBCursor: KeyValueCursor {
         transaction.beginVisit()
         defer { transaction.endVisit() }
         var (keyValue, dataValue) = (MDB_val(key), MDB_val(value))
-        // The position is noted once, at the end, and not for every entry.
+        // The position is stored once, at the end, and not for every entry.
         defer {
             key = UnsafeRawBufferPointer(keyValue)
             value = UnsafeRawBufferPointer(dataValue)
@@ -208,7 +212,7 @@ final class LMDBCursor: KeyValueCursor {
         }
     }
 
-    /// Makes sure, once in 256 moves, that a file that is read without locks is still the same.
+    /// Checks, once in 256 moves, that a file that is read without locks has not changed.
     private func verifyNowAndThen() throws(StoreError) {
         guard let verify else { return }
         movesLeft -= 1
@@ -218,7 +222,9 @@ final class LMDBCursor: KeyValueCursor {
     }
 }
 
-/// A snapshot: a read transaction that returns to the environment's pool when it is closed.
+/// A snapshot.
+///
+/// Its read transaction returns to the environment's pool when the snapshot is closed.
 final class LMDBReader: KeyValueReader {
     private let transaction: LMDBTransaction
     private var lease: EnvironmentLease?
@@ -249,8 +255,8 @@ final class LMDBReader: KeyValueReader {
     func close() {
         guard let lease else { return }
         self.lease = nil
-        // A caller may close the reader while it visits entries; their bytes must stay valid until
-        // the visit ends.
+        // A caller may close the reader during a visit of entries. Their bytes must stay valid
+        // until the visit ends.
         guard transaction.isVisited else { return Self.end(transaction, lease: lease) }
         transaction.afterVisits { [transaction] in Self.end(transaction, lease: lease) }
     }

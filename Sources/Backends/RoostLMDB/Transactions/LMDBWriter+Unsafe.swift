@@ -5,15 +5,15 @@ internal import RoostSystem
 
 /// A write transaction, which belongs to the thread that began it.
 ///
-/// It has one cursor for each space it writes. Entries that come in key order mostly belong on the
-/// cursor's page, and then need no search from the root.
+/// It has one cursor for each space that it writes. Entries that arrive in key order usually belong
+/// on the cursor's page, and then need no search from the root.
 final class LMDBWriter: KeyValueWriter {
     /// The cursor of a space.
     private struct Place {
-        // SAFETY: valid until the transaction closes its cursors in `end()`, after which
-        // `requireOpen` throws before it is used.
+        // SAFETY: valid until the transaction closes its cursors in `end()`. After that
+        // `requireOpen` throws before the cursor is used.
         let cursor: OpaquePointer
-        /// Whether it is at the end, where LMDB lets it stay from one append to the next.
+        /// Whether the cursor is only used for appending, and so remains at the end of the space.
         let isAppending: Bool
     }
 
@@ -22,17 +22,16 @@ final class LMDBWriter: KeyValueWriter {
         var isMapFull = false
         var places: [Place?] = KeySpace.allCases.map { _ in nil }
         var room: PageRoom?
-        /// A key that no record follows (the last one, or a former last one), and whether it is
-        /// known.
+        /// The last record key, or a former one, that no record follows; and whether it is known.
         var lastRecordKey: [UInt8] = []
         var knowsLastRecordKey = false
     }
 
     let transaction: LMDBTransaction
-    // Accessed by address, because Swift checks each access to a property of a class at run time:
-    // 270 instructions an update. SAFETY: made in `init`, freed in `deinit`, and used by the one
-    // thread that the transaction belongs to; no access lasts while another one begins, since each
-    // is an expression that calls nothing of this class.
+    // The state is accessed by address, because Swift checks each access to a class property at run
+    // time: 270 instructions per update. SAFETY: allocated in `init`, freed in `deinit`, and used
+    // only by the thread that owns the transaction. Accesses do not overlap, since each is an
+    // expression that calls no code of this class.
     private let state: UnsafeMutablePointer<State>
 
     init(_ transaction: LMDBTransaction) {
@@ -46,13 +45,15 @@ final class LMDBWriter: KeyValueWriter {
         state.deallocate()
     }
 
-    /// Whether LMDB ran out of map; the transaction can then only be aborted.
+    /// Whether the map was full.
+    ///
+    /// The transaction can then only be aborted.
     var isMapFull: Bool { state.pointee.isMapFull }
 
     /// Returns the cursor of a space.
     ///
-    /// A cursor for appending is used for nothing else, and the other way round: LMDB assumes that
-    /// a cursor that was once at the end still is.
+    /// A cursor is used either only for appending or never for appending. LMDB assumes that a
+    /// cursor that was once at the end is still there.
     private func cursor(_ space: KeySpace, isAppending: Bool = false) throws(StoreError) -> OpaquePointer {
         _ = try transaction.requireOpen()
         if !isAppending, state.pointee.room != nil { try endRoom(in: space) }
@@ -115,15 +116,15 @@ final class LMDBWriter: KeyValueWriter {
         state.pointee.lastRecordKey.append(contentsOf: key)
     }
 
-    /// Returns whether a key of a record comes after all others, as keys of new records mostly do.
+    /// Returns whether a key of a record comes after all others, as keys of new records usually do.
     ///
-    /// Appending it leaves full pages; any other put would leave them half full, since LMDB splits
-    /// pages in the middle.
+    /// Appending such keys fills the pages. Other puts would leave pages half full, since LMDB
+    /// splits pages in the middle.
     private func isPastEnd(_ key: UnsafeRawBufferPointer, space: KeySpace) throws(StoreError) -> Bool {
         guard space == .records else { return false }
         if !state.pointee.knowsLastRecordKey {
             var (last, value) = (MDB_val(), MDB_val())
-            // Uses the appending cursor, because an append mostly follows.
+            // The appending cursor is used, because an append usually follows.
             let code = mdb_cursor_get(try cursor(space, isAppending: true), &last, &value, MDB_LAST)
             guard code == MDB_SUCCESS || code == MDB_NOTFOUND else { throw failure(code) }
             state.pointee.lastRecordKey = code == MDB_SUCCESS ? Array(UnsafeRawBufferPointer(last)) : []
@@ -153,8 +154,8 @@ final class LMDBWriter: KeyValueWriter {
 
     // MARK: Room in pages
 
-    /// Puts a placeholder before an entry that is appended, where one is due, and takes away the
-    /// one before.
+    /// Adds a placeholder before an appended entry if one is due, and removes the previous
+    /// placeholder.
     private func leaveRoom(
         before key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace, cursor: OpaquePointer
     ) throws(StoreError) {
@@ -167,11 +168,11 @@ final class LMDBWriter: KeyValueWriter {
         }
         guard let placeholderByteCount = state.pointee.room?.add(key.count + value.count) else { return }
         try removePlaceholder()
-        // A cursor that walks through the space meanwhile must not see a placeholder.
+        // A cursor that reads the space meanwhile must not see a placeholder.
         guard transaction.cursorCount == state.pointee.places.count(where: { $0 != nil }) else { return }
         var (last, lastValue) = (MDB_val(), MDB_val())
         let position = mdb_cursor_get(cursor, &last, &lastValue, MDB_GET_CURRENT)
-        // A cursor that appended nothing yet has no position.
+        // A cursor that has not appended anything yet has no position.
         guard position != EINVAL, position != MDB_NOTFOUND else { return }
         guard position == MDB_SUCCESS else { throw failure(position) }
         let placeholder = Array(UnsafeRawBufferPointer(last)) + [0]
@@ -184,8 +185,8 @@ final class LMDBWriter: KeyValueWriter {
         state.pointee.room?.placeholder = placeholder
     }
 
-    /// Takes the placeholder away before a space is used for anything but appending, and before the
-    /// transaction is committed.
+    /// Removes the placeholder before a space is used for anything but appending, and before the
+    /// transaction commits.
     private func endRoom(in space: KeySpace) throws(StoreError) {
         guard state.pointee.room?.space == space else { return }
         try removePlaceholder()
@@ -203,7 +204,7 @@ final class LMDBWriter: KeyValueWriter {
         guard code == MDB_SUCCESS else { throw failure(code) }
     }
 
-    /// Makes the transaction ready to be committed.
+    /// Prepares the transaction for its commit.
     func finish() throws(StoreError) {
         if let space = state.pointee.room?.space { try endRoom(in: space) }
     }
@@ -213,12 +214,12 @@ final class LMDBWriter: KeyValueWriter {
         return StoreError.lmdb(code, what: "cannot be written", path: transaction.path)
     }
 
-    /// Does nothing: the code that began the transaction ends it.
+    /// Does nothing, because the code that began the transaction ends it.
     func close() {}
 
-    /// Gives the transaction up.
+    /// Aborts the transaction.
     ///
-    /// Calling it again does nothing.
+    /// Calling this method again does nothing.
     func abort() {
         if let pointer = transaction.end() { mdb_txn_abort(pointer) }
     }

@@ -2,12 +2,13 @@ internal import Dispatch
 internal import RoostCore
 internal import RoostSystem
 
-/// The thread on which a write transaction over several calls lives: LMDB's writer lock belongs to
-/// the thread that took it.
+/// The thread of a write transaction that spans several calls.
 ///
-/// A transaction of one call needs no such thread; waking one takes as long as a small commit. Jobs
-/// run one after the other, each while its caller waits. Deallocation ends the thread after the
-/// running job.
+/// LMDB's writer lock must be released by the thread that acquired it.
+///
+/// A transaction of one call needs no such thread, whose wake-up takes as long as a small commit.
+/// Jobs run one after the other, and their callers wait. Deallocation ends the thread after the
+/// current job.
 final class WriterThread: Sendable {
     private final class Job: Sendable {
         private let body: Mutex<(@Sendable () -> Void)?>
@@ -15,7 +16,9 @@ final class WriterThread: Sendable {
 
         init(_ body: @escaping @Sendable () -> Void) { self.body = Mutex(body) }
 
-        /// Runs the closure and forgets it; on return nothing here refers to it any more.
+        /// Runs the closure and releases it.
+        ///
+        /// After this method returns, the job has no reference to the closure.
         @inline(never)
         func run() {
             let body = body.withLock { body in
@@ -31,7 +34,7 @@ final class WriterThread: Sendable {
         var isStopped = false
     }
 
-    /// The part that the thread retains, so that it does not retain the owner.
+    /// The state that the thread retains, so that the thread does not retain its owner.
     private final class Queue: Sendable {
         let state = Mutex(State())
         let wakeUp = DispatchSemaphore(value: 0)
@@ -54,10 +57,12 @@ final class WriterThread: Sendable {
 
     private let queue = Queue()
 
-    /// Throws code `outOfResources` when the system starts no more threads.
+    /// Starts the thread.
+    ///
+    /// Throws `outOfResources` if the system cannot start more threads.
     init() throws(StoreError) {
         let queue = queue
-        // The default of some platforms is too small for the engine and what users call from it.
+        // The default stack of some platforms is too small for the engine and the callers' code.
         try StoreError.ofSystem { () throws(SystemFailure) in
             try SystemThread.start("roost-lmdb-writer", stackByteCount: 8 << 20) { queue.work() }
         }
@@ -68,9 +73,9 @@ final class WriterThread: Sendable {
         queue.wakeUp.signal()
     }
 
-    /// Runs `body` on the thread and returns what it returns.
+    /// Runs `body` on the thread and returns its result.
     ///
-    /// Never call it from the thread itself.
+    /// Never call this method from the thread itself.
     func run<Value: Sendable>(_ body: @Sendable () throws(StoreError) -> Value) throws(StoreError) -> Value {
         let outcome = Mutex<Result<Value, StoreError>?>(nil)
         // `body` does not escape: this call returns only after the job has run and released it.

@@ -1,9 +1,10 @@
 package import RoostCore
 
 extension SQLiteConnection {
-    /// Opens a connection that may do everything, and whose closing moves the log into the file.
+    /// Opens a connection without restrictions, which moves the log into the file when it is
+    /// closed.
     ///
-    /// For databases of other formats than a store's, as the tests of the SQL engine have.
+    /// This is meant for databases that are not stores, as in the tests of the SQL engine.
     package static func plain(
         at path: String, isReadOnly: Bool, timeoutSeconds: Double
     ) throws(StoreError) -> SQLiteConnection {

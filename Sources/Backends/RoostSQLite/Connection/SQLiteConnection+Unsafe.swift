@@ -4,7 +4,7 @@ internal import RoostFiles
 package import RoostSQL
 internal import RoostSystem
 
-/// One SQLite connection, set up so that a hostile file can do as little as possible.
+/// A SQLite connection with settings that restrict the effects of a hostile file.
 ///
 /// Use it from one thread at a time.
 package final class SQLiteConnection: SQLBatchInserting {
@@ -12,26 +12,27 @@ package final class SQLiteConnection: SQLBatchInserting {
     enum Access {
         case readWrite
         case readOnly
-        /// Read-only, without locks, together with the log. The index of the log stays in memory.
+        /// Read-only and without locks, including the log.
         ///
-        /// Makes and changes no file. For checking a log while no other connection
-        /// can write to the store.
+        /// The index of the log stays in memory. No file is created or changed. This mode is for
+        /// checking a log while no other connection can write to the store.
         case unlocked
-        /// Read-only, without locks, on a file that does not change. If it might change, the check
-        /// detects that after each reading.
+        /// Read-only and without locks, for a file that does not change.
+        ///
+        /// If the file might change, the check detects a change after each reading.
         case immutable(FileHandleCheck?)
 
         var isWritable: Bool { if case .readWrite = self { true } else { false } }
     }
 
-    /// The most parameters of a statement.
+    /// The maximum number of parameters of a statement.
     static let maximumParameterCount: Int32 = 2100
-    /// The most statements that are kept prepared.
+    /// The maximum number of idle prepared statements.
     private static let maximumIdleStatements = 256
 
-    /// The check that the file is unchanged, made after each reading without locks.
+    /// The check, after each reading without locks, that the file is unchanged.
     private let unlockedCheck: FileHandleCheck?
-    /// The path as it was given.
+    /// The path as the caller gave it.
     package let path: String
     /// The path of the write-ahead log.
     private let logPath: String
@@ -42,29 +43,30 @@ package final class SQLiteConnection: SQLBatchInserting {
     private let logFrames: UnsafeMutablePointer<Int32>
     /// The time that the running statement has spent on its next row.
     let clock: UnsafeMutablePointer<RowClock>
-    /// The error of a function of ours that ended the statement under way.
+    /// The error of a Roost function that ended the current statement.
     let functionError: UnsafeMutablePointer<StoreError?>
     /// The time that a statement waits for a lock of another connection.
     let busyMilliseconds: Int32
     private(set) var isClosed = false
-    /// The write-ahead log that the connection has open, once that is known; nil without one.
+    /// The identity of the connection's write-ahead log, or nil if there is none or it is not known
+    /// yet.
     private var logIdentity: FileIdentity?
-    /// The file that is counted in with ``HeldFiles`` until the connection is closed.
+    /// The file that is registered in ``HeldFiles`` until the connection is closed.
     private let identity: FileIdentity?
 
     init(
         _ path: String, access: Access, settings: SQLiteSettings, unchanged: FileHandleCheck? = nil
     ) throws(StoreError) {
         guard !path.utf8.contains(0) else { throw StoreError(.notFound, "A path must not contain U+0000.") }
-        // Neither ":memory:" nor "file:…" may mean anything but a file of that name.
+        // Neither ":memory:" nor "file:…" may have a special meaning as a path.
         var name = path.utf8.first == UInt8(ascii: "/") ? path : "./" + path
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
         switch access {
         case .readWrite: flags |= SQLITE_OPEN_READWRITE
         case .readOnly: flags |= SQLITE_OPEN_READONLY
         case .unlocked:
-            // Without locks SQLite has no shared memory either; see the locking mode that `connect`
-            // sets.
+            // Without locks, SQLite has no shared memory either. See the locking mode that
+            // `connect` sets.
             flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
             name = "file:" + Hexadecimal.percentEncoded(name) + "?vfs=unix-none"
         case .immutable:
@@ -112,7 +114,7 @@ package final class SQLiteConnection: SQLBatchInserting {
 
     /// Closes the connection and all its statements.
     ///
-    /// Calling it again does nothing.
+    /// Calling this method again does nothing.
     package func close() throws(StoreError) {
         guard !isClosed else { return }
         for slot in slots.values {
@@ -121,7 +123,8 @@ package final class SQLiteConnection: SQLBatchInserting {
         }
         slots = [:]
         idleCount = 0
-        // Finalizes statements that are still held; their own flag refuses any later use.
+        // This finalizes statements that callers still hold. Each statement's own flag prevents
+        // later use.
         while let open = sqlite3_next_stmt(handle, nil) { sqlite3_finalize(open) }
         let code = sqlite3_close(handle)
         guard code == SQLITE_OK else { throw failure(code, what: "Closing") }
@@ -153,9 +156,9 @@ package final class SQLiteConnection: SQLBatchInserting {
                 return SQLITE_OK
             }, logFrames)
         // Damage that a writer does not notice spreads, so writers check whole pages. A reader
-        // notices damage in the cells that it visits, because SQLite compares each with the bounds
-        // of its page. Checking all cells would cost a comparison each time a page comes into the
-        // cache.
+        // notices damage in the cells that it visits, because SQLite compares each cell with the
+        // bounds of its page. Checking all cells would cost a comparison for each page read into
+        // the cache.
         try execute("PRAGMA cell_size_check = \(access.isWritable ? "ON" : "OFF")")
         try execute("PRAGMA mmap_size = 0")
         try execute("PRAGMA recursive_triggers = OFF")
@@ -169,25 +172,26 @@ package final class SQLiteConnection: SQLBatchInserting {
         }
     }
 
-    /// Lets the last connection that is closed move the log into the file.
+    /// Makes the last connection that is closed move the log into the file.
     func movesLogWhenClosed() throws(StoreError) { try set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isOn: false) }
 
-    /// Whether an option is on.
+    /// Returns whether an option is on.
     func isOn(_ option: Int32) throws(StoreError) -> Bool {
         var result: Int32 = -1
         try check(roost_sqlite3_db_config(handle, option, -1, &result), what: "Asking")
         return result == 1
     }
 
-    /// The value of a limit.
+    /// Returns the value of a limit.
     func limit(_ limit: Int32) -> Int32 { sqlite3_limit(handle, limit, -1) }
 
     // MARK: Statements
 
-    /// A statement for this text, from the connection's cache if one is idle there.
+    /// Returns a statement for this text, from the connection's cache if it has an idle one.
     package func statement(_ sql: String) throws(StoreError) -> any SQLStatement { try prepare(sql) }
 
-    /// Does the same as ``statement(_:)``, with the type that also has columns' names and counts.
+    /// Returns the same as ``statement(_:)``, with a type that also has the names and the number of
+    /// columns.
     package func prepare(_ sql: String) throws(StoreError) -> SQLiteStatement {
         guard !isClosed else { throw StoreError(.closed, "The connection to '\(path)' was closed before.") }
         let slot = slots[SQLiteStatement.Text(sql)] ?? SQLiteStatement.Slot()
@@ -210,7 +214,7 @@ package final class SQLiteConnection: SQLBatchInserting {
         return SQLiteStatement(prepared, sql: sql, slot: slot, connection: self)
     }
 
-    /// Resets a statement, forgets its values and keeps it for the next use.
+    /// Resets a statement, clears its values and caches it for reuse.
     package func recycle(_ statement: any SQLStatement) {
         guard let statement = statement as? SQLiteStatement, statement.connection === self, !isClosed else { return }
         statement.reset()
@@ -223,7 +227,7 @@ package final class SQLiteConnection: SQLBatchInserting {
         }
         statement.connection = nil
         if !slot.isFiled {
-            // Another statement with this text may have been returned first.
+            // Another statement with this text may have been recycled first.
             let text = SQLiteStatement.Text(statement.sql)
             guard slots[text] == nil else { return statement.finalize() }
             (slots[text], slot.isFiled) = (slot, true)
@@ -232,22 +236,23 @@ package final class SQLiteConnection: SQLBatchInserting {
         idleCount += 1
     }
 
-    /// Runs a statement that has no parameters; rows do not matter.
+    /// Runs a statement without parameters and ignores its rows.
     package func execute(_ sql: String) throws(StoreError) {
         let statement = try prepare(sql)
         defer { statement.finalize() }
         while try statement.step() {}
     }
 
-    /// The number of rows that the last INSERT, UPDATE or DELETE touched.
+    /// The number of rows that the last INSERT, UPDATE or DELETE changed.
     package var changedRowCount: Int { Int(sqlite3_changes(handle)) }
 
-    /// Checks that the write-ahead log that the connection has open still has its name.
+    /// Checks that the file at the log's path is still the write-ahead log that the connection has
+    /// open.
     ///
-    /// No program removes the log while SQLite's locks are respected. If it was removed anyway,
-    /// what the connection writes is lost. Call this method after reading something, which opens
-    /// the log.
-    /// - Throws: Code `storeReplaced`.
+    /// No program removes the log if it respects SQLite's locks. If the log was removed anyway,
+    /// changes that the connection writes are lost. Call this method after reading something, which
+    /// opens the log.
+    /// - Throws: `storeReplaced` if the log was removed or replaced.
     func verifyLog() throws(StoreError) {
         let now = try? FileIdentity(at: logPath)
         if let logIdentity, now != logIdentity {
@@ -259,8 +264,10 @@ package final class SQLiteConnection: SQLBatchInserting {
         logIdentity = now
     }
 
-    /// Throws code `storeReplaced` where the file is read without locks and has changed since it
-    /// was opened; called after reading.
+    /// Throws `storeReplaced` if the file is read without locks and has changed since it was
+    /// opened.
+    ///
+    /// Call this method after reading.
     func verifyUnchanged() throws(StoreError) { if let unlockedCheck { try unlockedCheck.verifyUnchanged() } }
 
     /// Whether a transaction is open.
@@ -269,13 +276,13 @@ package final class SQLiteConnection: SQLBatchInserting {
     /// The number of frames in the write-ahead log after the last commit on this connection.
     var logFrameCount: Int { Int(logFrames.pointee) }
 
-    /// Ends whatever transaction is open, undoing its changes.
+    /// Ends any open transaction and undoes its changes.
     ///
-    /// Statements are reset first.
+    /// All statements are reset first.
     func rollBack() throws(StoreError) {
         var open = sqlite3_next_stmt(handle, nil)
         while let current = open {
-            // The code repeats the error of the last step, which was reported then.
+            // The code repeats the error of the last step, which has already been reported.
             _ = sqlite3_reset(current)
             open = sqlite3_next_stmt(handle, current)
         }
@@ -311,10 +318,10 @@ package final class SQLiteConnection: SQLBatchInserting {
         return .sqlite(SQLiteError(code: precise, systemCode: systemCode), what: what, path: path)
     }
 
-    /// The system's last error at the log; 0 when it is not known.
+    /// Returns the system's last error for the log, or 0 if it is not known.
     ///
-    /// SQLite passes errors at the end of a commit on without it, so a reached quota would look
-    /// like a broken disk.
+    /// At the end of a commit, SQLite reports an error without the system's error. An exceeded
+    /// quota would then look like a broken disk.
     private func lastErrorOfLog() -> Int32 {
         var file: UnsafeMutablePointer<sqlite3_file>?
         guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK, let file,

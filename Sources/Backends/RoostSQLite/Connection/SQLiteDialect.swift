@@ -4,61 +4,66 @@ internal import RoostSystem
 
 /// The SQL dialect of SQLite.
 package struct SQLiteDialect: SQLDialect {
-    /// Makes the dialect.
+    /// Creates the dialect.
     package init() {}
 
-    /// A limit of our own: SQLite has none.
+    /// The maximum length of a name.
+    ///
+    /// It is Roost's own limit, because SQLite has none.
     package var maximumIdentifierByteCount: Int { 120 }
-    /// SQLITE_MAX_COLUMN as it is compiled in everywhere.
+    /// The maximum number of columns, SQLITE_MAX_COLUMN in standard builds.
     package var maximumColumnCount: Int { 2000 }
-    /// The limit that ``SQLiteConnection`` sets.
+    /// The maximum number of parameters, which ``SQLiteConnection`` sets.
     package var maximumParameterCount: Int { Int(SQLiteConnection.maximumParameterCount) }
 
-    /// Names that start with `sqlite_` are SQLite's own.
+    /// Returns whether a name starts with `sqlite_`, which SQLite reserves for itself.
     package func isReserved(_ name: String) -> Bool { name.lowercased().hasPrefix("sqlite_") }
-    /// Double quotes, doubled inside.
+    /// Returns an identifier in double quotes, with double quotes inside doubled.
     package func quote(_ identifier: String) -> String { "\"" + identifier.replacing("\"", with: "\"\"") + "\"" }
-    /// `?1`.
+    /// Returns a parameter such as `?1`.
     package func parameter(_ position: Int) -> String { "?\(position)" }
 
-    /// INTEGER.
+    /// The type INTEGER.
     package var integerType: String { "INTEGER" }
-    /// TEXT with its default collation BINARY, which compares bytes.
+    /// The type TEXT with its default collation BINARY, which compares bytes.
     package var textType: String { "TEXT" }
-    /// BLOB.
+    /// The type BLOB.
     package var blobType: String { "BLOB" }
-    /// ANY: REAL would store −0.0 as the integer 0 and refuse the text of a NaN.
+    /// The type ANY, since REAL would store −0.0 as the integer 0 and refuse the text of a NaN.
     ///
-    /// In a STRICT table ANY converts nothing.
+    /// In a STRICT table, ANY does not convert values.
     package var floatingType: String { "ANY" }
-    /// ANY.
+    /// The type ANY.
     package var anyType: String? { "ANY" }
 
-    /// A STRICT table; one with a compound key WITHOUT ROWID.
+    /// Creates a STRICT table.
+    ///
+    /// A table with a compound key is also WITHOUT ROWID.
     package func createTable(_ name: String, columns: [String], primaryKey: [String]) -> String {
         let key = primaryKey.isEmpty ? [] : ["PRIMARY KEY (\(primaryKey.joined(separator: ", ")))"]
         let options = primaryKey.isEmpty ? "STRICT" : "STRICT, WITHOUT ROWID"
         return "CREATE TABLE \(quote(name)) (\n  \((columns + key).joined(separator: ",\n  "))\n) \(options)"
     }
 
-    /// The rowid under a name.
+    /// Returns a column that is an alias of the rowid.
     package func keyColumn(_ quotedName: String) -> String { "\(quotedName) INTEGER PRIMARY KEY" }
 
-    /// `IS NOT`.
+    /// Compares with `IS NOT`.
     package func isDistinct(_ left: String, from right: String) -> String { "\(left) IS NOT \(right)" }
 
-    /// SQLite compares a 64-bit integer with a double as the numbers that they are.
+    /// Always true, because SQLite compares a 64-bit integer with a double exactly.
     package var comparesNumbersExactly: Bool { true }
 
-    /// NaN are texts, and every text is greater than every number, the empty one the least.
+    /// Returns a comparison that excludes NaN. NaN are stored as texts, and every text is greater
+    /// than every number.
     package func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String? {
         "(\(column) \(orEqual ? ">=" : ">") \(parameter) AND \(column) < '')"
     }
 
-    /// NaN are texts.
+    /// Returns a condition that is false for NaN, which are stored as texts.
     package func isNoNaN(_ column: String) -> String? { "typeof(\(column)) <> 'text'" }
 
-    /// Sorts texts as equals, greater than all numbers.
+    /// Returns an order in which all texts are equal and greater than all numbers.
     package func floatingOrder(_ column: String, ascending: Bool) -> [String]? {
         let direction = ascending ? "" : " DESC"
         return [
@@ -67,24 +72,28 @@ package struct SQLiteDialect: SQLDialect {
         ]
     }
 
-    /// With an index on the column this costs one look-up.
+    /// Returns a query for a text that is not `NaN`.
+    ///
+    /// An index on the column makes it a single look-up.
     package func findIrregularNaN(_ column: String, in table: String) -> String? {
         "SELECT 1 FROM \(table) WHERE \(column) >= '' AND \(column) <> 'NaN' LIMIT 1"
     }
 
-    /// Nulls come first anyway.
+    /// Returns the column with its direction, because nulls come first in SQLite anyway.
     package func order(_ column: String, ascending: Bool) -> [String] { [ascending ? column : "\(column) DESC"] }
 
-    /// True.
+    /// Always true.
     package var hasPartialIndexes: Bool { true }
-    /// True.
+    /// Always true.
     package var rewritesIndexesOfSetColumns: Bool { true }
 
-    /// OR FAIL: with ABORT, the default, SQLite first copies every page that the statement changes
-    /// to a file, so that it can undo the statement alone.
+    /// Returns INSERT OR FAIL.
+    ///
+    /// With the default ABORT, SQLite first copies every page that the statement changes to a file,
+    /// so that it can undo the statement alone.
     package func insertMany(into table: String) -> String { "INSERT OR FAIL INTO \(table)" }
 
-    /// ON CONFLICT DO UPDATE.
+    /// Returns an INSERT with ON CONFLICT DO UPDATE.
     package func upsert(into table: String, key: [String], columns: [String]) -> String? {
         let all = key + columns
         let parameters = (1...all.count).map { parameter($0) }.joined(separator: ", ")
@@ -93,14 +102,14 @@ package struct SQLiteDialect: SQLDialect {
             "INSERT INTO \(table) (\(all.joined(separator: ", "))) VALUES (\(parameters)) ON CONFLICT (\(key.joined(separator: ", "))) DO UPDATE SET \(settings)"
     }
 
-    /// SUM, which is an integer where all values are, and fails beyond 64 bits.
+    /// Returns a SUM, which is an integer if all values are integers and fails beyond 64 bits.
     package func sum(_ column: String) -> String? { "SUM(\(column))" }
 
-    /// A JSON array of integers, or of texts without U+0000, which SQLite's JSON cannot hold; where
-    /// SQLite has JSON.
+    /// Returns a JSON array of integers, or of texts without U+0000, which SQLite's JSON cannot
+    /// hold.
     ///
-    /// Its elements are the rows of `json_each`, a part of SQLite since 3.38 and of most builds
-    /// before.
+    /// Returns nil for other values, or if SQLite has no JSON. The elements are the rows of
+    /// `json_each`, which is part of SQLite since 3.38 and of most earlier builds.
     package func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)? {
         guard SQLiteFunctions.hasJSON else { return nil }
         var json: [UInt8] = [UInt8(ascii: "[")]
@@ -128,20 +137,21 @@ package struct SQLiteDialect: SQLDialect {
         return (.text(String(decoding: json, as: UTF8.self)), "SELECT value FROM json_each(\(parameter))")
     }
 
-    /// A function of ``SQLiteFunctions``.
+    /// Returns a call of a function of ``SQLiteFunctions``.
     package func matches(_ text: String, with parameter: String) -> String? {
         "\(SQLiteFunctions.matches)(\(text), \(parameter))"
     }
 
-    /// Unary plus.
+    /// Returns the column with a unary plus, which prevents the use of an index.
     package func withoutIndex(_ column: String) -> String { "+\(column)" }
 
-    /// A function of ``SQLiteFunctions``.
+    /// Returns a call of a function of ``SQLiteFunctions``.
     package func sortKey(_ text: String, options: FetchRequest.Comparison.Options) -> String? {
         "\(SQLiteFunctions.sortKey)(\(text), \(options.rawValue))"
     }
 
-    /// EXPLAIN QUERY PLAN, whose rows are meant for people: see <https://www.sqlite.org/eqp.html>.
+    /// Returns the result of EXPLAIN QUERY PLAN, whose rows are meant for people: see
+    /// <https://www.sqlite.org/eqp.html>.
     package func plan(of sql: String, on connection: any SQLConnection) throws(StoreError) -> SQLPlan {
         try connection.withStatement("EXPLAIN QUERY PLAN " + sql) { (statement) throws(StoreError) -> SQLPlan in
             var plan = SQLPlan()
@@ -151,7 +161,7 @@ package struct SQLiteDialect: SQLDialect {
                 if detail.hasPrefix("SEARCH"), detail.contains(" USING INTEGER PRIMARY KEY ") { plan.usesKeys = true }
                 for word in [" USING INDEX ", " USING COVERING INDEX "] {
                     guard let range = detail.firstRange(of: word) else { continue }
-                    // The search terms follow the name, in parentheses.
+                    // The search terms follow the index name in parentheses.
                     let rest = detail[range.upperBound...]
                     let end = detail.hasPrefix("SEARCH") ? rest.firstRange(of: " (")?.lowerBound : nil
                     let name = String(rest[..<(end ?? rest.endIndex)])

@@ -1,32 +1,34 @@
 internal import CSQLite
 package import RoostCore
 
-/// SQLite's own error: the extended result code, see <https://www.sqlite.org/rescode.html>.
+/// SQLite's own error with its extended result code, see <https://www.sqlite.org/rescode.html>.
 package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The extended result code.
     package let code: Int32
-    /// The system's error that caused it; 0 if none or unknown.
+    /// The system's error that caused this error, or 0 if there is none or it is not known.
     package let systemCode: Int32
 
-    /// Makes an error.
+    /// Creates an error.
     package init(code: Int32, systemCode: Int32 = 0) {
         self.code = code
         self.systemCode = systemCode
     }
 
-    /// SQLite's text for the code, which never holds data, and the numbers.
+    /// SQLite's text for the code and the numbers.
+    ///
+    /// The text never contains data.
     package var description: String {
         let text = sqlite3_errstr(code).map { String(cString: $0) } ?? "unknown"
         return "SQLite \(code)\(systemCode == 0 ? "" : ", system \(systemCode)"): \(text)"
     }
 
-    /// The basic code: the low byte of the extended one.
+    /// The basic code, which is the low byte of the extended code.
     var basicCode: Int32 { code & 0xFF }
 
-    /// The code for programs.
+    /// The corresponding code of `StoreError`.
     ///
-    /// One table for all calls: SQLite's functions share their codes. Extended codes come first,
-    /// where they say more.
+    /// One table serves all calls, because SQLite's functions share their codes. Extended codes
+    /// come first if they are more precise.
     package var storeCode: StoreError.Code {
         switch code {
         case SQLite.ioNoMemory: return .outOfResources
@@ -68,7 +70,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StoreError {
-    /// An error of SQLite on the database at `path`, while doing `what`.
+    /// Returns an error of SQLite that occurred on the database at `path` during `what`.
     static func sqlite(_ error: SQLiteError, what: String, path: String) -> StoreError {
         let code = error.storeCode
         let remedy: String
@@ -92,7 +94,7 @@ extension StoreError {
     }
 }
 
-/// Extended result codes that Swift does not see, because C writes them as expressions.
+/// Extended result codes, which Swift does not import because C defines them as expressions.
 enum SQLite {
     static let ioNoMemory = SQLITE_IOERR | 12 << 8
     /// The index of the write-ahead log cannot grow, even for a reader.
@@ -107,7 +109,7 @@ enum SQLite {
     static let notUnique = SQLITE_CONSTRAINT | 8 << 8
     static let duplicateRowID = SQLITE_CONSTRAINT | 10 << 8
 
-    // errno values, the same on Linux and Darwin.
+    // Values of errno that are the same on Linux and Darwin, unless noted.
     static let fileTooLarge: Int32 = 27
     static let noSpace: Int32 = 28
     #if canImport(Darwin)

@@ -3,26 +3,31 @@ internal import RoostCore
 internal import RoostQuery
 internal import RoostSQL
 
-/// The functions that statements call to compare text as Roost does.
+/// The SQL functions that compare text as Roost does.
 ///
 /// They are deterministic, cannot be called from a file's schema, and read the bytes of a text
 /// without copying them.
 enum SQLiteFunctions {
-    /// Whether a text meets the matcher that is the second argument, which no SQL can make; null
-    /// for null.
+    /// The function that returns whether a text matches the matcher in the second argument.
+    ///
+    /// The result is null for a null text.
     static let matches = "roost_matches"
-    /// The bytes that a text sorts by under options, which are the second argument; null for null.
+    /// The function that returns the sort key of a text with the options in the second argument.
+    ///
+    /// The result is null for a null text.
     static let sortKey = "roost_sort_key"
 
-    /// The type that marks a pointer to a `StringMatcher`; SQLite compares its text.
+    /// The type name of a pointer to a `StringMatcher`.
+    ///
+    /// SQLite compares the name's text.
     private static let matcherType: StaticString = "roost_matcher"
 
-    /// Whether this SQLite has the functions for JSON.
+    /// Whether this build of SQLite has the JSON functions.
     static let hasJSON: Bool =
         sqlite3_libversion_number() >= 3_038_000
         ? sqlite3_compileoption_used("OMIT_JSON") == 0 : sqlite3_compileoption_used("ENABLE_JSON1") != 0
 
-    /// Makes the functions known to a connection.
+    /// Registers the functions with a connection.
     static func register(on connection: SQLiteConnection) throws(StoreError) {
         let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
         // SAFETY: `functionError` lives as long as the connection, whose statements alone call the
@@ -38,11 +43,11 @@ enum SQLiteFunctions {
             what: "Setting up")
     }
 
-    /// Sets a parameter to a matcher, which is kept until the parameter is set anew.
+    /// Sets a parameter to a matcher, which is retained until the parameter is set again.
     static func bind(_ matcher: StringMatcher, to statement: OpaquePointer, at index: Int32) -> Int32 {
         let type = UnsafeRawPointer(matcherType.utf8Start).assumingMemoryBound(to: CChar.self)
-        // SAFETY: the destructor, which SQLite calls in every case, releases the reference taken
-        // here. The text of a StaticString ends with a zero byte and lives as long as the program.
+        // SAFETY: the destructor, which SQLite calls in every case, releases the reference retained
+        // here. The text of a StaticString ends with a zero byte and exists as long as the program.
         return sqlite3_bind_pointer(
             statement, index, Unmanaged.passRetained(matcher).toOpaque(), type,
             { pointer in if let pointer { Unmanaged<StringMatcher>.fromOpaque(pointer).release() } })
@@ -51,7 +56,7 @@ enum SQLiteFunctions {
     private static func matchText(
         _ context: OpaquePointer?, arguments: UnsafeMutablePointer<OpaquePointer?>?
     ) {
-        // SAFETY: SQLite gives as many arguments as were registered: two.
+        // SAFETY: SQLite passes as many arguments as were registered: two.
         guard let text = arguments?[0], sqlite3_value_type(text) == SQLITE_TEXT else {
             return sqlite3_result_null(context)
         }
@@ -59,8 +64,8 @@ enum SQLiteFunctions {
         guard let pointer = sqlite3_value_pointer(arguments?[1], type) else {
             return sqlite3_result_error_code(context, SQLITE_MISUSE)
         }
-        // SAFETY: a pointer of this type comes from `bind`, whose reference the statement holds
-        // while it runs.
+        // SAFETY: only `bind` creates pointers of this type, and the statement holds its reference
+        // while running.
         let matcher = Unmanaged<StringMatcher>.fromOpaque(pointer).takeUnretainedValue()
         guard let bytes = bytes(of: text) else { return sqlite3_result_error_nomem(context) }
         do throws(StoreError) {
@@ -74,7 +79,7 @@ enum SQLiteFunctions {
     private static func makeSortKey(
         _ context: OpaquePointer?, arguments: UnsafeMutablePointer<OpaquePointer?>?
     ) {
-        // SAFETY: SQLite gives as many arguments as were registered: two.
+        // SAFETY: SQLite passes as many arguments as were registered: two.
         guard let text = arguments?[0], sqlite3_value_type(text) == SQLITE_TEXT else {
             return sqlite3_result_null(context)
         }
@@ -88,19 +93,20 @@ enum SQLiteFunctions {
         }
     }
 
-    /// Makes bytes the result of a function.
+    /// Returns bytes as the result of a function.
     private static func give(_ bytes: UnsafeRawBufferPointer, to context: OpaquePointer?) {
-        // SQLite copies the bytes. Those of an empty result may have no address, which would be
+        // SQLite copies the bytes. An empty result may have no address, which SQLite would treat as
         // null.
         guard bytes.count > 0 else { return sqlite3_result_zeroblob(context, 0) }
         sqlite3_result_blob64(
             context, bytes.baseAddress, UInt64(bytes.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self))
     }
 
-    /// The bytes of a text, valid until the function that it was given to returns; nil when memory
-    /// is used up.
+    /// Returns the bytes of a text, or nil if memory is exhausted.
+    ///
+    /// They are valid until the SQL function returns.
     private static func bytes(of text: OpaquePointer) -> UnsafeRawBufferPointer? {
-        // This call, unlike sqlite3_value_text, does not copy the text to end it with a zero.
+        // Unlike sqlite3_value_text, this call does not copy the text to add a terminating zero.
         let start = sqlite3_value_blob(text)
         let count = Int(sqlite3_value_bytes(text))
         return start == nil && count > 0 ? nil : UnsafeRawBufferPointer(start: start, count: count)

@@ -2,15 +2,14 @@ internal import CSQLite
 package import RoostCore
 internal import RoostSQL
 
-/// The limits of what a statement can do in a hostile or damaged file, or because of an error in
-/// Roost.
+/// Limits the effects of a statement on a hostile or damaged file, or of a statement with an error.
 ///
-/// The catalog is compared with the expected one when a store is opened. These limits bound the
+/// The catalog is compared with the expected catalog when a store is opened. These limits bound the
 /// rest: sizes, depths, the kinds of statements, and the time until the next row.
 enum SQLiteGuards {
-    /// The limits of a connection, by SQLite's number of the limit.
+    /// Returns the limits of a connection, each with SQLite's number of the limit.
     ///
-    /// They are the ones of FORMAT.md, where the reasons are.
+    /// FORMAT.md describes the limits and their reasons.
     static func limits(maximumValueBytes: Int) -> [(limit: Int32, value: Int32)] {
         [
             (SQLITE_LIMIT_LENGTH, Int32(clamping: maximumValueBytes)), (SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
@@ -21,22 +20,23 @@ enum SQLiteGuards {
         ]
     }
 
-    /// The functions that our statements call.
+    /// The functions that Roost's statements call.
     private static let functions: [StaticString] = [
         "coalesce", "count", "json_each", "max", "min", "roost_matches", "roost_sort_key", "sum", "typeof",
     ]
 
-    /// The settings that our connections read or change.
+    /// The settings that Roost's connections read or change.
     private static let pragmas: [StaticString] = [
         "application_id", "auto_vacuum", "busy_timeout", "cache_size", "cell_size_check", "encoding",
         "integrity_check", "journal_mode", "journal_size_limit", "locking_mode", "mmap_size", "page_size", "query_only",
         "quick_check", "recursive_triggers", "synchronous", "trusted_schema", "user_version", "wal_autocheckpoint",
     ]
 
-    /// Whether a statement may do this; SQLite asks while it prepares one.
+    /// Returns whether a statement may perform an action.
     ///
-    /// See <https://www.sqlite.org/c3ref/c_alter_table.html> for the actions and the meaning of
-    /// `first` and `second`.
+    /// SQLite asks this while it prepares a statement. See
+    /// <https://www.sqlite.org/c3ref/c_alter_table.html> for the actions and the meaning of `first`
+    /// and `second`.
     static func allows(
         _ action: Int32, first: UnsafePointer<CChar>?, second: UnsafePointer<CChar>?,
         database: UnsafePointer<CChar>?, writing: Bool, dropping: Bool = false
@@ -46,8 +46,8 @@ enum SQLiteGuards {
         case SQLITE_READ: return database == nil || equals(database, constant: "main")
         case SQLITE_FUNCTION: return functions.contains { equals(second, constant: $0) }
         case SQLITE_PRAGMA: return pragmas.contains { equals(first, constant: $0) }
-        // SQLite asks this when it declares `json_each` internally. No statement can change this
-        // table, because connections are defensive.
+        // SQLite requests this when it declares `json_each` internally. No statement can change
+        // this table, because connections are defensive.
         case SQLITE_UPDATE where equals(first, constant: "sqlite_master"): return true
         case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE, SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX,
             SQLITE_REINDEX:
@@ -57,12 +57,12 @@ enum SQLiteGuards {
         }
     }
 
-    /// Whether C text equals a constant, ASCII letters of either case being equal.
+    /// Returns whether a C string equals a constant, ignoring the case of ASCII letters.
     private static func equals(_ text: UnsafePointer<CChar>?, constant: StaticString) -> Bool {
         guard let text else { return false }
         return constant.withUTF8Buffer { expected in
-            // SAFETY: SQLite gives texts that end with a zero byte; no byte after the first zero is
-            // read.
+            // SAFETY: SQLite passes texts that end with a zero byte, and no byte after the first
+            // zero is read.
             for (index, byte) in expected.enumerated() {
                 let found = UInt8(bitPattern: text[index])
                 guard found != 0, found | 0x20 == byte | 0x20 else { return false }
@@ -72,34 +72,34 @@ enum SQLiteGuards {
     }
 }
 
-/// The time that a statement has for its next row.
+/// The time limit of a statement for its next row.
 ///
-/// SQLite calls back after a number of steps of its machine. A statement resets the clock before
-/// each row, so no time is measured while rows come.
+/// SQLite calls back after a number of steps of its virtual machine. A statement resets the clock
+/// before each row, so no time is measured while rows arrive quickly.
 struct RowClock {
-    /// SQLite's steps between two looks at the clock, about a millisecond's work.
+    /// The number of SQLite's steps between two checks of the clock, about a millisecond of work.
     static let stepCount: Int32 = 100_000
 
-    /// The maximum time for a row; nil for no limit.
+    /// The maximum time for a row, or nil for no limit.
     var limit: Duration?
     /// The time of SQLite's first callback for the current row; valid only if `hasStarted`.
     private var start = ContinuousClock.now
     private var hasStarted = false
-    /// Whether a statement was stopped for its time since the clock was last set back.
+    /// Whether a statement was stopped by the time limit since the clock was last reset.
     var isOver = false
-    /// Statements are stopped when this throws.
+    /// A closure that stops the statement by throwing.
     var check: (() throws(StoreError) -> Void)?
-    /// The last error that it threw, and whether the error stopped a statement since the clock was
-    /// last set back.
+    /// The last error of `check`, and whether it stopped a statement since the clock was last
+    /// reset.
     private(set) var checkError: StoreError?
     private(set) var wasCancelled = false
 
-    /// Starts waiting for a row.
+    /// Resets the clock before the next row.
     ///
-    /// Called for every row, so it does as little as can be.
+    /// This method runs for every row, so it does as little as possible.
     mutating func reset() { (hasStarted, isOver, wasCancelled) = (false, false, false) }
 
-    /// Looks at the clock; true when the statement is to be stopped.
+    /// Checks the clock, and returns true if the statement must be stopped.
     mutating func look() -> Bool {
         do throws(StoreError) {
             try check?()
@@ -119,19 +119,19 @@ struct RowClock {
 }
 
 extension SQLiteConnection {
-    /// The operations allowed to a connection's statements.
+    /// The operations that a connection's statements may perform.
     enum Authority {
-        /// Read.
+        /// Reading.
         case reading
-        /// Read, write rows, create tables and indexes.
+        /// Reading, writing rows, and creating tables and indexes.
         case writing
-        /// Write, and drop tables.
+        /// Writing and dropping tables.
         case dropping
-        /// Everything, as rebuilding a database needs it.
+        /// All operations, as needed to rebuild a database.
         case everything
     }
 
-    /// Sets what statements that are prepared from now on may do.
+    /// Sets the operations that statements prepared from now on may perform.
     func allow(_ authority: Authority) throws(StoreError) {
         let code =
             switch authority {
@@ -162,15 +162,15 @@ extension SQLiteConnection {
         try check(code, what: "Setting up")
     }
 
-    /// Sets the limits of the connection, and how long a statement may look for its next row; nil
-    /// for as long as it takes.
+    /// Sets the limits of the connection, and the maximum time for a statement's next row, which is
+    /// unlimited if nil.
     func bound(maximumValueBytes: Int, rowTimeout: Duration?) {
         for (limit, value) in SQLiteGuards.limits(maximumValueBytes: maximumValueBytes) {
             sqlite3_limit(handle, limit, value)
         }
         clock.pointee.limit = rowTimeout
-        // SAFETY: `clock` lives as long as the connection, whose statements alone call back, on the
-        // thread that uses it.
+        // SAFETY: `clock` exists as long as the connection. Only its statements call back, on the
+        // thread that uses the connection.
         sqlite3_progress_handler(
             handle, RowClock.stepCount,
             { context in
@@ -178,17 +178,19 @@ extension SQLiteConnection {
             }, clock)
     }
 
-    /// Rebuilds the file, or empties it where `SQLITE_DBCONFIG_RESET_DATABASE` was set; needs
-    /// ``Authority/everything``.
+    /// Rebuilds the file, or empties it if `SQLITE_DBCONFIG_RESET_DATABASE` was set.
     ///
-    /// SQLite attaches the file that it writes first, which no other statement may do.
+    /// Requires ``Authority/everything``. SQLite attaches the temporary file that it writes first.
+    /// No other statement may attach a file.
     func vacuum() throws(StoreError) {
         let limit = sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
         defer { sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, limit) }
         try execute("VACUUM")
     }
 
-    /// Runs `body`, whose statements are stopped when `check` throws, about every millisecond.
+    /// Runs `body` and calls `check` about every millisecond while a statement runs.
+    ///
+    /// An error of `check` stops the statement.
     package func ending<Result>(
         when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -198,7 +200,7 @@ extension SQLiteConnection {
         return try body()
     }
 
-    /// Runs `body`, whose statements may take as long as they need: checks of the whole file,
+    /// Runs `body` without a time limit for its statements, as for checking the whole file or
     /// building indexes.
     func withoutTimeLimit<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         let limit = clock.pointee.limit

@@ -2,10 +2,10 @@ internal import CSQLite
 package import RoostCore
 package import RoostSQL
 
-// Records become rows here. Text and bytes of records are bound where they are; SQLite reads them
-// during `sqlite3_step`.
+// This file converts records to rows. Texts and bytes of records are bound without copying. SQLite
+// reads them during `sqlite3_step`.
 
-/// The destructor that makes SQLite copy the bytes at once.
+/// The destructor that makes SQLite copy the bytes immediately.
 private let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
 extension SQLiteStatement {
@@ -34,9 +34,9 @@ extension SQLiteStatement {
         }
     }
 
-    /// Sets a parameter to the value of one field, as the field's first column holds it.
+    /// Sets a parameter to the value of a field, in the form of the field's first column.
     ///
-    /// Copies the bytes.
+    /// The bytes are copied.
     package func bind(_ field: RecordLayout.Field, of record: RecordReader, at position: Int) throws(StoreError) {
         let step = SQLStep(field)
         try check(
@@ -88,7 +88,7 @@ extension SQLiteStatement {
                     truncatingIfNeeded: UInt32(
                         littleEndian: bytes.loadUnaligned(fromByteOffset: Int(step.byteOffset), as: UInt32.self)))
             }
-            // An index may have one of the two columns of a reference only.
+            // An index may contain only one of the two columns of a reference.
             if bytes[Int(step.nullByte)] & step.nullMask != 0 {
                 code = step.column < 0 ? SQLITE_OK : sqlite3_bind_null(handle, column)
                 if code == SQLITE_OK, step.entityColumn >= 0 {
@@ -115,7 +115,8 @@ extension SQLiteStatement {
 
     /// Binds a value that is not null.
     ///
-    /// `start` and `count` are where a tail field's bytes are; 0 and 0 looks them up.
+    /// `start` and `count` are the position of a tail field's bytes. If both are 0, the position is
+    /// looked up.
     private func bindValue(
         _ handle: OpaquePointer, record: RecordReader, step: SQLStep, column: Int32, start: Int, count: Int,
         destructor: sqlite3_destructor_type?
@@ -165,7 +166,7 @@ extension SQLiteStatement {
         _ handle: OpaquePointer, column: Int32, bytes: UnsafeRawBufferPointer,
         destructor: sqlite3_destructor_type?
     ) -> Int32 {
-        // An empty text without an address would be null.
+        // An empty text without an address would become null.
         guard bytes.count > 0, let start = bytes.baseAddress else {
             return sqlite3_bind_text(handle, column, "", 0, copied)
         }
@@ -184,7 +185,7 @@ extension SQLiteStatement {
 }
 
 extension SQLiteConnection {
-    /// Inserts those records of a batch that belong to the plan's table, several rows a statement.
+    /// Inserts the records of a batch that belong to the plan's table, several rows per statement.
     package func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError) {
         var remaining = 0
         for index in 0..<records.count where plan.columns.entities[records.entityNumber(at: index)] != nil {
@@ -199,8 +200,8 @@ extension SQLiteConnection {
         }
         var row = 0
         // SAFETY: every bound address stays valid until the end of `forEachRecord`, and the
-        // statement is stepped before that. `recycle` clears the bindings afterwards without
-        // reading them.
+        // statement is stepped earlier. `recycle` clears the bindings afterwards without reading
+        // them.
         try records.forEachRecord { (record) throws(StoreError) in
             guard plan.columns.entities[record.entityNumber] != nil else { return }
             let isMany = remaining >= plan.rowsPerInsert

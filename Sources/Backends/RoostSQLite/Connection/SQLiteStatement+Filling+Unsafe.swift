@@ -2,8 +2,8 @@ internal import CSQLite
 package import RoostCore
 package import RoostSQL
 
-// Rows become records here, straight from SQLite's columns, in memory that is reused from row to
-// row.
+// This file converts rows to records, directly from SQLite's columns, in memory that is reused for
+// each row.
 
 extension SQLiteStatement {
     /// Adds the records of the next rows to a batch until it is full.
@@ -14,8 +14,8 @@ extension SQLiteStatement {
         guard !batch.isFull else { return .full }
         guard try step() else { return .end }
         while true {
-            // Successive rows are mostly of one entity, so the data of the entity are looked up
-            // once for them.
+            // Successive rows usually have the same entity, so the entity's data is looked up once
+            // for all of them.
             guard let entity = entity(handle, plan: plan) else { return .damaged(foreign(handle, plan: plan)) }
             let end = entity.steps.withUnsafeBufferPointer { steps in
                 fill(&batch, handle: handle, steps: steps, entity: entity, plan: plan, accepting: accepting)
@@ -34,8 +34,7 @@ extension SQLiteStatement {
         }
     }
 
-    /// Adds the record of the one row that the statement gives for a key, and makes it ready to run
-    /// again.
+    /// Adds the record of the row with a key, if there is one, and resets the statement.
     package func look(
         up key: Int64, into batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
     ) throws(StoreError) -> StoreError? {
@@ -61,7 +60,8 @@ extension SQLiteStatement {
         }
     }
 
-    /// Returns the plan for the entity of the current row; nil if it is not an entity of the table.
+    /// Returns the plan for the entity of the current row, or nil if the table does not contain
+    /// this entity.
     private func entity(_ handle: OpaquePointer, plan: SQLReadPlan) -> SQLReadPlan.Entity? {
         let value = sqlite3_column_value(handle, 1)
         let number = sqlite3_value_int64(value)
@@ -86,7 +86,7 @@ extension SQLiteStatement {
     private enum RunEnd {
         case full
         case end
-        /// The current row is of another entity.
+        /// The current row has another entity.
         case otherEntity
         case failed(Int32)
         case damaged(Int32?, StaticString)
@@ -125,7 +125,7 @@ extension SQLiteStatement {
         scratch = larger
     }
 
-    /// Adds the current row; returns nil when that went well.
+    /// Adds the current row, and returns nil on success.
     ///
     /// Each column is read once, as a value. Connections have no mutex, and one thread at a time
     /// uses them. So every `sqlite3_value` function may read these values
@@ -150,8 +150,8 @@ extension SQLiteStatement {
             UnsafeMutableRawBufferPointer(start: base, count: fixed).copyMemory(from: $0)
         }
         var length = fixed
-        // Steps are read in place, because a copy in a variable would be kept in memory across
-        // every call below.
+        // Steps are read in place, because a local copy would be stored in memory across every call
+        // below.
         for index in steps.indices {
             let value = sqlite3_column_value(handle, steps[index].column)
             let type = sqlite3_value_type(value)
@@ -174,8 +174,8 @@ extension SQLiteStatement {
                 guard type == (isText ? SQLITE_TEXT : SQLITE_BLOB) else {
                     return .damaged(steps[index].fieldIndex, isText ? "is not text" : "is not a blob")
                 }
-                // For text too: this call, unlike sqlite3_value_text, does not copy the value to
-                // end it with a zero.
+                // This also applies to text. Unlike sqlite3_value_text, this call does not copy the
+                // value to add a terminating zero.
                 let start = sqlite3_value_blob(value)
                 let count = Int(sqlite3_value_bytes(value))
                 guard start != nil || count == 0 else { return .failed(SQLITE_NOMEM) }
@@ -235,13 +235,14 @@ extension SQLiteStatement {
         }
         let checksum = hash ^ RecordHash.versionMask(version)
         base.storeBytes(of: checksum.littleEndian, toByteOffset: RecordLayout.Header.checksum, as: UInt64.self)
-        // Every slot and end was just written as the layout has it.
+        // All slots and ends were just written according to the layout.
         batch.append(built: bytes, key: key, entity: entity.number)
         return nil
     }
 
-    /// The bits of a floating-point column; an integer, as other tools write, is the number it
-    /// says.
+    /// Returns the bits of a floating-point column.
+    ///
+    /// An integer, as other tools write it, is converted.
     private func doubleBits(_ value: OpaquePointer?, type: Int32) -> UInt64? {
         switch type {
         case SQLITE_FLOAT: sqlite3_value_double(value).bitPattern
@@ -256,7 +257,9 @@ extension SQLiteStatement {
         return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
     }
 
-    /// Decodes the rarer kinds; returns what is wrong, or nil.
+    /// Decodes the rarer kinds.
+    ///
+    /// Returns a description of the damage, or nil.
     @inline(never)
     private func decode(
         _ handle: OpaquePointer, steps: UnsafeBufferPointer<SQLStep>, index: Int, value: OpaquePointer?,
@@ -320,7 +323,9 @@ extension SQLiteStatement {
         }
     }
 
-    /// Adds links until the batch is full; returns false if the rows end before.
+    /// Adds links until the batch is full.
+    ///
+    /// Returns false if the rows end first.
     package func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
         let handle = try open()
         while !batch.isFull {

@@ -4,12 +4,12 @@ package import RoostSQL
 
 /// A prepared SQLite statement.
 ///
-/// Every return code is looked at; a column that cannot be had for want of memory is an error.
+/// Every return code is checked. A column that cannot be read for lack of memory is an error.
 package final class SQLiteStatement: SQLRecordStatement {
-    /// The text of a statement, by which a connection finds it again.
+    /// The text of a statement, which is its key in the connection's cache.
     ///
-    /// Hashed by eight bytes at a time: Swift's own hash of a text of some hundred bytes costs as
-    /// much as a small statement.
+    /// The hash reads eight bytes at a time. Swift's own hash of a text of some hundred bytes costs
+    /// as much as a small statement.
     struct Text: Hashable {
         private let sql: String
 
@@ -21,20 +21,23 @@ package final class SQLiteStatement: SQLRecordStatement {
         }
     }
 
-    /// The idle statements of one text, kept by each, so that giving one back does not look the
-    /// text up again.
+    /// The idle statements with the same text.
+    ///
+    /// Each statement refers to its slot, so recycling does not look up the text again.
     final class Slot {
         var idle: [SQLiteStatement] = []
-        /// Whether the connection finds it under its text.
+        /// Whether the connection's cache contains the slot.
         var isFiled = false
     }
 
     let sql: String
     let slot: Slot
-    /// The connection, while the statement is in use; nil while it is idle there.
+    /// The connection while the statement is in use, or nil while it is idle.
     var connection: SQLiteConnection?
     private(set) var handle: OpaquePointer?
-    /// The buffer in which rows become records; grows as needed.
+    /// The buffer in which rows become records.
+    ///
+    /// It grows as needed.
     var scratch: UnsafeMutableRawPointer
     var scratchByteCount: Int
 
@@ -49,14 +52,16 @@ package final class SQLiteStatement: SQLRecordStatement {
 
     deinit { scratch.deallocate() }
 
-    /// Frees the statement; it must not be used afterwards.
+    /// Frees the statement, which must not be used afterwards.
     func finalize() {
-        // The code repeats the error of the last step, which was reported then.
+        // The code repeats the error of the last step, which has already been reported.
         if let handle, connection?.isClosed != true { _ = sqlite3_finalize(handle) }
         handle = nil
     }
 
-    /// Returns the statement, unless it was given back or finalized with its connection.
+    /// Returns SQLite's statement.
+    ///
+    /// Throws if it was recycled or finalized, or if its connection was closed.
     func open() throws(StoreError) -> OpaquePointer {
         guard let handle, let connection, !connection.isClosed else {
             throw StoreError(.closed, "A statement was used after its connection was closed.")
@@ -76,9 +81,11 @@ package final class SQLiteStatement: SQLRecordStatement {
         return code == SQLITE_ROW
     }
 
-    /// Makes the statement ready to run again; parameters keep their values.
+    /// Resets the statement so that it can run again.
+    ///
+    /// Parameters keep their values.
     package func reset() {
-        // The code repeats the error of the last step, which was reported then.
+        // The code repeats the error of the last step, which has already been reported.
         if let handle, connection?.isClosed != true { _ = sqlite3_reset(handle) }
     }
 
@@ -92,7 +99,7 @@ package final class SQLiteStatement: SQLRecordStatement {
         return connection?.failure(code, what: what) ?? .sqlite(SQLiteError(code: code), what: what, path: "")
     }
 
-    /// The path of the database, for messages.
+    /// The path of the database, for error messages.
     var path: String { connection?.path ?? "" }
 
     func check(_ code: Int32) throws(StoreError) {
@@ -110,12 +117,14 @@ package final class SQLiteStatement: SQLRecordStatement {
         return String(cString: name)
     }
 
-    /// Whether the column of the current row is null.
+    /// Returns whether the column of the current row is null.
     package func isNull(at column: Int) throws(StoreError) -> Bool {
         sqlite3_column_type(try open(), Int32(clamping: column)) == SQLITE_NULL
     }
 
-    /// The integer in a column; throws code `corrupted` when the column holds anything else.
+    /// Returns the integer in a column.
+    ///
+    /// Throws `corrupted` if the column contains anything else.
     package func integer(at column: Int) throws(StoreError) -> Int64 {
         let handle = try open()
         guard sqlite3_column_type(handle, Int32(clamping: column)) == SQLITE_INTEGER else {
@@ -124,9 +133,9 @@ package final class SQLiteStatement: SQLRecordStatement {
         return sqlite3_column_int64(handle, Int32(clamping: column))
     }
 
-    /// The value in a column.
+    /// Returns the value in a column.
     ///
-    /// Text that is not UTF-8 throws code `corrupted`.
+    /// Throws `corrupted` if a text is not UTF-8.
     package func value(at column: Int) throws(StoreError) -> SQLValue {
         let (handle, index) = (try open(), Int32(clamping: column))
         switch sqlite3_column_type(handle, index) {
@@ -144,16 +153,17 @@ package final class SQLiteStatement: SQLRecordStatement {
         }
     }
 
-    /// Runs `body` with the bytes of a text or blob, valid only inside it; none for null.
+    /// Runs `body` with the bytes of a text or blob, which are valid only during the call.
     ///
-    /// The text of a database whose encoding is not UTF-8 is in that encoding.
+    /// There are no bytes for null. If the database's encoding is not UTF-8, a text is in that
+    /// encoding.
     package func withBytes<Result>(
         at column: Int, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         let (handle, index) = (try open(), Int32(clamping: column))
         let start = sqlite3_column_blob(handle, index)
         let count = Int(sqlite3_column_bytes(handle, index))
-        // A blob of no bytes has no address either.
+        // An empty blob also has no address.
         guard start != nil || count == 0 else { throw failure(SQLITE_NOMEM) }
         return try body(UnsafeRawBufferPointer(start: start, count: count))
     }

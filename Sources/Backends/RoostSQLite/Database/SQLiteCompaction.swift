@@ -4,18 +4,20 @@ internal import RoostSQL
 
 /// A rebuild of an open store's file without gaps.
 ///
-/// VACUUM writes the whole new content as one transaction into the write-ahead log: the store
-/// changes when the commit mark is there, and not before. Readers continue, writers wait. The
-/// checkpoint afterwards is the same as after any commit.
+/// VACUUM writes the whole new content as one transaction into the write-ahead log. The store
+/// changes when the transaction commits. Readers continue, and writers wait. The checkpoint
+/// afterwards is the same as after any commit.
 struct SQLiteCompaction {
     let store: SQLStore
     let path: String
     let settings: SQLiteSettings
 
-    /// Compacts; false when the log could not be moved into the file because readers of older
-    /// states did not end in time.
+    /// Compacts the store.
+    ///
+    /// Returns false if the log could not be moved into the file because readers of older states
+    /// did not end in time.
     func run(_ isCancelled: @escaping @Sendable () -> Bool) throws(StoreError) -> Bool {
-        // A small store is compacted before SQLite first calls the progress handler.
+        // A small store may be compacted before SQLite first calls the progress handler.
         guard !isCancelled() else { throw cancelled }
         // The check is made before the store is read, which proves that this file is open.
         let check = try FileHandleCheck(at: path)
@@ -24,14 +26,15 @@ struct SQLiteCompaction {
         try check.verifyForWriting()
         let connection = try SQLiteDatabase.connect(path, settings: settings, access: .readWrite)
         do throws(StoreError) {
-            // Opening has verified the catalog, and VACUUM runs only statements from the catalog.
+            // Opening the store has verified the catalog, and VACUUM runs only statements from the
+            // catalog.
             try connection.allow(.everything)
             let cancelled = cancelled
             try connection.withoutTimeLimit { () throws(StoreError) in
                 let goOn = { () throws(StoreError) in
                     if isCancelled() { throw cancelled }
-                    // VACUUM can take minutes. Another name of the file is noticed as early as at a
-                    // commit.
+                    // VACUUM can take minutes, so a new hard link of the file is also detected
+                    // before the commit.
                     try check.verifyForWriting()
                 }
                 try connection.ending(when: goOn) { () throws(StoreError) in try connection.vacuum() }
@@ -46,7 +49,7 @@ struct SQLiteCompaction {
             try connection.close()
             return isSmall
         } catch {
-            // A connection without transaction has nothing to lose.
+            // A connection without a transaction has nothing to lose.
             try? connection.close()
             throw error
         }
@@ -56,7 +59,7 @@ struct SQLiteCompaction {
         StoreError(.cancelled, "Compacting '\(path)' was cancelled; the store is as it was.")
     }
 
-    /// Throws code `corrupted` unless the content matches what the last commit recorded.
+    /// Throws `corrupted` unless the content matches the tally of the last commit.
     private func requireExact(_ what: String) throws(StoreError) {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
@@ -68,7 +71,8 @@ struct SQLiteCompaction {
         }
     }
 
-    /// The new content goes into a temporary file and then into the log.
+    /// Checks the free space, since the new content goes into a temporary file and then into the
+    /// log.
     private func requireSpace() throws(StoreError) {
         let needed = try StoreFile.byteCount(at: path)
         let available = try StoreFile.freeBytes(inDirectoryOf: path)

@@ -4,8 +4,9 @@ internal import RoostFiles
 internal import RoostSQL
 
 extension SQLiteDatabase {
-    /// Prepares an unpublished store to be loaded without a journal; returns nil if the database
-    /// holds something or has another user.
+    /// Prepares an unpublished store for a load without a journal.
+    ///
+    /// Returns nil if the database is not empty or has another user.
     func beginLoading(
         ifEmpty isEmpty: (any SQLConnection) throws(StoreError) -> Bool
     ) throws(StoreError) -> (any SQLConnection)? {
@@ -23,7 +24,7 @@ extension SQLiteDatabase {
                 return nil
             }
             for connection in idle { discard(connection) }
-            // A defensive connection refuses to go without a journal.
+            // A defensive connection refuses to turn off the journal.
             try writer.set(SQLITE_DBCONFIG_DEFENSIVE, isOn: false)
             guard try isEmpty(writer), try writer.text("PRAGMA journal_mode = OFF") == "off" else {
                 try writer.set(SQLITE_DBCONFIG_DEFENSIVE, isOn: true)
@@ -32,7 +33,7 @@ extension SQLiteDatabase {
                 giveBack(writer, isSound: true)
                 return nil
             }
-            // Building an index finds no rows for long.
+            // Building an index produces no rows for a long time.
             writer.clock.pointee.limit = nil
             try writer.execute("PRAGMA locking_mode = EXCLUSIVE")
             try writer.execute("PRAGMA cache_size = -16384")
@@ -45,11 +46,12 @@ extension SQLiteDatabase {
         }
     }
 
-    /// Building an index finds no rows for long, and sorts outside the page cache, which then only
-    /// costs memory.
+    /// Prepares a load for building its indexes, which produces no rows for a long time.
+    ///
+    /// It sorts outside the page cache, so a large cache would only cost memory.
     func beginIndexing(_ connection: any SQLConnection) throws(StoreError) {
         (connection as? SQLiteConnection)?.clock.pointee.limit = nil
-        // A connection that commits later keeps its cache.
+        // Only a load has a large cache. Other writers keep theirs.
         guard state.withLock({ $0.isLoading }) else { return }
         try connection.execute("PRAGMA cache_size = -2048")
     }
@@ -72,7 +74,7 @@ extension SQLiteDatabase {
         endLoading()
     }
 
-    /// Empties the database in whatever state the load left it, and creates its tables again.
+    /// Empties the database, in any state of the load, and creates its tables again.
     func abandonLoading(
         _ connection: any SQLConnection, recreate: (any SQLConnection) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -89,15 +91,15 @@ extension SQLiteDatabase {
         defer { discard(writer) }
         // The emptied store keeps its format version.
         let version = SQLiteHeader.version(ofFileAt: path) ?? SQLSchema.formatVersion
-        // Without a journal there is nothing to roll back to; this only ends the transaction.
+        // Without a journal nothing can be rolled back, so this only ends the transaction.
         try? writer.rollBack()
         try writer.allow(.everything)
         try writer.set(SQLITE_DBCONFIG_RESET_DATABASE, isOn: true)
         try writer.vacuum()
         try writer.set(SQLITE_DBCONFIG_RESET_DATABASE, isOn: false)
         try writer.allow(.writing)
-        // This is written in place, so it succeeds on a full disk too. If a later step fails, the
-        // file can still be destroyed as a store.
+        // This field is written in place, so writing it succeeds on a full disk too. If a later
+        // step fails, the file can still be destroyed as a store.
         try writer.execute("PRAGMA application_id = \(SQLiteHeader.applicationID)")
         try writer.execute("PRAGMA locking_mode = NORMAL")
         try SQLiteCreation.fill(writer, pageSizeBytes: pageSizeBytes, formatVersion: version, recreate)

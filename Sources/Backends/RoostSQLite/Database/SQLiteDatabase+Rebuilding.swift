@@ -3,7 +3,7 @@ internal import RoostFiles
 internal import RoostSQL
 
 extension SQLiteDatabase {
-    /// Begins a transaction that may drop tables, with the store's lock held exclusively; see
+    /// Begins a transaction that may drop tables, while holding the store's lock exclusively; see
     /// `SQLRebuilding`.
     func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)? {
         guard let lock else {
@@ -18,7 +18,7 @@ extension SQLiteDatabase {
             }
             return connection
         } catch {
-            // If the lock cannot be shared again, closing the store releases it.
+            // If the lock cannot become shared again, closing the store releases it.
             try? lock.change(to: .shared, timeoutSeconds: 0)
             throw error
         }
@@ -32,7 +32,7 @@ extension SQLiteDatabase {
                 return nil
             }
             try writer.allow(.dropping)
-            // Dropping a table and building an index find no rows for long.
+            // Dropping a table and building an index produce no rows for a long time.
             writer.clock.pointee.limit = nil
             return writer
         } catch {
@@ -41,7 +41,7 @@ extension SQLiteDatabase {
         }
     }
 
-    /// Whether every name that is needed is free, or will be.
+    /// Returns whether every needed name is free, or becomes free when objects are dropped.
     private func areFree(_ difference: SQLSchemaDifference, connection: SQLiteConnection) throws(StoreError) -> Bool {
         let dropped = Set((difference.droppedTables + difference.droppedIndexes).map { $0.name.lowercased() })
         let needed = Set((difference.newTables + difference.newIndexes).map { $0.name.lowercased() })

@@ -3,51 +3,52 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// One open database file: a writing connection, a pool of reading ones, and the locks around them.
+/// An open database file, with a writing connection, a pool of reading connections, and locks.
 ///
-/// Every opener has its own; they coordinate through SQLite's locks and the store's lock file, in
-/// one process as between several. See FORMAT.md for what happens at opening, committing and
-/// closing.
+/// Each open store has its own instance. The instances coordinate through SQLite's locks and the
+/// store's lock file, within a process and between processes. FORMAT.md describes opening,
+/// committing and closing.
 final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
     struct State {
         var writer: SQLiteConnection?
-        /// The bytes of the write-ahead log at which it is moved into the database next.
+        /// The size of the write-ahead log in bytes at which the next checkpoint is due.
         var checkpointByteCount = SQLiteDatabase.checkpointByteCount
         var idleReaders: [SQLiteConnection] = []
-        /// Read transactions and writers that are under way.
+        /// The number of current read transactions and writers.
         var userCount = 0
-        /// Whether a load without a journal keeps all other users out.
+        /// Whether a load without a journal excludes all other users.
         var isLoading = false
         var isClosed = false
-        /// Whether the last things were done after closing.
+        /// Whether the final steps after closing have been started.
         var isFinished = false
-        /// The error of a checkpoint after a commit, which did the commit no harm; reported when
-        /// closing.
+        /// The error of a checkpoint after a commit, which did not affect the commit.
+        ///
+        /// Closing reports it.
         var checkpointError: StoreError?
     }
 
-    /// The idle reading connections that are kept.
+    /// The maximum number of idle reading connections.
     private static let maximumIdleReaders = 4
-    /// The bytes of the write-ahead log after which it is moved into the database.
+    /// The size of the write-ahead log in bytes at which a checkpoint is due.
     private static let checkpointByteCount = 4 << 20
-    /// The bytes of the log from which on a checkpoint lets writers wait longer for readers of
-    /// older states to end.
+    /// The size of the log in bytes from which a checkpoint waits longer for readers of older
+    /// states to end.
     private static let largeLogByteCount = 32 << 20
 
     let path: String
     let settings: SQLiteSettings
     let isImmutable: Bool
     let pageSizeBytes: Int
-    /// The lock of the store; nil for a reader where no lock file can be created.
+    /// The lock of the store, or nil for a reader if no lock file can be created.
     let lock: StoreLock?
-    /// The lock by which other openers know that the store was examined; nil where it cannot be
-    /// set.
+    /// The lock that shows others that the store was checked, or nil if it cannot be set.
     private let soundness: SoundnessLock?
     private let check: FileHandleCheck
-    /// The check after each reading of a file that has other names; nil for any other file.
+    /// The check after each reading of a file with several hard links, or nil for any other file.
     private let unchanged: FileHandleCheck?
-    /// A lock that keeps writers out of a file that is read without a log; nil where SQLite sets
-    /// its own locks, or none can be set.
+    /// A lock that excludes writers from a file that is read without a log.
+    ///
+    /// Nil if SQLite sets its own locks, or no lock can be set.
     private let fileLock: Mutex<SQLiteFileLock?>
     let notices: [String]
     private let gate = WriterGate()
@@ -57,7 +58,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
     var name: String { path }
     var commitSignal: (any CommitSignal)? { lock }
 
-    /// Takes over what ``SQLiteOpening`` prepared.
+    /// Creates the database from the files and locks that ``SQLiteOpening`` prepared.
     init(
         path: String, settings: SQLiteSettings, isImmutable: Bool, pageSizeBytes: Int, lock: StoreLock?,
         soundness: SoundnessLock?, check: FileHandleCheck, unchanged: FileHandleCheck? = nil, writer: SQLiteConnection?,
@@ -108,8 +109,8 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         }
     }
 
-    /// Throws code `storeReplaced` if another program has commits in a log, which a connection
-    /// without locks does not see.
+    /// Throws `storeReplaced` if another program has commits in a log, which a connection without
+    /// locks does not see.
     private func requireNoWriter() throws(StoreError) {
         guard SQLiteSettling.needsRecovery(path) else { return }
         throw StoreError(
@@ -151,7 +152,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
             try writer.verifyLog()
             return writer
         } catch {
-            // The connection stays as it is, so that the next transaction is refused as well.
+            // The connection remains unchanged, so that the next transaction is refused as well.
             giveBack(writer, isSound: rollBackQuietly(writer))
             throw error
         }
@@ -166,8 +167,8 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         do throws(StoreError) {
             try writer.run("COMMIT")
         } catch {
-            // After a failed flush the state of the disk is unknown: a new connection reads it
-            // anew.
+            // After a failed flush the state of the disk is unknown, so a new connection reads it
+            // again.
             rollBackQuietly(writer)
             giveBack(writer, isSound: false)
             throw error
@@ -181,7 +182,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         giveBack(writer, isSound: rollBackQuietly(writer))
     }
 
-    /// The writing connection, opened if need be, in the hands of one thread.
+    /// Returns the writing connection for exclusive use, and opens it if necessary.
     func takeWriter() throws(StoreError) -> SQLiteConnection {
         guard gate.enter(timeoutSeconds: settings.timeoutSeconds) else {
             throw StoreError(.busy, "Another thread is writing to '\(path)'; try again later.")
@@ -214,25 +215,25 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         leave()
     }
 
-    /// Gives the writer's place back after a load that closed its connection.
+    /// Releases the writer gate after a load that closed its connection.
     func leaveWriterPlace() { gate.leave() }
 
     @discardableResult
     private func rollBackQuietly(_ writer: SQLiteConnection) -> Bool {
-        // The error that made this necessary is the one to report; a connection that cannot roll
-        // back is thrown away.
+        // The caller reports the error that made the rollback necessary. A connection that cannot
+        // roll back is discarded.
         (try? writer.rollBack()) != nil
     }
 
     // MARK: Checkpoints
 
-    /// Moves the write-ahead log into the database when it has grown.
+    /// Moves the write-ahead log into the database if the log has become large.
     ///
-    /// Readers of older states keep the checkpoint from ending, and writers wait meanwhile. So it
-    /// gives up soon, and tries again when as much has been written once more. A large log that
-    /// could not be moved before is worth a longer wait: readers that only overlap each other end,
-    /// and new ones no longer need the log. The first attempt does not wait longer, because a large
-    /// commit often comes from a thread that itself still reads the state before it.
+    /// Readers of older states prevent the checkpoint from ending, and writers wait meanwhile. So
+    /// the checkpoint gives up soon and is repeated after as much has been written again. A large
+    /// log that could not be moved justifies a longer wait. Overlapping readers end meanwhile, and
+    /// new readers no longer need the log. The first attempt does not wait longer, because the
+    /// thread of a large commit often still reads the previous state.
     private func checkpointIfDue(_ writer: SQLiteConnection) {
         let byteCount = writer.logFrameCount * pageSizeBytes
         let due = state.withLock { $0.checkpointByteCount }
@@ -247,14 +248,16 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
                 if isDone { state.checkpointError = nil }
             }
         } catch {
-            // The commit is durable already. Closing the store reports the error of the checkpoint.
+            // The commit is already durable. Closing the store reports the error of the checkpoint.
             state.withLock { $0.checkpointError = error }
         }
     }
 
     // MARK: Users
 
-    /// Counts a user in; throws code `closed` afterwards, `busy` during a load without a journal.
+    /// Counts a new user.
+    ///
+    /// Throws `closed` after closing, and `busy` during a load without a journal.
     func enter<Result>(_ body: (inout State) -> Result) throws(StoreError) -> Result {
         try state.withLock { (state) throws(StoreError) in
             guard !state.isClosed else { throw StoreError(.closed, "The store '\(path)' was closed before.") }
@@ -266,7 +269,9 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         }
     }
 
-    /// Counts a user out; the last one after closing finishes.
+    /// Removes a user from the count.
+    ///
+    /// The last user after closing performs the final steps.
     func leave() {
         let mustFinish = state.withLock { state in
             state.userCount -= 1
@@ -274,15 +279,15 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
             state.isFinished = true
             return true
         }
-        // `close()` has already returned without an error. An error now leaves a log that the next
-        // opening recovers.
+        // `close()` has already returned without an error. An error here leaves a log that the next
+        // open recovers.
         if mustFinish { try? finishClosing() }
     }
 
-    /// Closes a connection that is not needed any more.
+    /// Closes a connection that is no longer needed.
     func discard(_ connection: SQLiteConnection) {
-        // A connection without transaction has nothing to lose; what it cannot free goes with the
-        // process.
+        // A connection without a transaction has nothing to lose. Anything that it cannot free is
+        // freed when the process ends.
         try? connection.close()
     }
 
@@ -309,28 +314,28 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         }
         for connection in others { discard(connection) }
         if let writer { discard(writer) }
-        // The last user removes the remains of a log that another reader could not create on a full
-        // disk.
+        // The last user also removes the remains of a log that another reader could not create on a
+        // full disk.
         let hadFileLock = fileLock.withLock { $0.take() } != nil
         if !isImmutable || hadFileLock {
             do throws(StoreError) {
                 try SQLiteSettling.afterLastUse(path, settings: settings, lock: lock, check: check)
-                // Without companions, everything is in the file, and an earlier error of a
+                // Without companion files, the file contains everything, so an earlier error of a
                 // checkpoint is obsolete.
                 if !SQLiteSettling.hasCompanions(path) { failure = nil }
             } catch {
                 failure = failure ?? error
             }
         }
-        // The locks are released last: the next opener examines the log, which must not change
-        // meanwhile.
+        // The locks are released last, because the next open examines the log, which must not
+        // change meanwhile.
         soundness?.release()
         lock?.release()
         if let failure { throw settings.isUnpublished ? failure : keptInLog(failure) }
     }
 
-    /// A failure that left the commits in the log, saying so: nothing is to be done again but the
-    /// closing.
+    /// Returns a failure to move the log, with the information that all commits are safe in the
+    /// log.
     private func keptInLog(_ failure: StoreError) -> StoreError {
         guard failure.code == .noSpace, SQLiteSettling.needsRecovery(path) else { return failure }
         return failure.withMessage(
@@ -348,7 +353,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         _ path: String, settings: SQLiteSettings, access: SQLiteConnection.Access,
         unchanged: FileHandleCheck? = nil
     ) throws(StoreError) -> SQLiteConnection {
-        // SQLite would write to the file that a link refers to, and wait for a pipe.
+        // Otherwise SQLite would write to the target of a symbolic link, or wait for a pipe.
         try StoreFile.requirePlainCompanions(SQLiteSettling.companions, ofStoreAt: path)
         let connection = try SQLiteConnection(path, access: access, settings: settings, unchanged: unchanged)
         switch access {

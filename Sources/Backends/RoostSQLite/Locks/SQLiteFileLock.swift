@@ -1,18 +1,20 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// A lock on a database file at the bytes where SQLite has its own, see
+/// A lock on the bytes of a database file that SQLite locks too, see
 /// <https://www.sqlite.org/lockingv3.html>.
 ///
-/// Each connection to a database with a log shares a lock on 510 bytes as long as it is open.
-/// An exclusive lock on one of these bytes keeps all connections of every program out. Several
-/// users can hold such a lock, each on another byte.
+/// Each connection to a database with a log holds a shared lock on 510 bytes while it is open. An
+/// exclusive lock on one of these bytes excludes the connections of all programs. Several users can
+/// hold such exclusive locks, each on another byte.
 final class SQLiteFileLock: Sendable {
     /// The bytes that connections share, `SHARED_FIRST` and `SHARED_SIZE` in SQLite's `os.h`.
     private static let sharedBytes = 0x4000_0002..<0x4000_0002 + 510
 
     private let lock: FileRangeLock
-    /// Whether no connection can begin to use the file; if not, none can change it without a log.
+    /// Whether the lock prevents all new connections.
+    ///
+    /// Otherwise, it only prevents changes without a log.
     let keepsOthersOut: Bool
 
     private init(_ lock: FileRangeLock, keepsOthersOut: Bool) {
@@ -20,10 +22,12 @@ final class SQLiteFileLock: Sendable {
         self.keepsOthersOut = keepsOthersOut
     }
 
-    /// Locks the file at `path`, without waiting; nil where a connection to it is open.
+    /// Locks the file at `path` without waiting.
     ///
-    /// - Throws: `permissionDenied` or `readOnly` where this user may not write the file; what
-    ///   opening it reports.
+    /// Returns nil if a connection to the file is open.
+    ///
+    /// - Throws: `permissionDenied` or `readOnly` if this user may not write to the file; errors of
+    ///   opening the file.
     static func keepingOthersOut(of path: String) throws(StoreError) -> SQLiteFileLock? {
         let offset = Int.random(in: 0..<sharedBytes.count)
         let bytes = sharedBytes.indices.lazy.map { index in
@@ -34,7 +38,9 @@ final class SQLiteFileLock: Sendable {
         return SQLiteFileLock(lock, keepsOthersOut: true)
     }
 
-    /// Locks the file at `path` to be read without a log; shared where this user may not write it.
+    /// Locks the file at `path` for reading without a log.
+    ///
+    /// The lock is shared if this user may not write to the file.
     static func forReading(_ path: String) throws(StoreError) -> SQLiteFileLock? {
         do throws(StoreError) {
             return try keepingOthersOut(of: path)
@@ -47,9 +53,9 @@ final class SQLiteFileLock: Sendable {
         }
     }
 
-    /// Whether such a lock keeps connections out of the file at `path`.
+    /// Returns whether such an exclusive lock excludes connections from the file at `path`.
     static func isHeld(at path: String) -> Bool {
-        // SQLite locks all of the bytes or none.
+        // SQLite locks either all of the bytes or none.
         FileRangeLock.exclusiveByteCount(sharedBytes, at: path) == 1
     }
 }

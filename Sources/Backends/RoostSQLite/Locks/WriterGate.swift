@@ -1,17 +1,18 @@
 internal import Foundation
 internal import RoostCore
 
-/// The writer's place among the threads of one process: one at a time, others queue up to a
-/// timeout.
+/// Serializes writers within the process.
 ///
-/// Between processes SQLite's own lock does the same; among threads that share one connection it
-/// cannot.
+/// Waiting writers time out. SQLite's own lock serializes processes, but not threads that share a
+/// connection.
 final class WriterGate: @unchecked Sendable {
-    // Proof of Sendable: `isTaken` is touched only while `condition` is locked.
+    // Proof of Sendable: `isTaken` is used only while `condition` is locked.
     private let condition = NSCondition()
     private var isTaken = false
 
-    /// Takes the place; false when the time is over.
+    /// Enters the gate.
+    ///
+    /// Returns false if the timeout elapses first.
     func enter(timeoutSeconds: Double) -> Bool {
         let deadline = Date(timeIntervalSinceNow: max(0, min(timeoutSeconds, 1e9)))
         condition.lock()
@@ -24,7 +25,7 @@ final class WriterGate: @unchecked Sendable {
         return true
     }
 
-    /// Gives the place back.
+    /// Leaves the gate.
     func leave() {
         condition.lock()
         isTaken = false

@@ -2,26 +2,28 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// A write-ahead log that a crash left beside its file, and the state of the file without it.
+/// A write-ahead log that a crash left beside its database file, and the state of the file without
+/// the log.
 ///
-/// SQLite applies any log beside a file. If one of the two was exchanged meanwhile, their pages
-/// mix: a backup was copied over the file, or a log stayed when the file was replaced. SQLite does
-/// not detect that; the generation and the store's mark show it. SQLite also does not distinguish a
-/// damaged log from a log that a power cut has torn; ``WriteAheadLog`` does.
+/// SQLite applies any log beside a file. If one of the two was replaced, their pages mix. This
+/// happens if a backup was copied over the file, or if a log remained when the file was replaced.
+/// SQLite does not detect this, but the generation and the store's mark reveal it. SQLite also does
+/// not distinguish a damaged log from a log that a power cut has torn. ``WriteAheadLog`` does.
 struct LeftoverLog {
     private let path: String
     private let content: WriteAheadLog.Content
-    /// Whether the file is the same without the log.
+    /// Whether the file already contains everything in the log.
     private let isInFile: Bool
-    /// The generation and the mark in the file alone; nil where they cannot be read, as in the
-    /// midst of a checkpoint.
+    /// The generation and the mark in the file alone.
+    ///
+    /// Nil if they cannot be read, for example after an incomplete checkpoint.
     private let inFile: (generation: Int64, mark: Int64)?
 
-    /// Reads the log of the store at `path`; nil if the log is missing or empty.
+    /// Reads the log of the store at `path`, or returns nil if the log is missing or empty.
     ///
-    /// Call it only while no other connection can write to the store: no lock is taken.
+    /// No lock is taken, so no other connection may be able to write to the store meanwhile.
     ///
-    /// - Throws: What reading the log reports.
+    /// - Throws: Errors of reading the log.
     init?(ofStoreAt path: String, settings: SQLiteSettings) throws(StoreError) {
         self.path = path
         guard let log = try WriteAheadLog.open(ofStoreAt: path) else { return nil }
@@ -30,12 +32,12 @@ struct LeftoverLog {
         inFile = Self.generationAndMark(path, settings: settings)
     }
 
-    /// Throws code `corrupted` when the log is damaged, unless the store was written without a
-    /// flush at each commit.
+    /// Throws `corrupted` if the log is damaged, unless the store was written without a flush at
+    /// each commit.
     ///
-    /// - Parameter isUnflushed: Whether a writer may have left commits in the log that it did not
-    ///   flush one by one; see ``UnflushedMark``.
-    /// - Throws: `corrupted`.
+    /// - Parameter isUnflushed: Whether the log may contain commits that were not flushed one by
+    ///   one; see ``UnflushedMark``.
+    /// - Throws: `corrupted` if the log is damaged.
     func requireSound(isUnflushed: Bool) throws(StoreError) {
         guard case .damaged(let offset) = content.ending else { return }
         guard offset > 0 else {
@@ -51,12 +53,11 @@ struct LeftoverLog {
         )
     }
 
-    /// Throws code `corrupted` if the log cannot turn the file's state into the state of both
-    /// together.
+    /// Throws `corrupted` unless the log belongs to the file.
     ///
-    /// A log is begun anew only when all of it is in the file, and each commit raises the
-    /// generation by one at most. So the file alone is never ahead, and lags by at most the number
-    /// of commits in the log.
+    /// A log starts again only when the file contains all of it, and each commit increases the
+    /// generation by at most one. So the generation in the file alone is never greater, and lags by
+    /// at most the number of commits in the log.
     func requireBelonging(to both: SQLiteConnection, uuid: StoreUUID) throws(StoreError) {
         guard let (generation, mark) = try SQLTallies.generationAndMark(both) else { return }
         var isLeading = true
@@ -73,11 +74,11 @@ struct LeftoverLog {
         }
     }
 
-    /// Messages for people about the log, one sentence each.
+    /// Returns messages for people about the log, one sentence each.
     ///
-    /// - Parameter staysBesideFile: Whether the store is only read, so that the log is not moved
-    ///   into the file.
-    /// - Returns: The sentences.
+    /// - Parameter staysBesideFile: Whether the log is not moved into the file because the store is
+    ///   only read.
+    /// - Returns: The messages.
     func notices(staysBesideFile: Bool) -> [String] {
         var notices: [String] = []
         if staysBesideFile, !isInFile, content.commitCount > 0 {

@@ -3,23 +3,26 @@ struct LogChecksum: Equatable {
     private var first: UInt32 = 0
     private var second: UInt32 = 0
 
-    /// The checksum at `offset`, which is big-endian there in every log; zero if `bytes` end before
-    /// it does.
+    /// Reads the checksum at `offset`, which is big-endian in every log.
+    ///
+    /// It is zero if the bytes end too early.
     init(_ bytes: [UInt8], at offset: Int) {
         guard offset >= 0, offset <= bytes.count - 8 else { return }
         first = bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
         second = bytes[offset + 4..<offset + 8].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// The checksum of some bytes alone.
+    /// Computes the checksum of a range of bytes.
     init(of bytes: [UInt8], range: Range<Int>, isBigEndian: Bool) { add(bytes, range: range, isBigEndian: isBigEndian) }
 
-    /// Adds bytes, eight at a time; what is left over at the end does not count.
+    /// Adds a range of bytes, eight bytes at a time.
+    ///
+    /// Remaining bytes at the end are ignored.
     ///
     /// - Parameters:
-    ///   - bytes: Where they are.
-    ///   - range: Which of them.
-    ///   - isBigEndian: How the log's writer read words.
+    ///   - bytes: The bytes that contain the range.
+    ///   - range: The range to add.
+    ///   - isBigEndian: Whether the log's writer read words as big-endian.
     mutating func add(_ bytes: [UInt8], range: Range<Int>, isBigEndian: Bool) {
         let range = range.clamped(to: bytes.indices)
         bytes.withUnsafeBytes { bytes in

@@ -3,13 +3,13 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// Makes a database file complete without any file beside it: no log remains, and nothing is left
-/// to recover.
+/// Makes a database file complete without companion files, so that no log remains and nothing must
+/// be recovered.
 enum SQLiteSettling {
-    /// The files SQLite keeps beside an open database.
+    /// The suffixes of the files that SQLite creates beside an open database.
     static let companions = ["-wal", "-shm", "-journal"]
 
-    /// Whether there is a write-ahead log with something in it, or a journal: the last user did not
+    /// Returns whether there is a journal or a log that is not empty, because the last user did not
     /// close the store.
     static func needsRecovery(_ path: String) -> Bool {
         ["-wal", "-journal"].contains { (try? StoreFile.byteCount(at: path + $0)).map { $0 > 0 } ?? false }
@@ -19,7 +19,7 @@ enum SQLiteSettling {
         companions.contains { (try? StoreFile.byteCount(at: path + $0)) != nil }
     }
 
-    /// Throws code `corrupted` with SQLite's first complaint when the file's structure is damaged.
+    /// Throws `corrupted` with SQLite's first message if the file's structure is damaged.
     static func requireSound(_ connection: SQLiteConnection) throws(StoreError) {
         let result = try connection.withoutTimeLimit { () throws(StoreError) in
             try connection.text("PRAGMA quick_check(1)")
@@ -34,17 +34,17 @@ enum SQLiteSettling {
         }
     }
 
-    /// Moves the log into the database and removes it, if the store has no other user; the caller
-    /// must have no connection open.
+    /// Moves the log into the database and removes it if the store has no other user.
     ///
-    /// If there are other users, a writer moves the log if their views allow that, since the last
-    /// of them may be a reader. A reader never writes the file: it removes a log that is empty or
-    /// wholly in the file already, and leaves any other.
+    /// The caller must have no open connection. If there are other users, a writer still moves the
+    /// log if their snapshots allow this, since the last user may be a reader. A reader never
+    /// writes to the file. It removes a log only if the log is empty or the file already contains
+    /// all of it.
     ///
-    /// The closing user's lock becomes exclusive or is released.
+    /// The lock of the closing user becomes exclusive or is released.
     ///
-    /// - Throws: Code `storeReplaced` if the name refers to another file, or to none: the log does
-    ///   not belong to that file, and stays.
+    /// - Throws: `storeReplaced` if the path refers to another file or to none. The log does not
+    ///   belong to that file, and remains.
     static func afterLastUse(
         _ path: String, settings: SQLiteSettings, lock: StoreLock?, check: FileHandleCheck
     ) throws(StoreError) {
@@ -53,29 +53,29 @@ enum SQLiteSettling {
         do throws(StoreError) {
             try lock.change(to: .exclusive, timeoutSeconds: 0)
         } catch {
-            // The store's lock is still shared, so no process can put another file under the name.
+            // The store's lock is still shared, so no process can replace the file.
             if !settings.isReadOnly, hasLog(path), !lock.isFileReadAlone {
                 try requireOwn(check, path: path)
                 try moveBesideOthers(path, settings: settings)
             }
-            // Two users that close at the same time block each other: after releasing its lock, the
-            // last one gets the exclusive lock.
+            // Two users that close at the same time block each other. After both released their
+            // locks, the last one gets the exclusive lock.
             lock.release()
             own = try? StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
             guard own != nil else { return }
         }
         defer { own?.release() }
-        // An empty log is removed without a connection, which would need disk space.
+        // An empty log is removed without a connection, because a connection would need disk space.
         if !needsRecovery(path), let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil {
             return removeEmptyLog(path, under: fileLock)
         }
         if settings.isReadOnly, needsRecovery(path) { return removeMovedLog(path, check: check) }
         do throws(StoreError) {
-            // SQLite would write the log into whatever file has the name now.
+            // SQLite would move the log into any file that is now at the path.
             try requireOwn(check, path: path)
             try settle(path, settings: settings)
         } catch  where settings.isReadOnly {
-            // A reader that may not write leaves an empty log, which is harmless.
+            // A reader without permission to write leaves an empty log, which is harmless.
         }
     }
 
@@ -83,10 +83,10 @@ enum SQLiteSettling {
         (try? StoreFile.byteCount(at: path + "-wal")).map { $0 > 0 } ?? false
     }
 
-    /// Moves the log into the database if all other users of the store read its newest state; the
-    /// caller shares the store's lock.
+    /// Moves the log into the database if all other users read the store's newest state.
     ///
-    /// Does nothing while another connection writes: its process is going to move the log.
+    /// The caller holds a shared lock of the store. Does nothing while another connection writes,
+    /// because its process will move the log.
     private static func moveBesideOthers(_ path: String, settings: SQLiteSettings) throws(StoreError) {
         let connection = try SQLiteDatabase.connect(path, settings: settings, access: .readWrite)
         defer { try? connection.close() }
@@ -97,14 +97,16 @@ enum SQLiteSettling {
 
     /// Removes an empty log and its index without SQLite.
     ///
-    /// A file that cannot be removed does no harm: an empty log says nothing.
+    /// A file that cannot be removed does no harm, because an empty log has no effect.
     static func removeEmptyLog(_ path: String, under fileLock: SQLiteFileLock) {
         guard fileLock.keepsOthersOut, !needsRecovery(path) else { return }
         removeCompanions(path, suffixes: ["-wal", "-shm"])
         withExtendedLifetime(fileLock) {}
     }
 
-    /// Removes the index of a log if it is not in use; the next user makes it anew.
+    /// Removes the index of a log that is not in use.
+    ///
+    /// The next user creates it again.
     static func removeIndex(_ path: String) {
         guard let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil, !hasJournal(path) else { return }
         removeCompanions(path, suffixes: ["-shm"])
@@ -119,10 +121,11 @@ enum SQLiteSettling {
         for suffix in suffixes { try? StoreFile.remove(path + suffix) }
     }
 
-    /// Removes a log whose content the database already has; the caller holds the store's lock
-    /// exclusively.
+    /// Removes a log whose content the database already contains.
+    ///
+    /// The caller holds the store's lock exclusively.
     private static func removeMovedLog(_ path: String, check: FileHandleCheck) {
-        // If a reader cannot do this, the next writer moves the log.
+        // If a reader cannot remove the log, the next writer moves it.
         guard let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil, !hasJournal(path),
             (try? check.verify()) != nil, let log = try? WriteAheadLog.open(ofStoreAt: path),
             let content = try? log.content(), (try? log.isInDatabase(content)) == true,
@@ -151,15 +154,15 @@ enum SQLiteSettling {
     ///
     /// The caller holds the store's lock exclusively.
     ///
-    /// A connection of another program can prevent it; the log then stays for the next opener.
+    /// A connection of another program can prevent this. The log then remains for the next open.
     static func settle(_ path: String, settings: SQLiteSettings) throws(StoreError) {
         let connection = try SQLiteDatabase.connect(path, settings: settings, access: .readWrite)
         var closed = false
         defer { if !closed { try? connection.close() } }
         _ = try connection.integer("SELECT 1 FROM sqlite_schema LIMIT 1")
         let isComplete = try connection.checkpoint(timeout: .zero)
-        // Closing the last connection removes the files; with the log moved and empty there is
-        // nothing it could lose.
+        // Closing the last connection removes the files. The log has been moved and emptied, so
+        // nothing can be lost.
         if isComplete { try connection.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isOn: false) }
         try connection.close()
         closed = true

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostSQL
 
-/// A table that says that some writer of a store does not flush the log at each commit
+/// A table that marks a store with a writer that does not flush the log at each commit
 /// (`synchronous=normal`).
 ///
 /// A power cut can then tear any transaction in the log, so a frame with a wrong checksum does not
@@ -10,7 +10,7 @@ internal import RoostSQL
 /// finds no log.
 enum UnflushedMark {
     static let table = "_roost_unflushed"
-    /// The declaration as the catalog contains it.
+    /// The table's declaration in the catalog.
     static let declaration = "CREATE TABLE _roost_unflushed (reason TEXT) STRICT"
 
     /// Creates the table if it does not exist, with a commit that is always flushed.
@@ -27,7 +27,7 @@ enum UnflushedMark {
         try connection.allow(.writing)
     }
 
-    /// Makes a change, unless another writer has made it since the catalog was read.
+    /// Makes a change, unless another writer has already made it.
     private static func commit(
         _ change: String, whereSet isExpected: Bool, connection: SQLiteConnection
     ) throws(StoreError) {
@@ -37,7 +37,7 @@ enum UnflushedMark {
             if isSet == isExpected { try connection.execute(change) }
             try connection.run("COMMIT")
         } catch {
-            // Report the first error; closing the connection undoes the rest.
+            // The first error is reported. Closing the connection undoes the rest.
             try? connection.rollBack()
             throw error
         }

@@ -3,35 +3,36 @@ internal import RoostFiles
 
 /// The write-ahead log beside a database file, read without SQLite.
 ///
-/// The format is described at <https://www.sqlite.org/walformat.html>. Each frame has a checksum
-/// that continues the one of the frame before it. SQLite ends its reading at the first frame that
-/// does not match, and says nothing about the commits after it.
+/// The format is described at <https://www.sqlite.org/walformat.html>. The checksum of each frame
+/// continues the checksum of the previous frame. SQLite stops reading at the first frame that does
+/// not match, and does not report later commits.
 ///
-/// A frame that does not match can come from a power cut: a transaction that was never flushed may
-/// be on the disk in part, in any order. A writer that flushes each commit begins the next
-/// transaction only after the flush. So a frame of a later transaction proves that the frames
-/// before it were on the disk. An earlier frame that does not match was damaged afterwards. The
-/// same holds for the log's header, which is flushed before the first frame is written.
+/// A mismatch can come from a power cut, because a transaction that was never flushed may be on the
+/// disk in part, in any order. A writer that flushes each commit begins the next transaction only
+/// after the flush. So a frame of a later transaction proves that the earlier frames were on the
+/// disk. A mismatch in an earlier frame is then damage. The same holds for the log's header, which
+/// is flushed before the first frame is written.
 struct WriteAheadLog: ~Copyable {
     /// The content of the log after the last commit that SQLite applies.
     enum Ending: Equatable {
-        /// No further frames of the log.
+        /// The log has no further frames.
         case clean
-        /// Frames that make no complete transaction.
+        /// Further frames do not form a complete transaction.
         case unfinished
-        /// A frame at a byte offset that does not match its checksum, and frames of a later
-        /// transaction after it; or one that matches, and has the salts of another log. 0 for the
-        /// header.
+        /// The frame at a byte offset is damaged.
+        ///
+        /// Either it does not match its checksum although frames of a later transaction follow, or
+        /// it matches but has the salts of another log. The offset is 0 for the header.
         case damaged(Int)
     }
 
-    /// The result of a pass over the frames.
+    /// The result of reading all frames.
     struct Content: Equatable {
         /// The number of commits that SQLite applies.
         var commitCount = 0
-        /// The end of the last of them.
+        /// The end of the last commit, in bytes.
         var committedByteCount = 0
-        /// The pages that the database has after the last of them; 0 without one.
+        /// The number of pages of the database after the last commit, or 0 without a commit.
         var databasePageCount = 0
         var ending = Ending.clean
     }
@@ -45,7 +46,7 @@ struct WriteAheadLog: ~Copyable {
     }
 
     private static let frameHeaderByteCount = 24
-    /// The bytes that a disk writes as a whole.
+    /// The number of bytes that a disk writes atomically.
     private static let sectorByteCount = 512
 
     private let file: RegularFile
@@ -56,7 +57,7 @@ struct WriteAheadLog: ~Copyable {
         storePath = path
     }
 
-    /// Opens the log of the store at `path`; nil if it is missing or empty.
+    /// Opens the log of the store at `path`, or returns nil if the log is missing or empty.
     static func open(ofStoreAt path: String) throws(StoreError) -> WriteAheadLog? {
         do throws(StoreError) {
             let file = try RegularFile(at: path + "-wal")
@@ -69,16 +70,17 @@ struct WriteAheadLog: ~Copyable {
 
     // MARK: Frames
 
-    /// One frame, with its page.
+    /// A frame with its page.
     private struct Frame {
         let bytes: [UInt8]
         var page: Int { WriteAheadLog.word(bytes, at: 0) }
-        /// The pages of the database after the commit that the frame ends; 0 where it ends none.
+        /// The number of pages of the database after the commit, or 0 if the frame does not end a
+        /// transaction.
         var databasePageCount: Int { WriteAheadLog.word(bytes, at: 4) }
         var salts: ArraySlice<UInt8> { bytes[8..<16] }
         var checksum: LogChecksum { LogChecksum(bytes, at: 16) }
 
-        /// The checksum that the frame must have after one with the checksum `seed`.
+        /// Returns the checksum that the frame must have after a frame with the checksum `seed`.
         func computedChecksum(after seed: LogChecksum, isBigEndian: Bool) -> LogChecksum {
             var checksum = seed
             checksum.add(bytes, range: 0..<8, isBigEndian: isBigEndian)
@@ -86,9 +88,9 @@ struct WriteAheadLog: ~Copyable {
             return checksum
         }
 
-        /// Whether both are the same frame but for the checksum.
+        /// Returns whether two frames are equal except for their checksums.
         ///
-        /// Some systems have SQLite repeat the last frame of a transaction up to the end of a
+        /// On some systems SQLite repeats the last frame of a transaction up to the end of a
         /// sector.
         func isRepeated(by other: Frame) -> Bool {
             bytes[..<8] == other.bytes[..<8]
@@ -111,7 +113,7 @@ struct WriteAheadLog: ~Copyable {
 
     private static let magic = 0x377F_0682
 
-    /// The header; nil where SQLite takes the log for empty.
+    /// Returns the header, or nil if SQLite treats the log as empty.
     private func header() throws(StoreError) -> Header? {
         let bytes = try file.bytes(at: 0, count: Header.byteCount)
         guard bytes.count == Header.byteCount, Self.word(bytes, at: 0) & ~1 == Self.magic,
@@ -129,7 +131,7 @@ struct WriteAheadLog: ~Copyable {
         return (512...65536).contains(count) && count & (count - 1) == 0 ? count : nil
     }
 
-    /// Whether frames follow a header that SQLite does not accept.
+    /// Returns whether frames follow a header that SQLite does not accept.
     private func hasFramesWithoutHeader() throws(StoreError) -> Bool {
         let header = try file.bytes(at: 0, count: Header.byteCount)
         guard header.count == Header.byteCount else { return false }
@@ -145,7 +147,7 @@ struct WriteAheadLog: ~Copyable {
 
     private func hasFrames(_ header: [UInt8], pageByteCount: Int, isBigEndian: Bool) throws(StoreError) -> Bool {
         var offset = Header.byteCount
-        // The damage can be in the fields of the header or in its checksum.
+        // The damage can be in the header's fields or in its checksum.
         var seeds = [LogChecksum(header, at: 24), LogChecksum(of: header, range: 0..<24, isBigEndian: isBigEndian)]
         while let frame = try frame(at: offset, pageByteCount: pageByteCount) {
             for seed in seeds
@@ -160,7 +162,7 @@ struct WriteAheadLog: ~Copyable {
 
     // MARK: The content
 
-    /// Reads the frames one by one, with memory for two of them.
+    /// Reads the frames one by one, with at most two of them in memory.
     func content() throws(StoreError) -> Content {
         var content = Content()
         guard let header = try header() else {
@@ -177,8 +179,8 @@ struct WriteAheadLog: ~Copyable {
                 } else if frame.salts == header.salts[...] {
                     content.ending = .unfinished
                 } else if frame.page > 0, frame.checksum == computed {
-                    // The matching checksum proves that the frame is of this log. The salts are not
-                    // part of it, but were written with it.
+                    // The matching checksum proves that the frame belongs to this log. It does not
+                    // cover the salts, but they were written together with it.
                     content.ending = Self.isWrittenAsWhole(offset) ? .damaged(offset) : .unfinished
                 }
                 break
@@ -198,7 +200,7 @@ struct WriteAheadLog: ~Copyable {
         return content
     }
 
-    /// Whether the file ends within a frame of this log.
+    /// Returns whether the file ends within a frame of this log.
     private func isFrameCut(at offset: Int, header: Header) throws(StoreError) -> Bool {
         guard file.byteCount < offset + Self.frameHeaderByteCount + header.pageByteCount else { return false }
         let bytes = try file.bytes(at: offset, count: 16)
@@ -206,28 +208,29 @@ struct WriteAheadLog: ~Copyable {
         return !bytes.isEmpty && (bytes.count < 16 || bytes[8...] == header.salts[...])
     }
 
-    /// Whether frames of a later transaction follow a frame that does not match its checksum.
+    /// Returns whether frames of a later transaction follow a frame that does not match its
+    /// checksum.
     ///
-    /// The chain of checksums is taken up again at what a frame says its checksum is. A frame that
-    /// continues from there and comes after the end of a transaction belongs to the next one. Where
-    /// the end is that of a frame which does not match itself, its header counts only if a disk
-    /// writes it as a whole: then it is as new as the checksum in it, from which the next frame
+    /// The search continues the chain from the checksum that is stored in a frame. A frame that
+    /// continues this chain after the end of a transaction belongs to the next transaction. If the
+    /// frame at the end does not match its own checksum, its header counts only if a disk writes
+    /// the header atomically. Then the header is as new as its checksum, from which the next frame
     /// continues.
     ///
     /// - Parameters:
-    ///   - first: The frame.
-    ///   - start: Where it is.
-    ///   - computed: The checksum that follows from what is in the frame, whatever it says.
+    ///   - first: The frame that does not match.
+    ///   - start: The offset of the frame.
+    ///   - computed: The checksum that is computed from the frame's content.
     ///   - header: The log's header.
-    /// - Returns: Whether such a frame follows.
-    /// - Throws: What reading the log reports.
+    /// - Returns: Whether frames of a later transaction follow.
+    /// - Throws: Errors of reading the log.
     private func isFollowedByLaterTransaction(
         _ first: Frame, at start: Int, computed: LogChecksum, header: Header
     ) throws(StoreError) -> Bool {
         var (previous, offset) = (first, start)
         var seeds = [
             (checksum: first.checksum, isEnd: first.databasePageCount > 0 && Self.isWrittenAsWhole(start)),
-            // Only the checksum itself may be wrong.
+            // Only the stored checksum may be wrong.
             (checksum: computed, isEnd: first.databasePageCount > 0),
         ]
         while true {
@@ -247,19 +250,19 @@ struct WriteAheadLog: ~Copyable {
         }
     }
 
-    /// Whether the header of the frame at `offset` lies in one sector.
+    /// Returns whether the header of the frame at `offset` lies in one sector.
     private static func isWrittenAsWhole(_ offset: Int) -> Bool {
         offset % sectorByteCount + frameHeaderByteCount <= sectorByteCount
     }
 
     // MARK: Against the database
 
-    /// Whether the database file holds everything that the log's commits wrote, so that it is the
+    /// Returns whether the database file already contains all commits of the log, so that it is the
     /// same without the log.
     ///
-    /// - Parameter content: What ``content()`` gave.
-    /// - Returns: Whether it does.
-    /// - Throws: What reading the log and the file reports.
+    /// - Parameter content: The result of ``content()``.
+    /// - Returns: Whether the file contains all commits.
+    /// - Throws: Errors of reading the log and the file.
     func isInDatabase(_ content: Content) throws(StoreError) -> Bool {
         guard content.ending == .clean else { return false }
         guard content.commitCount > 0, let header = try header() else { return true }
@@ -268,7 +271,8 @@ struct WriteAheadLog: ~Copyable {
         var isSeen = [Bool](repeating: false, count: content.databasePageCount)
         let frameByteCount = Self.frameHeaderByteCount + header.pageByteCount
         var offset = content.committedByteCount
-        // From the end: only the last version of a page must be in the file.
+        // Frames are read from the end, because only the last version of a page must be in the
+        // file.
         while offset > Header.byteCount {
             offset -= frameByteCount
             guard let frame = try frame(at: offset, pageByteCount: header.pageByteCount) else { return false }

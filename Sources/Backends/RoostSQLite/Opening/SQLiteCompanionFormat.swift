@@ -1,18 +1,18 @@
 internal import RoostFiles
 
-/// The formats of the files that SQLite keeps beside a database.
+/// The formats of the files that SQLite creates beside a database.
 ///
-/// They distinguish SQLite's files from those of other programs.
+/// The formats distinguish SQLite's files from those of other programs.
 ///
 /// - `-wal`, the log: <https://www.sqlite.org/fileformat.html#the_write_ahead_log>.
 /// - `-shm`, the index of the log: <https://www.sqlite.org/walformat.html>.
-/// - `-journal`, the rollback journal: ``RollbackJournal`` examines it together with the database.
+/// - `-journal`, the rollback journal, which ``RollbackJournal`` compares with the database.
 enum SQLiteCompanionFormat {
-    /// Whether the file can be SQLite's; see ``FileStoreType/canBeCompanion(_:)``.
+    /// Returns whether the file can belong to SQLite; see ``FileStoreType/canBeCompanion(_:)``.
     static func canBeCompanion(_ file: CompanionFile) -> Bool {
         switch file.suffix {
         case "-wal":
-            // SQLite reports a file that the user may not read.
+            // SQLite itself reports a file that the user may not read.
             guard let beginning = file.prefix(8) else { return true }
             guard !isLog(beginning) else { return true }
             guard beginning.allSatisfy({ $0 == 0 }) else { return false }
@@ -24,53 +24,53 @@ enum SQLiteCompanionFormat {
         }
     }
 
-    /// Whether the file holds nothing; see ``FileStoreType/isExpendable(_:)``.
+    /// Returns whether the file contains no data; see ``FileStoreType/isExpendable(_:)``.
     static func isExpendable(_ file: CompanionFile) -> Bool {
         guard file.suffix == "-shm", isIndexLength(file.byteCount) else { return false }
         return file.prefix(examinedByteCount).map(isIndex) ?? false
     }
 
-    /// The maximum number of bytes that are examined in search of content.
+    /// The maximum number of bytes that are searched for content.
     private static let examinedByteCount = 1 << 20
-    /// The unit in which an index grows.
+    /// The size of a unit of an index.
     private static let unitByteCount = 32 << 10
-    /// The length of an index that SQLite has just made for a log, and the step in which an index
-    /// grows.
+    /// The length of an index that SQLite has just created, and the step in which the length of an
+    /// index grows.
     private static let (newIndexByteCount, indexStepByteCount) = (3, 4 << 10)
-    /// The numbers that a log begins with, and the number of its format.
+    /// The magic numbers of a log, and the version of its format.
     private static let (logMagics, logFormat): ([UInt32], UInt32) = ([0x377F_0682, 0x377F_0683], 3_007_000)
-    /// The first bytes of an index, in the byte order of either kind of machine.
+    /// The first bytes of an index, in both byte orders.
     ///
-    /// They are the number of its format. SQLite cuts the index of a log that is not in use to
-    /// three bytes.
+    /// They are the version of the format. SQLite truncates the index of a log that is not in use
+    /// to three bytes.
     private static let indexBeginnings: [[UInt8]] = [[0x18, 0xE2, 0x2D], [0x00, 0x2D, 0xE2]]
-    /// The length of the header of an index, and the offset of the hash table in its first unit.
+    /// The length of an index header, and the offset of the hash table in the first unit.
     private static let (indexHeaderByteCount, indexHashOffset) = (136, 16 << 10)
 
-    /// Whether these are the first bytes of a log, perhaps with a damaged header.
+    /// Returns whether these are the first bytes of a log, possibly with a damaged header.
     private static func isLog(_ bytes: [UInt8]) -> Bool {
         bytes.count >= 8 && (logMagics.contains(word(bytes, offset: 0)) || word(bytes, offset: 4) == logFormat)
     }
 
-    /// Whether an index can have this length.
+    /// Returns whether an index can have this length.
     private static func isIndexLength(_ byteCount: Int) -> Bool {
         byteCount <= newIndexByteCount || byteCount.isMultiple(of: indexStepByteCount)
     }
 
-    /// Whether these are the first bytes of an index, finished or not.
+    /// Returns whether these are the first bytes of an index, complete or not.
     ///
-    /// SQLite fills in page numbers and their hash table first, and the header last.
+    /// SQLite first writes page numbers and their hash table, and the header last.
     private static func isIndex(_ bytes: [UInt8]) -> Bool {
         if indexBeginnings.contains(where: { bytes.starts(with: $0) }) { return true }
         guard bytes.prefix(indexHeaderByteCount).allSatisfy({ $0 == 0 }) else { return false }
-        // A slot of the hash table has a position among at most 4096 page numbers.
+        // An element of the hash table is a position among at most 4096 page numbers.
         return stride(from: indexHashOffset, to: bytes.count - 1, by: 2).allSatisfy { offset in
             let (first, second) = (Int(bytes[offset]), Int(bytes[offset + 1]))
             return min(first << 8 | second, second << 8 | first) <= 4096
         }
     }
 
-    /// Four bytes as a big-endian number; 0 where there are fewer.
+    /// Returns four bytes as a big-endian number, or 0 if there are fewer bytes.
     private static func word(_ bytes: [UInt8], offset: Int) -> UInt32 {
         guard bytes.count >= offset + 4 else { return 0 }
         return bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }

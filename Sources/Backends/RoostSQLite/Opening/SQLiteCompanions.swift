@@ -2,15 +2,14 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// Checks the files beside a store before SQLite sees them, since SQLite applies and removes them
-/// unasked.
+/// Checks the files beside a store before SQLite opens them, since SQLite applies and removes them
+/// without asking.
 enum SQLiteCompanions {
-    /// Checks that no file beside the store at `path` has a format that SQLite would not give it
-    /// there.
+    /// Checks the format of the files at the paths of SQLite's companions of the store at `path`.
     ///
-    /// Needs no lock, changes nothing, and is quick.
+    /// The check needs no lock, changes nothing, and is fast.
     ///
-    /// - Throws: `notAStore`, naming the file.
+    /// - Throws: `notAStore` with the name of a file in another format.
     static func requireOwn(besideStoreAt path: String) throws(StoreError) {
         try StoreFile.requireOwnCompanions(ofStoreAt: path, type: SQLiteStoreType())
         try RollbackJournal.requireOwn(besideStoreAt: path)
@@ -19,11 +18,11 @@ enum SQLiteCompanions {
     /// Checks that the log beside the store at `path` belongs to it and is not damaged; see
     /// ``LeftoverLog``.
     ///
-    /// The caller keeps all writers out: it holds the store's lock exclusively, or examines under a
-    /// ``SoundnessLock``. Makes and changes no file beside the store.
+    /// The caller excludes all writers, by holding the store's lock exclusively or by checking
+    /// under a ``SoundnessLock``. No file beside the store is created or changed.
     ///
-    /// - Returns: The log; nil if it is missing or empty.
-    /// - Throws: `corrupted`; what is wrong with the store that both together are.
+    /// - Returns: The log, or nil if it is missing or empty.
+    /// - Throws: `corrupted`; errors of reading the store together with its log.
     static func requireOwnLog(
         besideStoreAt path: String, settings: SQLiteSettings
     ) throws(StoreError) -> LeftoverLog? { try ownLog(besideStoreAt: path, settings: settings, isRead: true) }
@@ -48,10 +47,10 @@ enum SQLiteCompanions {
 
     /// Checks that the log beside a store belongs to it, before it is removed with the store.
     ///
-    /// Passes if the store is damaged without its log too, because the owner of the log cannot be
-    /// known.
+    /// The check passes if the store is damaged even without its log, because the log's store
+    /// cannot be determined.
     ///
-    /// - Throws: As ``requireOwnLog(besideStoreAt:settings:)``.
+    /// - Throws: The errors of ``requireOwnLog(besideStoreAt:settings:)``.
     static func requireOwnLogToRemove(besideStoreAt path: String, settings: SQLiteSettings) throws(StoreError) {
         do throws(StoreError) { _ = try ownLog(besideStoreAt: path, settings: settings, isRead: false) } catch {
             guard let alone = try? SQLiteDatabase.connect(path, settings: settings, access: .immutable(nil)) else {
@@ -63,10 +62,9 @@ enum SQLiteCompanions {
         }
     }
 
-    /// The store's UUID, and whether a writer may have left commits in the log that it did not
-    /// flush.
+    /// Returns the store's UUID, and whether the log may contain commits that were not flushed.
     ///
-    /// Makes sure first that reading them runs nothing foreign.
+    /// First checks that reading them does not run any foreign code in the schema.
     private static func identity(_ connection: SQLiteConnection) throws(StoreError) -> (StoreUUID, Bool) {
         let version = Int(clamping: try connection.integer("PRAGMA user_version") ?? 0)
         try SQLSchema.requireFormat(version, of: connection.path)
@@ -77,25 +75,25 @@ enum SQLiteCompanions {
     }
 }
 
-/// A rollback journal beside a store, which only a program that is not Roost's leaves there.
+/// A rollback journal beside a store, which only a program other than Roost leaves there.
 ///
-/// SQLite writes the pages of such a file back into the database, and removes it. The check is
-/// whether it was begun on a database of the same page size, length and change counter.
-/// See <https://www.sqlite.org/fileformat.html#the_rollback_journal>.
+/// SQLite writes the pages of a rollback journal back into the database and removes the journal.
+/// The check is whether the journal was begun for a database with the same page size, length and
+/// change counter. See <https://www.sqlite.org/fileformat.html#the_rollback_journal>.
 struct RollbackJournal {
     private static let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
     private static let headerByteCount = 28
-    /// The number and the checksum around each page.
+    /// The size of the number and the checksum of each page.
     private static let recordByteCount = 8
 
-    /// Checks that a rollback journal beside the store at `path` was begun on this store.
+    /// Checks that a rollback journal beside the store at `path` was begun for this store.
     ///
-    /// SQLite passes over a journal that is empty or begins with zeros.
+    /// SQLite ignores a journal that is empty or begins with zeros.
     ///
-    /// - Throws: `notAStore`, naming the file.
+    /// - Throws: `notAStore` with the name of the journal.
     static func requireOwn(besideStoreAt path: String) throws(StoreError) {
         let journal = path + "-journal"
-        // SQLite reports a journal that cannot be read.
+        // SQLite itself reports a journal that cannot be read.
         guard (try? belongs(journal, toStoreAt: path)) == false else { return }
         throw StoreError(
             .notAStore,
@@ -114,8 +112,8 @@ struct RollbackJournal {
         let pageSize = pageSize(store)
         let (pageCount, sectorSize) = (word(header, offset: 16), word(header, offset: 20))
         guard word(header, offset: 24) == pageSize, sectorSize >= headerByteCount else { return false }
-        // The first page as it was before the transaction. The journal lacks it if the transaction
-        // did not change it.
+        // The first page as it was before the transaction. The journal contains it only if the
+        // transaction changed it.
         var before = store
         var offset = sectorSize
         while offset <= journal.byteCount - recordByteCount - pageSize {
@@ -128,7 +126,7 @@ struct RollbackJournal {
             offset += recordByteCount + pageSize
         }
         let (counter, current) = (word(before, offset: 24), word(store, offset: 24))
-        // Old versions of SQLite do not write the length. Then the second counter differs.
+        // Old versions of SQLite do not write the length. The second counter then differs.
         let isLengthKnown = counter == word(before, offset: 92)
         return SQLiteHeader(before)?.isStore == true && self.pageSize(before) == pageSize
             && (counter == current || counter + 1 == current)

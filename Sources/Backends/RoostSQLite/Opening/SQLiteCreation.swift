@@ -2,10 +2,11 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// Fills the files of new stores.
+/// Writes the contents of new store files.
 enum SQLiteCreation {
-    /// Makes the tables of a store in an empty file without waiting for the disk, and leaves
-    /// nothing beside it.
+    /// Creates the tables of a store in an empty file without waiting for the disk.
+    ///
+    /// No companion file remains.
     static func writeEmptyStore(
         at path: String, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) {
@@ -34,7 +35,7 @@ enum SQLiteCreation {
         }
     }
 
-    /// Gives an empty database its header fields and its tables.
+    /// Writes the header fields and the tables of an empty database.
     static func fill(
         _ connection: SQLiteConnection, pageSizeBytes: Int, formatVersion: Int,
         _ tables: (any SQLConnection) throws(StoreError) -> Void

@@ -5,45 +5,45 @@ internal import RoostSQL
 /// The first hundred bytes of a database file, see
 /// <https://www.sqlite.org/fileformat.html#the_database_header>.
 struct SQLiteHeader {
-    /// 'Rost', at offset 68 of every store.
+    /// The text 'Rost', at offset 68 of every store.
     static let applicationID: Int32 = 0x526F_7374
     static let byteCount = 100
     private static let magic = Array("SQLite format 3\0".utf8)
 
     private let bytes: [UInt8]
 
-    /// Creates a header; returns nil unless the bytes are those of an SQLite database.
+    /// Creates a header, or returns nil if the bytes do not begin an SQLite database.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.byteCount, bytes.starts(with: Self.magic) else { return nil }
         self.bytes = bytes
     }
 
-    /// Whether the database says that it is a store of Roost.
+    /// Whether the database is marked as a Roost store.
     var isStore: Bool { Int32(bitPattern: UInt32(word(68))) == Self.applicationID }
     /// The version of the store's format.
     var formatVersion: Int { word(60) }
-    /// 1 for UTF-8; 0 for a database in which nothing was ever written.
+    /// The text encoding: 1 for UTF-8, or 0 for a database to which nothing was ever written.
     var textEncoding: Int { word(56) }
 
-    /// The bytes of a page; nil for a size that no database has.
+    /// The size of a page in bytes, or nil if it is invalid.
     var pageByteCount: Int? {
         let size = Int(bytes[16]) << 8 | Int(bytes[17])
         if size == 1 { return 65536 }
         return size >= 512 && size & (size - 1) == 0 ? size : nil
     }
 
-    /// The bytes that the header says the file has; nil where an old version of SQLite left that
-    /// open.
+    /// The size of the file according to the header, or nil if an old version of SQLite did not
+    /// write it.
     private var fileByteCount: Int? {
         let pageSize = Int(bytes[16]) << 8 | Int(bytes[17])
         guard word(28) > 0, word(24) == word(92) else { return nil }
         return word(28) * (pageSize == 1 ? 65536 : pageSize)
     }
 
-    /// Throws code `corrupted` when the file's end is missing; SQLite would notice only where it
-    /// reads there.
+    /// Throws `corrupted` if the end of the file is missing.
     ///
-    /// While there is a log, the file may be shorter than the store.
+    /// SQLite would notice this only when reading there. While there is a log, the file may be
+    /// shorter than the store.
     private static func requireWhole(_ path: String) throws(StoreError) {
         for attempt in 1...2 {
             guard let bytes = StoreFile.read(prefix: byteCount, of: path),
@@ -59,7 +59,7 @@ struct SQLiteHeader {
 
     private func word(_ offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
 
-    /// Checks that the file at `path` is a whole store of a version that can be read.
+    /// Checks that the file at `path` is a complete store with a readable version.
     ///
     /// - Throws: `notAStore`, `unsupportedVersion` or `corrupted`.
     static func require(at path: String) throws(StoreError) {
@@ -67,15 +67,13 @@ struct SQLiteHeader {
         try requireWhole(path)
     }
 
-    /// Checks that the first bytes of the file at `path` are those of a store of a version that can
-    /// be read.
+    /// Checks that the file at `path` begins like a store with a readable version.
     ///
-    /// Needs no lock, since a store has these bytes from before it gets its name.
+    /// The check needs no lock, since these bytes are written before a store is published.
     ///
-    /// - Throws: `notAStore`, `unsupportedVersion` or `corrupted`; what reading the file reports.
+    /// - Throws: `notAStore`, `unsupportedVersion` or `corrupted`; errors of reading the file.
     static func requireStore(at path: String) throws(StoreError) {
-        // An error of reading, such as a lack of file handles, does not make the file a foreign
-        // one.
+        // A read error, such as a lack of file handles, does not mean that the file is not a store.
         guard let header = SQLiteHeader(try RegularFile(at: path).bytes(at: 0, count: byteCount)) else {
             throw StoreError(.notAStore, "'\(path)' is not an SQLite database; check the path.")
         }
@@ -91,14 +89,16 @@ struct SQLiteHeader {
         }
     }
 
-    /// The version of the format that the file at `path` has; nil if it is not a store.
+    /// Returns the format version of the file at `path`, or nil if it is not a store.
     static func version(ofFileAt path: String) -> Int? {
         guard let bytes = StoreFile.read(prefix: byteCount, of: path), let header = SQLiteHeader(bytes), header.isStore
         else { return nil }
         return header.formatVersion
     }
 
-    /// Whether the file at `path` is a store of this type; never blocks and never throws.
+    /// Returns whether the file at `path` is a store of this type.
+    ///
+    /// Never blocks and never throws.
     static func recognizes(_ path: String) -> Bool {
         guard let bytes = StoreFile.read(prefix: byteCount, of: path) else { return false }
         return SQLiteHeader(bytes)?.isStore ?? false

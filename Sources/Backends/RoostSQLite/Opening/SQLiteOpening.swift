@@ -2,7 +2,9 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// Opens stores: every check comes before the first thing that could change the file.
+/// Opens stores.
+///
+/// All checks are made before any file is changed.
 struct SQLiteOpening {
     private let path: String
     private let options: StoreOptions
@@ -16,14 +18,16 @@ struct SQLiteOpening {
 
     /// Opens the store.
     ///
-    /// A lock of the store that is held already, shared or exclusively, is taken over, shared.
+    /// If the caller passes a lock of the store, shared or exclusive, the store takes it over as a
+    /// shared lock.
     func open(
         type: any PersistentStoreType, location: StoreLocation, lock held: StoreLock? = nil
     ) throws(StoreError) -> SQLStore {
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: location.path, forWriting: !settings.isReadOnly)
             if !settings.isReadOnly { try StoreFile.refuseNetworkFileSystem(at: path) }
-            // Before the lock, so that no lock file is created beside a file that is not a store.
+            // This check precedes the lock, so that no lock file is created beside a file that is
+            // not a store.
             try SQLiteHeader.requireStore(at: path)
             try SQLiteCompanions.requireOwn(besideStoreAt: path)
         } catch {
@@ -42,7 +46,7 @@ struct SQLiteOpening {
             do throws(StoreError) {
                 return try openOnAnyDisk(type: type, location: location, lock: lock, check: check, isLinked: isLinked)
             } catch {
-                // An empty log of this attempt is removed; a log with content stays.
+                // If this attempt created an empty log, it is removed. A log with content remains.
                 if SQLiteSettling.needsRecovery(path) {
                     SQLiteSettling.removeIndex(path)
                 } else {
@@ -62,17 +66,19 @@ struct SQLiteOpening {
             : try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: settings.timeoutSeconds)
     }
 
-    /// Opens the store; where the disk has no room for a log's index, a reader does without a log,
-    /// under a lock on the file itself.
+    /// Opens the store.
+    ///
+    /// If the disk has no room for a log's index, a reader opens it without a log, under a lock on
+    /// the file itself.
     private func openOnAnyDisk(
         type: any PersistentStoreType, location: StoreLocation, lock: StoreLock?, check: FileHandleCheck, isLinked: Bool
     ) throws(StoreError) -> SQLStore {
         guard settings.isReadOnly else {
             return try open(type: type, location: location, lock: lock, check: check, isLinked: isLinked)
         }
-        // Readers with a lock on the file keep all processes from creating a log; this reader then
-        // joins them. If the lock file is missing although the directory is writable, the disk is
-        // full.
+        // Readers with a lock on the file prevent all processes from creating a log, so this reader
+        // also uses such a lock. If the lock file is missing although the directory is writable,
+        // the disk is full.
         let isFull = lock == nil && StoreFile.canMakeFiles(beside: path)
         if isFull || SQLiteFileLock.isHeld(at: path), let fileLock = try lockFile() {
             return try open(
@@ -88,15 +94,15 @@ struct SQLiteOpening {
                 )
             }
             guard let fileLock = try lockFile() else { throw error }
-            // Removes the log that the attempt created.
+            // This removes the log that the attempt created.
             SQLiteSettling.removeEmptyLog(path, under: fileLock)
             return try open(
                 type: type, location: location, lock: lock, check: check, isLinked: isLinked, fileLock: fileLock)
         }
     }
 
-    /// A lock under which the file can be read without a log; nil if it has a log, or is in use
-    /// with one.
+    /// Returns a lock under which the file can be read without a log, or nil if the file has a log
+    /// or is in use with one.
     private func lockFile() throws(StoreError) -> SQLiteFileLock? {
         guard let fileLock = try SQLiteFileLock.forReading(path), !SQLiteSettling.needsRecovery(path) else {
             return nil
@@ -109,8 +115,8 @@ struct SQLiteOpening {
         isLinked: Bool,
         fileLock: SQLiteFileLock? = nil
     ) throws(StoreError) -> SQLStore {
-        // The first opener of all processes examines and recovers the store. Others wait for it,
-        // and rely on the result while any of them has the store open.
+        // The first process to open the store checks and recovers it. Others wait for this, and
+        // rely on the result while any of them has the store open.
         let soundness = try joinSound(lock)
         let isRecovering = soundness?.isExamining == true && SQLiteSettling.needsRecovery(path)
         if let soundness, soundness.isExamining, !isRecovering { try soundness.confirm() }
@@ -118,7 +124,7 @@ struct SQLiteOpening {
         if isImmutable { lock?.readFileAlone() }
         let unchanged = isLinked ? check : nil
         let leftover = isRecovering ? try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings: settings) : nil
-        // A commit counts from now on even if its process was killed before it flushed the log.
+        // From now on, a commit counts even if its process was killed before it flushed the log.
         // Later commits build on it.
         if leftover != nil { try StoreFile.syncFile(at: path + "-wal") }
         let connection: SQLiteConnection
@@ -163,13 +169,14 @@ struct SQLiteOpening {
             description: PersistentStoreDescription(location, options: options))
     }
 
-    /// Whether SQLite must not create files beside the store, or look for changes of the file.
+    /// Returns whether SQLite must not create files beside the store or look for changes of the
+    /// file.
     private func isImmutable(isLocked: Bool, isLinked: Bool, isFileLocked: Bool) -> Bool {
         if isFileLocked { return true }
-        // The locks of one name do not exclude a writer under another one.
+        // The locks that belong to one hard link do not exclude a writer that uses another.
         if isLinked { return !SQLiteSettling.needsRecovery(path) }
-        // If no file can be created here, SQLite must not try to. An existing lock file does not
-        // show whether it can.
+        // If no file can be created in the directory, SQLite must not try. An existing lock file
+        // does not show whether files can be created.
         return settings.isReadOnly && !SQLiteSettling.hasCompanions(path)
             && (!isLocked || !StoreFile.canMakeFiles(beside: path))
     }
@@ -182,7 +189,8 @@ struct SQLiteOpening {
         }
     }
 
-    /// Returns the error of a reader, which says so if the reader could not recover the store.
+    /// Returns the error of a reader, with an explanation if the reader could not recover the
+    /// store.
     private func unrecovered(_ error: StoreError, isLocked: Bool) -> StoreError {
         if !isLocked, error.code == .permissionDenied {
             return error.withMessage(
@@ -197,7 +205,9 @@ struct SQLiteOpening {
         return error
     }
 
-    /// Joins the openers that know that the store is sound; nil where this reader cannot set locks.
+    /// Waits for the check of the store, or starts it.
+    ///
+    /// Returns nil if this reader cannot set locks.
     private func joinSound(_ lock: StoreLock?) throws(StoreError) -> SoundnessLock? {
         guard lock != nil else { return nil }
         do throws(StoreError) {
@@ -210,10 +220,10 @@ struct SQLiteOpening {
         }
     }
 
-    /// Throws code `corrupted` when the log is damaged, or is another store's; for a reader that
-    /// cannot set locks.
+    /// Throws `corrupted` if the log is damaged or belongs to another store.
     ///
-    /// A writer may be at work meanwhile, so a log that seems damaged is read again.
+    /// Used for a reader that cannot set locks. A writer may be active meanwhile, so a log that
+    /// seems damaged is read again.
     private func requireSoundLog(
         _ connection: SQLiteConnection, uuid: StoreUUID, isUnflushed: Bool
     ) throws(StoreError) {
@@ -229,10 +239,10 @@ struct SQLiteOpening {
         }
     }
 
-    /// Turns the history on or off, or limits it, as the options say.
+    /// Turns the history on or off, or limits it, according to the options.
     ///
-    /// To turn it on or off, the store must not be open elsewhere: other openers would not
-    /// notice the change.
+    /// To turn it on or off, the store must not be open elsewhere, because the change would not be
+    /// noticed there.
     private func applyHistoryOptions(
         _ schema: SQLSchema, connection: SQLiteConnection, lock: StoreLock?
     ) throws(StoreError) -> SQLSchema {
@@ -261,14 +271,14 @@ struct SQLiteOpening {
         }
         if isSwitched {
             try connection.allow(.writing)
-            // The header of the file says the version, so no program opens the store without
-            // knowing it.
+            // The file's header contains the version, so no program opens the store without reading
+            // it.
             _ = try connection.checkpoint(timeout: .seconds(1), keepsFile: true)
         }
         return new
     }
 
-    /// Brings the mark of stores whose writers do not flush each commit up to date.
+    /// Sets or removes the mark of stores with writers that do not flush each commit.
     private func mark(
         _ connection: SQLiteConnection, isUnflushed: Bool, lock: StoreLock?, hasLog: Bool
     ) throws(StoreError) {
@@ -280,10 +290,10 @@ struct SQLiteOpening {
         }
     }
 
-    /// Reads identity and model, after making sure that reading them runs nothing foreign, and
-    /// compares everything.
+    /// Reads the identity and the model, and compares the schema with the model.
     ///
-    /// Also says whether a writer may have left commits in the log that it did not flush.
+    /// First checks that reading runs no foreign code in the schema. The last result is whether the
+    /// log may contain commits that were not flushed.
     private func inspect(_ connection: SQLiteConnection) throws(StoreError) -> (StoreUUID, SQLSchema, Bool) {
         let check = try SQLiteSchemaCheck(connection)
         let version = Int(clamping: try connection.integer("PRAGMA user_version") ?? 0)

@@ -3,11 +3,11 @@ internal import RoostSQL
 
 /// A comparison of a file's schema with the schema that Roost would create.
 ///
-/// It ensures that no foreign statement runs when Roost reads or writes.
+/// The comparison ensures that no foreign statement runs when Roost reads or writes.
 ///
-/// Refused: triggers, views, virtual tables, and our own tables and indexes if a letter of them
-/// differs (which covers generated columns, checks and collations). Left alone: other tables, and
-/// plain indexes that were added to ours.
+/// Triggers, views and virtual tables are refused. So are Roost's own tables and indexes if their
+/// text differs, which covers generated columns, checks and collations. Other tables are accepted,
+/// and so are plain indexes that were added to Roost's tables.
 struct SQLiteSchemaCheck {
     private struct Entry {
         let type: String
@@ -19,7 +19,7 @@ struct SQLiteSchemaCheck {
     private let entries: [String: Entry]
     private let path: String
 
-    /// Reads the catalog and refuses what no store may have.
+    /// Reads the catalog, and throws if it has objects that no store may have.
     init(_ connection: SQLiteConnection) throws(StoreError) {
         path = connection.path
         entries = try connection.withStatement("SELECT type, name, tbl_name, sql FROM sqlite_schema") {
@@ -30,7 +30,7 @@ struct SQLiteSchemaCheck {
                     case .text(let name) = try statement.value(at: 1),
                     case .text(let table) = try statement.value(at: 2)
                 else { throw StoreError(.corrupted, "The catalog of '\(connection.path)' is damaged.") }
-                // Indexes that SQLite makes for itself have no text.
+                // Indexes that SQLite creates for itself have no text.
                 guard case .text(let sql) = try statement.value(at: 3) else { continue }
                 let isPlain = type == "table" && sql.prefix(14).uppercased().hasPrefix("CREATE TABLE")
                 guard isPlain || type == "index" else {
@@ -46,10 +46,10 @@ struct SQLiteSchemaCheck {
         }
     }
 
-    /// Whether some writer does not flush the log at each commit; see ``UnflushedMark``.
+    /// Whether a writer does not flush the log at each commit; see ``UnflushedMark``.
     var isUnflushed: Bool { entries[UnflushedMark.table]?.sql == UnflushedMark.declaration }
 
-    /// Whether there is any metadata to read.
+    /// Checks that the system tables exist and are unchanged.
     func requireSystemTables(formatVersion: Int) throws(StoreError) {
         let tables = SQLSchema.systemTables(SQLiteDialect(), formatVersion: formatVersion)
         guard tables.contains(where: { entries[$0.name] != nil }) else {
@@ -58,13 +58,13 @@ struct SQLiteSchemaCheck {
         for item in tables { try require(item) }
     }
 
-    /// Compares everything with the schema of the store's model.
+    /// Compares the catalog with the schema of the store's model.
     func require(_ schema: SQLSchema) throws(StoreError) {
         for item in schema.items { try require(item) }
         let expected = Set(schema.items.map(\.name))
         let tables = Set((schema.systemTables + schema.tables).map { $0.name.lowercased() })
         for entry in entries.values where entry.type == "index" && !expected.contains(entry.name) {
-            // A unique index that is not ours would refuse what the model allows.
+            // A foreign unique index would refuse data that the model allows.
             guard tables.contains(entry.table.lowercased()), entry.sql.prefix(13).uppercased() != "CREATE INDEX " else {
                 continue
             }

@@ -4,29 +4,31 @@ internal import RoostCore
 struct SQLiteSettings: Sendable {
     /// The flushes that a commit waits for.
     enum Synchronous: String, CaseIterable, Sendable {
-        /// The write-ahead log is flushed at each commit: a commit is durable on return.
+        /// The write-ahead log is flushed at each commit, so a commit is durable on return.
         ///
-        /// The default.
+        /// This is the default.
         case full
-        /// Like `full`, and the directory is flushed when a rollback journal is removed; equal to
-        /// `full` for these stores.
+        /// Like `full`, and the directory is flushed when a rollback journal is removed.
+        ///
+        /// For these stores it equals `full`.
         case extra
-        /// The log is flushed at checkpoints only: the store stays sound, but a power cut can take
-        /// the last commits back.
+        /// The log is flushed only at checkpoints.
+        ///
+        /// The store stays undamaged, but a power cut can undo the last commits.
         case normal
     }
 
     var synchronous = Synchronous.full
-    /// The largest value, and the largest row.
+    /// The maximum size of a value or a row, in bytes.
     var maximumValueBytes = 256 << 20
-    /// The time that a statement may look for its next row before it fails with code `timedOut`;
-    /// nil for no limit.
+    /// The maximum time of a statement for its next row before it throws `timedOut`, or nil for no
+    /// limit.
     var rowTimeout: Duration? = .seconds(300)
-    /// The page size of a new store; nil for 4096.
+    /// The page size of a new store, or nil for 4096.
     var pageSizeBytes: Int?
     var timeoutSeconds: Double
     var isReadOnly: Bool
-    /// Whether the store is unpublished, so that only the end of a load and its publication wait
+    /// Whether the store is unpublished, so that only the end of a load and the publication wait
     /// for the disk.
     var isUnpublished: Bool
 
@@ -47,8 +49,9 @@ struct SQLiteSettings: Sendable {
             summary: "The timeout for finding the next row of a statement, in seconds; 0 for no timeout."),
     ]
 
-    /// Reads the options; throws `invalidRequest` for an unknown name or a value that is not
-    /// possible.
+    /// Reads the options.
+    ///
+    /// Throws `invalidRequest` for an unknown name or an invalid value.
     init(_ options: StoreOptions) throws(StoreError) {
         timeoutSeconds = options.timeoutSeconds
         isReadOnly = options.isReadOnly

@@ -1,15 +1,15 @@
 internal import RoostCore
 
-/// The destinations that a batch request gives to-one relationships, as one snapshot shows them.
+/// The destinations of to-one relationships in a batch request, as one snapshot shows them.
 struct BatchDestinations {
-    /// An object that exists.
+    /// An object that exists in the snapshot.
     struct Destination {
-        /// The number of its own entity.
+        /// The number of the object's own entity.
         let entity: Int
         let version: UInt32
     }
 
-    /// The end of an ordered to-many relationship from one object.
+    /// An ordered to-many relationship of one object.
     private struct End: Hashable {
         let relationship: Int
         let place: ObjectPlace
@@ -17,9 +17,11 @@ struct BatchDestinations {
 
     private var snapshot: any StoreSnapshot
     private let model: ManagedObjectModel
-    /// Everything that was looked up; nil for an object that does not exist.
+    /// The results of all lookups.
+    ///
+    /// Nil for an object that does not exist.
     private var found: [ObjectPlace: Destination?] = [:]
-    /// By end: the last place that the snapshot shows, and the last one that was given.
+    /// By end: the last place in the snapshot, and the last place that the batch assigned.
     private var places: [End: (read: Int64?, given: Int64)] = [:]
 
     init(_ snapshot: any StoreSnapshot, model: ManagedObjectModel) {
@@ -27,10 +29,10 @@ struct BatchDestinations {
         self.model = model
     }
 
-    /// The number of objects remembered.
+    /// The number of lookup results in memory.
     var count: Int { found.count }
 
-    /// The objects that exist, with the versions they have.
+    /// The existing objects with their versions.
     var references: [ChangeSet.Reference] {
         found.sorted { $0.key < $1.key }.compactMap { place, destination in
             destination.map {
@@ -39,16 +41,18 @@ struct BatchDestinations {
         }
     }
 
-    /// Forgets which objects exist, but not the places it gave.
+    /// Forgets which objects exist, but keeps the assigned places.
     mutating func forget() { found.removeAll(keepingCapacity: true) }
 
-    /// Continues with another snapshot: forgets which objects exist, but not the places it gave.
+    /// Continues with another snapshot.
+    ///
+    /// Forgets which objects exist, but keeps the assigned places.
     mutating func go(on snapshot: any StoreSnapshot) {
         self.snapshot = snapshot
         forget()
     }
 
-    /// The last places that were read where some were given.
+    /// The last places in the snapshot for all ends with assigned places.
     var lastPlaces: [ChangeSet.LastPlace] {
         places.sorted { ($0.key.place, $0.key.relationship) < ($1.key.place, $1.key.relationship) }.map { end, places in
             ChangeSet.LastPlace(
@@ -57,11 +61,11 @@ struct BatchDestinations {
         }
     }
 
-    /// Reads the last places again, and moves the given ones after them.
+    /// Reads the last places again, and moves the assigned places after them.
     ///
-    /// - Returns: By relationship and object: how far the given places move; places that
-    ///   stay are left out.
-    /// - Throws: `limitExceeded` where there are not enough places.
+    /// - Returns: The distance by which the places of each relationship and object move. Unchanged
+    ///   places are omitted.
+    /// - Throws: `limitExceeded` if there are not enough places.
     mutating func movePlaces() throws(StoreError) -> [PlaceMove] {
         var moves: [PlaceMove] = []
         for (end, known) in places {
@@ -79,7 +83,7 @@ struct BatchDestinations {
         return moves
     }
 
-    /// Returns the first place to give.
+    /// Returns the first place to assign.
     private static func first(after last: Int64?) -> Int64 { last.map { $0 == .max ? .max : max(0, $0 + 1) } ?? 0 }
 
     private func lastPlace(
@@ -101,7 +105,7 @@ struct BatchDestinations {
             "Cannot append to '\(relationship.name)': its last place is taken. Give its objects lower places first.")
     }
 
-    /// Looks up the objects with these IDs that it does not know yet.
+    /// Looks up the objects with these IDs that were not looked up yet.
     mutating func look(up ids: [ObjectID]) throws(StoreError) {
         var missing: [ObjectID] = []
         for id in ids {
@@ -123,11 +127,12 @@ struct BatchDestinations {
         }
     }
 
-    /// Returns the ID, by its own entity, of the destination of a to-one relationship, which was
-    /// looked up before.
+    /// Returns the ID, with the object's own entity, of a to-one destination.
+    ///
+    /// It must have been looked up.
     ///
     /// - Throws: `objectNotFound` if the object does not exist; `invalidValue` if the relationship
-    ///   cannot refer to its entity.
+    ///   cannot refer to the object's entity.
     func destination(
         _ id: ObjectID, of relationship: ManagedObjectModel.Relationship, _ owner: () -> String
     ) throws(StoreError) -> ObjectID {
@@ -151,7 +156,7 @@ struct BatchDestinations {
     /// Returns a new place after all others in an ordered to-many relationship of an object.
     ///
     /// - Throws: `limitExceeded` after the highest place.
-    /// - Complexity: O(*n*) in the destinations the object has, the first time.
+    /// - Complexity: O(*n*) in the object's destinations at the first call for an object.
     mutating func nextPlace(
         in relationship: ManagedObjectModel.Relationship, of id: ObjectID
     ) throws(StoreError) -> Int64 {
@@ -173,7 +178,7 @@ struct BatchDestinations {
 struct PlaceMove {
     /// The number of the ordered relationship.
     let relationship: Int
-    /// The object whose destinations move.
+    /// The object that has the ordered relationship.
     let place: ObjectPlace
     let distance: Int64
 }

@@ -1,26 +1,25 @@
 internal import RoostCore
 
-/// A batch insert that turns rows into records and writes them.
+/// A batch insert that converts rows to records and writes them.
 ///
 /// It uses one change set, or a bulk load if the records have more bytes than a change set should
 /// hold.
-///
-/// A bulk load is used if the rows have more bytes than a change set should hold.
 struct BatchInsertion {
-    /// The rows that are looked at together, so that what they refer to is looked up together.
+    /// The number of rows that are processed together, so that their destinations are looked up
+    /// together.
     private static let chunkCount = 256
-    /// The bytes of records after which a change set becomes a bulk load.
+    /// The size of the records in bytes above which a change set becomes a bulk load.
     static let changeSetByteCount = 16 << 20
-    /// The destinations that a load remembers as existing before it looks them up anew.
+    /// The maximum number of destinations that a load remembers as existing.
     private static let rememberedCount = 65_536
 
     private let store: any PersistentStore
     private let rules: ModelRules
     private let model: ManagedObjectModel
-    /// The rules of records, with the time that their patterns have spent.
+    /// The rules of records, with the time spent on their patterns.
     private var recordRules: RecordRules
     private var failures = FailureList()
-    /// The objects that rows refer to and that do not exist.
+    /// The missing objects to which rows refer.
     private var missing = MissingObjects()
     private let properties: BatchProperties
     private let layout: RecordLayout
@@ -30,33 +29,33 @@ struct BatchInsertion {
     private let hasRecordRules: Bool
     /// Whether the entity has a composite attribute.
     private let hasComposites: Bool
-    /// Whether the rows must be one change set: a row may change other objects, or a rule needs all
-    /// rows.
+    /// Whether the rows must be one change set, because a row may change other objects or a rule
+    /// needs all rows.
     private let needsChangeSet: Bool
     private let byteLimit: Int
     private var known: [String: BatchProperties.Property] = [:]
-    /// By field: the value of a row that does not name the property.
+    /// By field: the value if a row does not name the property.
     private let defaults: [Value]
     private var snapshot: any StoreSnapshot
     private var destinations: BatchDestinations
     private var partners: PartnerChanges
     private var records: RecordBatch
-    /// By the number of a row: the places in ordered relationships that the row names.
+    /// By row number: the places in ordered relationships that the row names.
     private var namedPlaces: [Int: Set<Int>] = [:]
     private var keys: [Range<Int64>] = []
     private var rowCount = 0
     private var loader: (any BulkLoader)?
-    /// The author, for the store's history.
+    /// The author for the store's history.
     var author: String?
     /// The next key of a load.
     private var nextKey: Int64 = 0
 
     /// A to-one relationship with its fields.
     ///
-    /// It is an object, because each row looks at it and a copy costs much more.
+    /// It is a class, because each row uses it and copying it costs much more.
     private final class Reference {
         let field: RecordLayout.Field
-        /// The place in the inverse, if that is ordered.
+        /// The place in the inverse, or nil if the inverse is not ordered.
         let order: RecordLayout.Field?
         let relationship: ManagedObjectModel.Relationship
         let inverse: ManagedObjectModel.Relationship?
@@ -106,7 +105,9 @@ struct BatchInsertion {
         records = RecordBatch(model: model)
     }
 
-    /// Reads all rows and writes them; nothing is written after an error.
+    /// Reads all rows and writes them.
+    ///
+    /// After an error nothing is written.
     mutating func run(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult {
         defer { snapshot.close() }
         do throws(StoreError) {
@@ -142,7 +143,7 @@ struct BatchInsertion {
         var values = defaults
         var named: Set<Int> = []
         let hasElementDefaults = !properties.elementDefaults.isEmpty
-        // A composite comes before its elements, should a row name both.
+        // If a row names both, a composite precedes its elements.
         for (name, value) in hasComposites ? row.sorted(by: { $0.key < $1.key }) : Array(row) {
             let property: BatchProperties.Property
             if let found = known[name] {
@@ -191,7 +192,7 @@ struct BatchInsertion {
             }
         }
         if !failures.isEmpty || !missing.isEmpty {
-            // Nothing will be written; the other rows are only examined.
+            // Nothing will be written, and the other rows are only checked.
             records.removeAll()
         } else if let loader {
             try deriveRecords()
@@ -214,7 +215,7 @@ struct BatchInsertion {
         records.endRecord()
     }
 
-    /// Looks up what the rows refer to, and gives them their places in ordered relationships.
+    /// Looks up the destinations of the rows, and assigns places in ordered relationships.
     private mutating func connect(_ rows: inout [[Value]]) throws(StoreError) {
         guard !references.isEmpty else { return }
         let first = rowCount - rows.count + 1
@@ -251,13 +252,13 @@ struct BatchInsertion {
         }
     }
 
-    /// Returns keys that no other object gets.
+    /// Returns keys that are reserved for the batch.
     private mutating func newKeys(_ count: Int) throws(StoreError) -> Range<Int64> {
         var new: Range<Int64>
         if loader == nil {
             new = try store.reserveKeys(count, for: layout.entity)
         } else {
-            // The load blocks other writers. No key is reserved meanwhile, not even by this
+            // The load blocks other writers. No keys are reserved meanwhile, not even by this
             // request.
             guard nextKey <= Int64.max - Int64(count) else {
                 throw StoreError(
@@ -296,13 +297,14 @@ struct BatchInsertion {
 
     private mutating func startLoading() throws(StoreError) {
         let known = destinations.references
-        // Closed first: to make room, a store may have to wait until no snapshot is open.
+        // The snapshot is closed first, because a store that needs space may have to wait until no
+        // snapshot is open.
         snapshot.close()
         var options = BulkLoadOptions()
         options.author = author
         let loader = try store.concurrentBulkLoader(options)
         self.loader = loader
-        // From now on no other writer changes what it shows.
+        // From now on the load blocks other writers, so the content of this snapshot stays current.
         snapshot = try store.snapshot()
         destinations.go(on: snapshot)
         try requireExisting(known)
@@ -318,7 +320,7 @@ struct BatchInsertion {
         records.removeAll()
     }
 
-    /// Looks up again what records refer to already.
+    /// Looks up the destinations of existing records again.
     private mutating func requireExisting(_ references: [ChangeSet.Reference]) throws(StoreError) {
         try destinations.look(up: references.map(\.id))
         let existing = Set(destinations.references.map(\.id))
@@ -329,7 +331,7 @@ struct BatchInsertion {
         ).with { $0.missingObjects = references.map(\.id).filter { !existing.contains($0) } }
     }
 
-    /// Moves the places of records that another process has taken since they were given.
+    /// Moves the places of records if another process has taken these places.
     private mutating func moveToFreePlaces() throws(StoreError) {
         let moves = try destinations.movePlaces()
         guard !moves.isEmpty else { return }
@@ -358,13 +360,13 @@ struct BatchInsertion {
 
     private mutating func finish() throws(StoreError) -> Generation {
         if let loader {
-            // A store may wait until no snapshot is open before it moves what was written to its place.
+            // A store may wait until no snapshot is open before it publishes the written content.
             snapshot.close()
             return try loader.finish().generation
         }
         var isFirst = true
-        // If several requests join one ordered relationship or change one object, one of them
-        // finishes at each attempt.
+        // If several requests add to one ordered relationship or change one object, one of them
+        // succeeds at each attempt.
         let attempts = destinations.lastPlaces.isEmpty && !needsChangeSet ? 10 : 100
         return try store.retryingConflicts(attempts: attempts) { () throws(StoreError) in
             if !isFirst {
@@ -384,7 +386,8 @@ struct BatchInsertion {
             changes.lastPlaces = destinations.lastPlaces
             try applyRules(to: &changes)
             relatedIDs = (0..<changes.updates.count).map { changes.updates.id(at: $0) }
-            // Closed first: to make room, a store may have to wait until no snapshot is open.
+            // The snapshot is closed first, because a store that needs space may have to wait until
+            // no snapshot is open.
             snapshot.close()
             return try store.commit(changes).generation
         }

@@ -2,30 +2,30 @@ package import RoostCore
 internal import RoostQuery
 
 extension StoreSnapshot {
-    /// Computes what a batch update would do to the store as the snapshot shows it.
+    /// Computes the changes of a batch update from the snapshot.
     ///
     /// See ``BatchUpdateRequest``.
     ///
     /// - Parameters:
-    ///   - request: What is to be updated, and how.
-    ///   - model: The program's model, which has the defaults; nil for the store's own.
+    ///   - request: The objects to update, and their new values.
+    ///   - model: The program's model with the defaults, or nil for the store's own model.
     /// - Returns: The changes.
-    /// - Throws: As executing it, except for `conflict` and `constraintViolation`, which only a
-    ///   commit finds.
+    /// - Throws: The errors of executing the request, except `conflict` and `constraintViolation`,
+    ///   which only a commit finds.
     package func prepare(
         _ request: BatchUpdateRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> PreparedBatch {
         try prepare(request, rules: try ModelRules(try batchModel(model)))
     }
 
-    /// Computes what a batch update would do, by rules that are compiled already.
+    /// Computes the changes of a batch update with compiled rules.
     func prepare(_ request: BatchUpdateRequest, rules: ModelRules) throws(StoreError) -> PreparedBatch {
         var updating = try BatchUpdating(request, on: self, rules: rules)
         return try updating.run()
     }
 }
 
-/// A batch update that reads objects and makes their new records.
+/// A batch update that reads objects and creates their new records.
 struct BatchUpdating {
     /// The source of a property's value.
     private enum Source {
@@ -52,7 +52,7 @@ struct BatchUpdating {
             throw StoreError(.invalidRequest, "A batch update of '\(request.entity)' sets no property.")
         }
         var targets: [(name: String, source: Source)] = []
-        // A composite comes before its elements, should both be set.
+        // If both are set, a composite precedes its elements.
         for (name, expression) in request.values.sorted(by: { $0.key < $1.key }) {
             _ = try properties.property(name)
             targets.append((name, try Self.source(expression, name: name, entity: request.entity, snapshot: snapshot)))
@@ -98,7 +98,7 @@ struct BatchUpdating {
     // MARK: One batch
 
     private mutating func update(_ batch: RecordBatch) throws(StoreError) {
-        // All values first, so that their destinations are looked up together.
+        // All values are computed first, so that their destinations are looked up together.
         var values: [[Value]] = []
         var ids: [ObjectID] = []
         try batch.forEachRecord { (record) throws(StoreError) in

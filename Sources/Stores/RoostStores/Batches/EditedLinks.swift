@@ -1,11 +1,10 @@
 internal import RoostCore
 
-/// The links of many-to-many relationships after lists of a request were applied, one after the
-/// other.
+/// The links of many-to-many relationships after the lists of a request were applied one by one.
 ///
-/// A list of one end can contradict an earlier list of the other end; then the later one holds.
+/// A list of one end can contradict an earlier list of the other end. The later list then wins.
 struct EditedLinks {
-    /// A link, by the relationship that stores it.
+    /// A link, with the relationship that stores it.
     private struct Key: Hashable, Comparable {
         let relationship: Int
         let source: Int64
@@ -16,7 +15,7 @@ struct EditedLinks {
         }
     }
 
-    /// One end of links, by the relationship that stores them.
+    /// One end of links, with the relationship that stores them.
     private struct End: Hashable {
         let relationship: Int
         let isTarget: Bool
@@ -24,11 +23,11 @@ struct EditedLinks {
     }
 
     private let model: ManagedObjectModel
-    /// The links of the lists that the store has.
+    /// The links of the lists as they are in the store.
     private var stored: [Key: Link] = [:]
-    /// The links as they are now; nil for one that was removed.
+    /// The current links, with nil for a removed link.
     private var links: [Key: Link?] = [:]
-    /// The keys in ``links``, by their ends.
+    /// The keys of ``links``, by end.
     private var keys: [End: Set<Key>] = [:]
 
     init(_ model: ManagedObjectModel) { self.model = model }
@@ -37,10 +36,10 @@ struct EditedLinks {
     ///
     /// - Parameters:
     ///   - relationship: The relationship of the list.
-    ///   - storage: The relationship that stores its links, and whether that is the inverse.
+    ///   - storage: The relationship that stores the links, and whether this is the inverse.
     ///   - owner: The key of the object.
-    ///   - members: The new list, each object once.
-    ///   - current: The links that the store has from the object.
+    ///   - members: The new list without duplicates.
+    ///   - current: The object's links in the store.
     mutating func set(
         _ relationship: ManagedObjectModel.Relationship, storedIn storage: (number: Int, isFlipped: Bool),
         of owner: Int64, to members: [MemberChanges.Member], stored current: [Link]
@@ -75,7 +74,7 @@ struct EditedLinks {
         }
     }
 
-    /// Adds what differs from the store to a change set.
+    /// Adds all differences from the store to a change set.
     func apply(to changes: inout ChangeSet) throws(StoreError) {
         for (key, link) in links.sorted(by: { $0.key < $1.key }) where link != stored[key] {
             let name = model.relationships[key.relationship].name
@@ -93,7 +92,7 @@ struct EditedLinks {
         keys[End(relationship: key.relationship, isTarget: true, key: key.target), default: []].insert(key)
     }
 
-    /// Returns the links of an object that are known and not removed.
+    /// Returns the known links of an object that are not removed.
     private func known(
         _ owner: Int64, storage: (number: Int, isFlipped: Bool), isReflexive: Bool
     ) -> Set<Key> {

@@ -1,15 +1,15 @@
 internal import RoostCore
 
-/// The to-many relationships of objects that are set to lists of objects.
+/// Assignments of lists of objects to to-many relationships.
 ///
-/// Objects of the list are added, others are removed, and an ordered relationship gets the order of
+/// Objects in the list are added and others are removed. An ordered relationship gets the order of
 /// the list.
 struct MemberChanges {
     /// An object of a to-many relationship.
     struct Member {
-        /// The object, by its own entity.
+        /// The ID of the object, with its own entity.
         let id: ObjectID
-        /// The place of the owner in the relationship back, if that is ordered.
+        /// The owner's place in the inverse relationship, if the inverse is ordered.
         let inversePlace: Int64
     }
 
@@ -17,18 +17,18 @@ struct MemberChanges {
         let owner: ObjectID
         let isNew: Bool
         let relationship: ManagedObjectModel.Relationship
-        /// The objects, each once.
+        /// The objects without duplicates.
         let members: [Member]
     }
 
-    /// The new values of the reference back, and of its place.
+    /// The new values of the inverse reference and of its place.
     private struct Edit {
         let field: String
         let owner: ObjectID?
         let place: Int64?
-        /// The object whose list leaves the object out.
+        /// The former owner, if the object is no longer in its list.
         ///
-        /// The reference is cleared only if it still refers to it.
+        /// The reference is cleared only if it still refers to the former owner.
         var former: ObjectPlace?
     }
 
@@ -39,13 +39,14 @@ struct MemberChanges {
 
     var isEmpty: Bool { assignments.isEmpty }
 
-    /// Notes the objects of a relationship.
+    /// Adds an assignment of objects to a relationship.
     ///
     /// - Parameters:
     ///   - relationship: A to-many relationship of the owner.
-    ///   - owner: The object, which the change set inserts or updates, or which exists.
-    ///   - isNew: Whether the change set inserts it.
-    ///   - members: The objects, which exist or are inserted.
+    ///   - owner: The object, which the change set inserts or updates, or which exists in the
+    ///     store.
+    ///   - isNew: Whether the change set inserts the owner.
+    ///   - members: The objects, which exist in the store or are inserted.
     /// - Throws: `unknownEntity`.
     mutating func set(
         _ relationship: ManagedObjectModel.Relationship, of owner: ObjectID, isNew: Bool, to members: [Member]
@@ -57,14 +58,14 @@ struct MemberChanges {
             Assignment(owner: owner, isNew: isNew, relationship: relationship, members: unique))
     }
 
-    /// Adds the changes of links, and of the objects that refer back.
+    /// Adds the changes of links, and of the objects with inverse references.
     ///
     /// - Parameters:
-    ///   - changes: The changes.
-    ///   - snapshot: The store.
-    ///   - failures: Gets the objects that would lose a mandatory owner.
-    /// - Returns: The owners whose lists differ from the store's.
-    /// - Throws: What reading throws.
+    ///   - changes: The change set to complete.
+    ///   - snapshot: The snapshot that the changes are based on.
+    ///   - failures: The list to which objects without a mandatory owner are added.
+    /// - Returns: The owners with lists that differ from the store.
+    /// - Throws: The errors of reading the snapshot.
     func apply(
         to changes: inout ChangeSet, snapshot: any StoreSnapshot, failures: inout FailureList
     ) throws(StoreError) -> Set<ObjectPlace> {
@@ -90,7 +91,7 @@ struct MemberChanges {
         return changedOwners
     }
 
-    /// Returns whether the new list differs from the store's.
+    /// Returns whether the new list differs from the list in the store.
     private static func isDifferent(_ assignment: Assignment, current: [Link]) -> Bool {
         let members = assignment.members.map(\.id.key)
         guard assignment.relationship.isOrdered else { return Set(members) != Set(current.map(\.target)) }
@@ -123,7 +124,7 @@ struct MemberChanges {
         }
     }
 
-    /// Replaces references in the records of the change set, and in stored ones.
+    /// Replaces references in the change set's records and in stored records.
     private func apply(
         _ edits: [ObjectPlace: [Edit]], to changes: inout ChangeSet, snapshot: any StoreSnapshot,
         failures: inout FailureList
@@ -166,14 +167,14 @@ struct MemberChanges {
         _ edits: [Edit], of record: RecordReader, model: ManagedObjectModel, failures: inout FailureList
     ) throws(StoreError) -> [(field: RecordLayout.Field, value: Value)] {
         var values: [(field: RecordLayout.Field, value: Value)] = []
-        // The last owner has the object, whatever the order in which it was added and removed.
+        // The object belongs to its last owner, in any order of additions and removals.
         for name in Set(edits.map(\.field)).sorted() {
             let same = edits.filter { $0.field == name }
             guard let edit = same.last(where: { $0.owner != nil }) ?? same.last,
                 let field = record.layout.field(name)
             else { continue }
             if edit.owner == nil {
-                // A row may have moved the object to another owner already.
+                // A row may already have moved the object to another owner.
                 let current: ObjectPlace? =
                     if case .objectID(let id) = record.value(field) { try model.place(of: id) } else { nil }
                 guard let current, same.contains(where: { $0.former == current }) else { continue }

@@ -1,39 +1,40 @@
 public import RoostCore
 
-// Batch requests are told the program's model, and no store keeps one: rules are in no version hash. Programs with different
-// rules can use one store, even one open store, at the same time. Nothing that wraps a store can lose them.
+// Batch requests take the program's model as a parameter, and no store retains it, since rules are
+// not part of the version hashes. So programs with different rules can use one store at the same
+// time, even one open store. Wrappers of a store cannot lose the rules.
 
 extension PersistentStore {
-    /// Inserts objects as a ``BatchInsertRequest`` says.
+    /// Inserts the objects of a ``BatchInsertRequest``.
     ///
-    /// All or nothing, and durable on return. The rules of the program's model are enforced:
-    /// mandatory properties, limits, lengths, patterns and counts, objects that exist, uniqueness
+    /// The insert is atomic and durable on return. It enforces the rules of the program's model:
+    /// mandatory properties, limits, lengths, patterns and counts, existing objects, and uniqueness
     /// constraints. Properties that a row does not name get their defaults, and derived attributes
     /// are computed.
     ///
     /// Up to 16 MiB of records are collected and written as one change set, which blocks other
-    /// writers for a moment only. More records go through ``bulkLoader(_:)``, which blocks other
-    /// writers to the end, so rows cannot come from a function that writes to the same store. It
-    /// stays one change set if rows can change other objects: with a to-one relationship whose
-    /// inverse is to-one, with limited counts, and with derived attributes that follow a
-    /// relationship. So it does with a conflict rule.
+    /// writers only briefly. More records go through ``bulkLoader(_:)``, which blocks other writers
+    /// to the end, so the function that provides the rows must not write to the same store. The
+    /// insert always remains one change set if rows can change other objects: with a to-one
+    /// relationship that has a to-one inverse, with limited counts, and with derived attributes
+    /// that follow a relationship. The same applies to a conflict rule.
     ///
     /// - Parameters:
-    ///   - request: The rows.
-    ///   - model: The program's model, which has the rules; nil for the store's own. It must be
-    ///     compatible with it.
-    /// - Returns: What the request's result type asks for.
+    ///   - request: The rows to insert.
+    ///   - model: The program's model with the rules, or nil for the store's own model. It must be
+    ///     compatible with the store's model.
+    /// - Returns: The result in the form of the request's result type.
     /// - Throws: `modelMismatch` for an incompatible model; `unknownEntity`; `invalidRequest` for
     ///   an abstract entity, a to-many relationship and a derived attribute; `unknownProperty`;
-    ///   `invalidValue`, naming row and property; `validationFailed` with all
-    ///   ``StoreError/failures``; `objectNotFound` with all objects that rows refer to and that do
-    ///   not exist; `constraintViolation`; `conflict` after ten attempts beside other writers, a
-    ///   hundred where rows can change other objects; and what ``reserveKeys(_:for:)``,
-    ///   ``commit(_:)`` and the rows throw. Nothing was inserted then; keys may remain unused.
-    /// - Complexity: O(*n*) in the rows. Memory: 16 MiB of records and the memory of a commit or a
-    ///   load of them. Each ID of the result takes 16 bytes if requested, and each object whose
-    ///   ordered relationship is joined takes 50. All records where it stays one change set, and all
-    ///   rows with a conflict rule.
+    ///   `invalidValue` with row and property; `validationFailed` with all ``StoreError/failures``;
+    ///   `objectNotFound` with all missing objects to which rows refer; `constraintViolation`;
+    ///   `conflict` after ten attempts, or a hundred if rows can change other objects; and the
+    ///   errors of ``reserveKeys(_:for:)``, ``commit(_:)`` and the rows. After an error nothing was
+    ///   inserted, but keys may remain unused.
+    /// - Complexity: O(*n*) in the rows. Memory: 16 MiB of records and the memory to commit or load
+    ///   them. Each requested ID of the result takes 16 bytes, and each object whose ordered
+    ///   relationship gets new objects takes 50. If the insert remains one change set, memory holds
+    ///   all records, and with a conflict rule all rows.
     public func execute(
         _ request: BatchInsertRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
@@ -41,28 +42,28 @@ extension PersistentStore {
         return try execute(request, rules: try ModelRules(model))
     }
 
-    /// Updates objects as a ``BatchUpdateRequest`` says, by a change set that is computed on a
+    /// Updates the objects of a ``BatchUpdateRequest`` by a change set that is computed on a
     /// snapshot.
     ///
-    /// All or nothing, and durable on return. Every object that meets the predicate gets a new
-    /// version, even if its values stay. The rules of a batch insert are enforced for the
-    /// properties that are set. A composite that is set as a whole has no other elements; where an
-    /// element makes a composite have a value, the other elements get their defaults. If another
-    /// writer changes one of the objects meanwhile, the change set is computed again, at most ten
-    /// times.
+    /// The update is atomic and durable on return. Every object that matches the predicate gets a
+    /// new version, even if its values do not change. The rules of a batch insert are enforced for
+    /// the properties that are set. Setting a composite as a whole sets all its other elements to
+    /// null. If setting an element creates the composite's value, the other elements get their
+    /// defaults. If another writer changes one of the objects meanwhile, the change set is computed
+    /// again, at most ten times.
     ///
     /// - Parameters:
-    ///   - request: What is to be updated, and how.
-    ///   - model: The program's model, which has the rules; nil for the store's own. It must be
-    ///     compatible with it.
-    /// - Returns: What the request's result type asks for.
-    /// - Throws: `modelMismatch` for an incompatible model; `invalidRequest`, `unknownProperty`,
-    ///   `invalidValue`, naming object and property; `validationFailed` with all
-    ///   ``StoreError/failures``; `objectNotFound` with all objects that do not exist;
-    ///   `constraintViolation` with both sides; `conflict` after ten attempts; what
-    ///   ``StoreSnapshot/fetch(_:)`` and ``commit(_:)`` throw. Nothing was updated then.
-    /// - Complexity: O(*n*) in the objects, in addition to finding them and to the expressions.
-    ///   Memory: a copy of each record.
+    ///   - request: The objects to update, and their new values.
+    ///   - model: The program's model with the rules, or nil for the store's own model. It must be
+    ///     compatible with the store's model.
+    /// - Returns: The result in the form of the request's result type.
+    /// - Throws: `modelMismatch` for an incompatible model; `invalidRequest`; `unknownProperty`;
+    ///   `invalidValue` with object and property; `validationFailed` with all
+    ///   ``StoreError/failures``; `objectNotFound` with all missing objects; `constraintViolation`
+    ///   with both sides; `conflict` after ten attempts; the errors of ``StoreSnapshot/fetch(_:)``
+    ///   and ``commit(_:)``. After an error nothing was updated.
+    /// - Complexity: O(*n*) in the objects, in addition to the fetch and the expressions. Memory: a
+    ///   copy of each record.
     public func execute(
         _ request: BatchUpdateRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
@@ -70,24 +71,24 @@ extension PersistentStore {
         return try execute(request, rules: try ModelRules(model))
     }
 
-    /// Deletes objects as a ``BatchDeleteRequest`` says, by a change set that is computed on a
+    /// Deletes the objects of a ``BatchDeleteRequest`` by a change set that is computed on a
     /// snapshot.
     ///
-    /// All or nothing, and durable on return. If another writer changes one of the objects
-    /// meanwhile, the change set is computed again, at most ten times. So it is if another writer
-    /// refers to a deleted object meanwhile, unless a relationship has the rule `noAction`.
+    /// The delete is atomic and durable on return. If another writer changes one of the objects
+    /// meanwhile, the change set is computed again, at most ten times. The same happens if another
+    /// writer sets a reference to a deleted object, unless a relationship has the rule `noAction`.
     ///
     /// - Parameters:
     ///   - request: The objects to delete.
-    ///   - model: The program's model, which has the delete rules; nil for the store's own. It must
-    ///     be compatible with it.
-    /// - Returns: What the request's result type asks for.
+    ///   - model: The program's model with the delete rules, or nil for the store's own model. It
+    ///     must be compatible with the store's model.
+    /// - Returns: The result in the form of the request's result type.
     /// - Throws: `modelMismatch` for an incompatible model; `deleteDenied` with all
-    ///   ``StoreError/denials``; `conflict` after ten attempts; what ``StoreSnapshot/fetch(_:)``
-    ///   and ``commit(_:)`` throw. Nothing was deleted then.
-    /// - Complexity: O(*n*) in the objects that are deleted or changed, and one walk of each
-    ///   to-many relationship that a rule follows. If more than 1 000 objects are deleted, a scan
-    ///   of every entity with a to-one relationship without inverse that refers to one of them.
+    ///   ``StoreError/denials``; `conflict` after ten attempts; the errors of
+    ///   ``StoreSnapshot/fetch(_:)`` and ``commit(_:)``. After an error nothing was deleted.
+    /// - Complexity: O(*n*) in the deleted and changed objects, and one traversal of each to-many
+    ///   relationship that a rule follows. If more than 1 000 objects are deleted, this includes a
+    ///   scan of every entity with a to-one relationship without inverse that can refer to them.
     ///   Memory: about 100 bytes for each deleted object, and a copy of each changed record.
     public func execute(
         _ request: BatchDeleteRequest, model: ManagedObjectModel? = nil
@@ -96,7 +97,7 @@ extension PersistentStore {
         return try execute(request, rules: try ModelRules(model))
     }
 
-    /// Inserts objects by rules that are compiled already.
+    /// Inserts objects with compiled rules.
     func execute(_ request: BatchInsertRequest, rules: ModelRules) throws(StoreError) -> BatchResult {
         try refuseEarly()
         if request.onConflict != .fail || request.memberRows != nil {
@@ -108,21 +109,23 @@ extension PersistentStore {
         return try insertion.run(request)
     }
 
-    /// Updates objects by rules that are compiled already.
+    /// Updates objects with compiled rules.
     func execute(_ request: BatchUpdateRequest, rules: ModelRules) throws(StoreError) -> BatchResult {
         try executePrepared(request.resultType, author: request.author) { (snapshot) throws(StoreError) in
             try snapshot.prepare(request, rules: rules)
         }
     }
 
-    /// Deletes objects by rules that are compiled already.
+    /// Deletes objects with compiled rules.
     func execute(_ request: BatchDeleteRequest, rules: ModelRules) throws(StoreError) -> BatchResult {
         try executePrepared(request.resultType, author: request.author) { (snapshot) throws(StoreError) in
             try snapshot.prepare(request, rules: rules)
         }
     }
 
-    /// Computes changes on a snapshot and commits them, again if objects changed in between.
+    /// Computes changes on a snapshot and commits them.
+    ///
+    /// Repeats this if objects changed in between.
     private func executePrepared(
         _ resultType: BatchResultType, author: String?,
         _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
@@ -137,9 +140,9 @@ extension PersistentStore {
         }
     }
 
-    /// Computes changes on a snapshot, and closes it afterwards.
+    /// Computes changes on a snapshot, and then closes the snapshot.
     ///
-    /// A store may have to wait until no snapshot is open, to make room.
+    /// A store that needs space may have to wait until no snapshot is open.
     private func prepared(
         _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
     ) throws(StoreError) -> PreparedBatch {
@@ -148,13 +151,12 @@ extension PersistentStore {
         return try prepare(snapshot)
     }
 
-    /// Throws the error of a read-only store, before anything is read.
+    /// Throws the error of a read-only store before anything is read.
     private func refuseEarly() throws(StoreError) {
         if isReadOnly { _ = try commit(ChangeSet(model: model)) }
     }
 
-    /// Calls `body` until it does not throw `conflict`, ten times at most unless another limit is
-    /// given.
+    /// Calls `body` until it does not throw `conflict`, at most `attempts` times.
     package func retryingConflicts<Result>(
         attempts: Int = 10, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -166,9 +168,9 @@ extension PersistentStore {
 }
 
 extension PersistentStore {
-    /// Returns the model whose rules a batch request follows.
+    /// Returns the model with the rules of a batch request.
     ///
-    /// - Throws: `modelMismatch` for a model that is not compatible with the store's.
+    /// - Throws: `modelMismatch` if the model is not compatible with the store's model.
     func batchModel(_ model: ManagedObjectModel?) throws(StoreError) -> ManagedObjectModel {
         guard let model else { return self.model }
         guard model.hasVersionHashes(of: self.model) else {
@@ -179,9 +181,9 @@ extension PersistentStore {
 }
 
 extension StoreSnapshot {
-    /// Returns the model whose rules a batch request follows.
+    /// Returns the model with the rules of a batch request.
     ///
-    /// - Throws: `modelMismatch` for a model that is not compatible with the snapshot's.
+    /// - Throws: `modelMismatch` if the model is not compatible with the snapshot's model.
     func batchModel(_ model: ManagedObjectModel?) throws(StoreError) -> ManagedObjectModel {
         guard let model else { return self.model }
         guard model.hasVersionHashes(of: self.model) else {
@@ -195,10 +197,11 @@ extension StoreSnapshot {
 }
 
 extension StoreError {
-    /// Returns whether another writer changed something since a change set was computed.
+    /// Returns whether the error means that another writer made a change after the change set was
+    /// computed.
     ///
-    /// A delete that is denied for new references is worked out anew: the second time the snapshot
-    /// has them, with a better reason.
+    /// A delete that is denied because of new references is computed again. The new snapshot
+    /// includes the references, so the second error has a better reason.
     fileprivate var isOutdated: Bool {
         if code == .conflict { return true }
         return code == .deleteDenied && !denials.isEmpty && denials.allSatisfy { $0.reason == .referenced }

@@ -1,48 +1,52 @@
 package import RoostCore
 internal import RoostMigration
 
-/// The effect of a batch update or delete on a store, computed on a snapshot and not applied.
+/// The computed changes of a batch update or delete, which are not committed yet.
 ///
-/// Committing ``changes`` applies it. If an object in it changed meanwhile, the commit fails with
-/// code `conflict`.
+/// To apply them, commit ``changes``. If another writer changed one of the objects meanwhile, the
+/// commit throws `conflict`.
 package struct PreparedBatch: Sendable {
     /// The number of objects of one entity.
     package struct EntityCount: Hashable, Sendable {
-        /// The objects' own entity.
+        /// The entity of the objects.
         package let entity: EntityName
         /// The number of objects.
         package let count: Int
     }
 
-    /// The changes, all of them.
+    /// All changes.
     package let changes: ChangeSet
-    /// The number of objects that the request itself names.
+    /// The number of objects that the request itself matches.
     package let requestedCount: Int
-    /// The updated or deleted objects: first the ones the request names, then the ones a delete
-    /// takes along.
+    /// The updated or deleted objects: first the objects that the request matches, then those that
+    /// a delete rule deletes too.
     let objects: [ChangeSet.Reference]
-    /// The number of updated records that belong to the request; the others change with them.
+    /// The number of updated records that belong to the request.
+    ///
+    /// Further updated records change as a consequence.
     let updateCount: Int
 
-    /// The number of updated or deleted objects, including the ones a delete takes along.
+    /// The number of updated or deleted objects, including those that a delete rule deletes.
     package var objectCount: Int { objects.count }
     /// Whether nothing would change.
     package var isEmpty: Bool { changes.isEmpty }
-    /// The objects that the request names.
+    /// The objects that the request matches.
     package var requestedIDs: [ObjectID] { objects.prefix(requestedCount).map(\.id) }
 
-    /// The objects that the request names, by entity, in the order of the entities' names.
+    /// The number of objects that the request matches, by entity, in the order of the entities'
+    /// names.
     package var requested: [EntityCount] { counts(objects.prefix(requestedCount)) }
-    /// The objects that a delete rule deletes too, by entity, in the order of the entities' names.
+    /// The number of objects that a delete rule deletes too, by entity, in the order of the
+    /// entities' names.
     package var cascaded: [EntityCount] { counts(objects.dropFirst(requestedCount)) }
-    /// The objects that change because a reference of theirs is set or cleared, by entity, in the
-    /// order of the entities' names.
+    /// The number of other objects with a reference that is set or cleared, by entity, in the order
+    /// of the entities' names.
     package var related: [EntityCount] {
         counts((updateCount..<changes.updates.count).map { changes.updates.id(at: $0).entity })
     }
 
-    /// Returns whether another preparation found the same objects to update or delete, each at the
-    /// same version.
+    /// Returns whether another preparation found the same objects to update or delete, with the
+    /// same versions.
     package func concernsSameObjects(as other: Self) -> Bool {
         func updated(_ batch: Self) -> [ChangeSet.Reference] {
             (0..<batch.changes.updates.count).map {
@@ -62,7 +66,7 @@ package struct PreparedBatch: Sendable {
         return counts.map { EntityCount(entity: $0.key, count: $0.value) }.sorted { $0.entity < $1.entity }
     }
 
-    /// Returns the result of committing it.
+    /// Returns the result of committing the changes.
     func result(_ type: BatchResultType, receipt: CommitReceipt) -> BatchResult {
         BatchResult(
             type, generation: receipt.generation, count: objects.count, objectIDs: objects.map(\.id),

@@ -1,10 +1,10 @@
 internal import RoostCore
 
-/// Edits of records, with the changes of other objects that follow from them.
+/// Edits of records, including the resulting changes of other objects.
 ///
-/// Batch updates and inserts that update existing objects use it.
+/// Batch updates use it, and batch inserts that update existing objects.
 struct RecordEditing {
-    /// The properties of one concrete entity that are set.
+    /// The properties of a concrete entity that are set.
     struct Plan {
         let properties: BatchProperties
         /// The properties, in the order of the values.
@@ -14,19 +14,19 @@ struct RecordEditing {
     private let snapshot: any StoreSnapshot
     private let rules: ModelRules
     private let model: ManagedObjectModel
-    /// The rules of records, with the time that their patterns have spent.
+    /// The rules of records, with the time spent on their patterns.
     private var recordRules: RecordRules
     private(set) var failures = FailureList()
-    /// The objects that new references name and that do not exist.
+    /// The missing objects to which new references refer.
     private var missing = MissingObjects()
     private var destinations: BatchDestinations
     private var partners: PartnerChanges
     private var members: MemberChanges
-    /// The new values of one record, by field.
+    /// The new values of the current record, by field.
     private var replacements: [Value?] = []
-    /// The references of one record to objects that do not exist, by the position of the field.
+    /// The references of the current record to missing objects, by the position of the field.
     private var unresolved: Set<Int> = []
-    /// The objects whose to-many relationships got other objects.
+    /// The objects with changed to-many relationships.
     private(set) var ownersWithOtherMembers: Set<ObjectPlace> = []
 
     init(_ rules: ModelRules, on snapshot: any StoreSnapshot) {
@@ -39,10 +39,12 @@ struct RecordEditing {
         members = MemberChanges(rules.model)
     }
 
-    /// Looks up objects to which references will be set.
+    /// Looks up the destinations of references that will be set.
     mutating func lookUp(_ ids: [ObjectID]) throws(StoreError) { try destinations.look(up: ids) }
 
-    /// Examines a new record, for which ``fields(of:values:plan:_:)`` was called last.
+    /// Checks a new record.
+    ///
+    /// Its ``fields(of:values:plan:_:)`` must have been computed last.
     mutating func check(
         _ record: RecordReader, subject: (RecordLayout.Field) -> ValidationFailure.Subject
     ) throws(StoreError) {
@@ -51,9 +53,10 @@ struct RecordEditing {
         }
     }
 
-    /// Examines the fields of an updated record that ``fields(of:values:plan:_:)`` returned last.
+    /// Checks the fields of an updated record that ``fields(of:values:plan:_:)`` returned last.
     ///
-    /// A composite that is set must have its mandatory elements, whichever element was set.
+    /// A composite must have its mandatory elements if the composite or any of its elements was
+    /// set.
     mutating func check(
         _ record: RecordReader, fields: [(field: RecordLayout.Field, value: Value)], plan: Plan,
         subject: (RecordLayout.Field) -> ValidationFailure.Subject
@@ -68,15 +71,15 @@ struct RecordEditing {
         }
     }
 
-    /// Throws the failures and the missing objects that were found.
+    /// Throws the collected failures and missing objects.
     func throwIfAny() throws(StoreError) { try missing.throwIfAny(with: failures) }
 
-    /// Completes a change set: other ends of relationships, counts and derived attributes.
+    /// Completes a change set with the other ends of relationships, counts and derived attributes.
     ///
     /// - Parameters:
-    ///   - changes: The changes.
-    ///   - subject: Returns the subject of failures of an insert.
-    /// - Throws: `validationFailed`, and what reading throws.
+    ///   - changes: The change set to complete.
+    ///   - subject: A closure that returns the subject of failures of an insert.
+    /// - Throws: `validationFailed`; errors of reading the snapshot.
     mutating func finish(
         _ changes: inout ChangeSet, subject: (Int) -> ValidationFailure.Subject
     ) throws(StoreError) {
@@ -91,13 +94,15 @@ struct RecordEditing {
         try failures.throwIfAny()
     }
 
-    /// Sets a to-many relationship of an object; its objects were looked up before.
+    /// Sets a to-many relationship of an object.
+    ///
+    /// Its new objects must have been looked up.
     ///
     /// - Parameters:
     ///   - relationship: The relationship.
     ///   - object: The object, and whether the change set inserts it.
     ///   - ids: The new objects of the relationship.
-    ///   - owner: Returns the name of the object or the row in messages.
+    ///   - owner: A closure that returns the name of the object or the row for messages.
     /// - Throws: `invalidValue` for an object of another entity.
     mutating func setMembers(
         _ relationship: ManagedObjectModel.Relationship, of object: (id: ObjectID, isNew: Bool), to ids: [ObjectID],
@@ -120,15 +125,16 @@ struct RecordEditing {
         try members.set(relationship, of: object.id, isNew: object.isNew, to: found)
     }
 
-    /// Returns the fields of a record that change if its properties are set to values.
+    /// Returns the changed fields of a record if its properties are set to values.
     ///
     /// - Parameters:
     ///   - record: The record, which need not be in the store.
     ///   - values: The values, one for each target of the plan.
     ///   - plan: The plan of the record's entity.
-    ///   - owner: Returns the name of the object or the row in messages.
+    ///   - owner: A closure that returns the name of the object or the row for messages.
     /// - Returns: The fields with their new values.
-    /// - Throws: `invalidValue` for a value that a property cannot hold, and what reading throws.
+    /// - Throws: `invalidValue` for a value that a property cannot hold; errors of reading the
+    ///   snapshot.
     mutating func fields(
         of record: RecordReader, values: [Value], plan: Plan, _ owner: () -> String
     ) throws(StoreError) -> [(field: RecordLayout.Field, value: Value)] {
@@ -187,7 +193,7 @@ struct RecordEditing {
         try partners.note(record.id, relationship: relationship, from: old, to: new)
     }
 
-    /// Gives elements their defaults if another element makes the composite have a value.
+    /// Sets elements to their defaults if setting another element creates the composite's value.
     private mutating func setElementDefaults(
         _ record: RecordReader, plan: Plan, _ owner: () -> String
     ) throws(StoreError) {
@@ -202,8 +208,9 @@ struct RecordEditing {
         }
     }
 
-    /// Sets places in ordered relationships: null without an owner, the last place where none is
-    /// named.
+    /// Completes places in ordered relationships.
+    ///
+    /// Without an owner the place is null, and without a given place it is the last.
     private mutating func settlePlaces(_ record: RecordReader, plan: Plan) throws(StoreError) {
         for case .field(let place) in plan.targets where place.kind == .order {
             guard let relationship = place.relationship.map({ model.relationships[$0] }),

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Throws `cancelled` in a task that is cancelled, before a batch request changes anything.
+/// Throws `cancelled` in a cancelled task, before a batch request changes anything.
 func throwIfCancelled() throws(StoreError) {
     if Task.isCancelled {
         throw StoreError(.cancelled, "The task was cancelled, so nothing was written.")

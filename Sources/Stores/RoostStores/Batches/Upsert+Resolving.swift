@@ -4,7 +4,7 @@ internal import RoostQuery
 extension Upsert {
     // MARK: Keys
 
-    /// Returns the values that a shape's values give to the fields of constraints.
+    /// Returns the values of constraint fields that follow from a shape's values.
     func fields(
         _ shape: Int, values: [Value], properties: BatchProperties, owner: @autoclosure () -> String
     ) throws(StoreError) -> [Int: Value] {
@@ -32,7 +32,7 @@ extension Upsert {
         }
     }
 
-    /// Returns the values in the constraints that are met without a null.
+    /// Returns the values of each constraint without a null.
     func keys(_ value: (RecordLayout.Field) throws(StoreError) -> Value) throws(StoreError) -> [Key] {
         var keys: [Key] = []
         for (number, fields) in constraints.enumerated() {
@@ -43,7 +43,7 @@ extension Upsert {
         return keys
     }
 
-    /// Returns a value in the form in which equal values of a constraint are the same.
+    /// Returns a value in a form that is identical for equal values of a constraint.
     private func compared(_ value: Value) throws(StoreError) -> Value {
         switch value {
         case .double(let number): .double(number.isNaN ? .nan : number == 0 ? 0 : number)
@@ -55,13 +55,13 @@ extension Upsert {
 
     /// Returns the keys of a stored record.
     private func keys(of record: RecordReader) throws(StoreError) -> [Key] {
-        // A subentity has the fields of the entity under the same names.
+        // A subentity's fields have the same names as the entity's fields.
         try keys { field in record.layout.field(field.name).map { record.value($0) } ?? .null }
     }
 
     // MARK: Resolving rows
 
-    /// Finds the objects that rows identify, and merges the rows of one object.
+    /// Finds the objects that rows identify, and merges the rows of the same object.
     mutating func resolved(on snapshot: any StoreSnapshot) throws(StoreError) -> Resolution {
         var resolution = Resolution(records: RecordBatch(model: model))
         var start = 0
@@ -114,7 +114,7 @@ extension Upsert {
         try setKeys(resolution.targets.count - 1, resolution: &resolution)
     }
 
-    /// Adds the values of a further row to an object.
+    /// Adds the values of another row to an object.
     private mutating func add(
         _ row: Row, number: Int, to index: Int, resolution: inout Resolution
     ) throws(StoreError) {
@@ -126,7 +126,7 @@ extension Upsert {
         var merged: [String: Value] = [:]
         for (name, value) in zip(shapes[target.shape].names, target.values) { merged[name] = value }
         for (name, value) in zip(shapes[row.shape].names, row.values) {
-            // A composite as a whole replaces elements that rows before named.
+            // A composite as a whole replaces elements that earlier rows named.
             for old in merged.keys where old.hasPrefix(name + ".") && row.isWithout(old, shapes: shapes) {
                 merged[old] = nil
             }
@@ -163,12 +163,12 @@ extension Upsert {
             if resolution.claims[key] == index { resolution.claims[key] = nil }
             if target.position != nil { resolution.released.insert(key) }
         }
-        // If two objects have one key, the commit reports it.
+        // If two objects have the same key, the commit reports it.
         for key in keys where resolution.claims[key] == nil { resolution.claims[key] = index }
         resolution.targets[index].keys = keys
     }
 
-    /// Finds the stored objects that have keys of a constraint.
+    /// Finds the stored objects with given keys of a constraint.
     private func lookUp(
         _ keys: [Key], constraint: Int, in snapshot: any StoreSnapshot, resolution: inout Resolution
     ) throws(StoreError) {
@@ -206,8 +206,8 @@ extension Upsert {
                 .init(left: path(field), operator: .isIn, right: .aggregate(values.map { .constant($0) })))
         }
         guard let last = fields.last, fields.count > 1 else { return isIn(fields[0], values: keys.map { $0[0] }) }
-        // Keys that differ only in the last value become one condition, for which a store needs one
-        // access.
+        // Keys that differ only in the last value become one condition, which needs one access to
+        // the store.
         var (groups, values): ([[Value]], [[Value]: [Value]]) = ([], [:])
         for key in keys {
             let group = Array(key.dropLast())
@@ -230,7 +230,7 @@ extension Upsert.Row {
 }
 
 extension Upsert.Target {
-    /// Returns the number of the row that a property's value comes from.
+    /// Returns the number of the row that provides a property's value.
     func number(of name: String) -> Int {
         var name = Substring(name)
         while true {

@@ -3,17 +3,18 @@ internal import RoostQuery
 
 /// An insert of rows that updates or skips existing objects.
 ///
-/// An object exists if it has the same values in a uniqueness constraint. The rows have the effect
-/// that one request for each would have, in their order: a later row finds the objects and the
-/// values of earlier ones. Only the rules are examined at the end.
+/// An object exists if it has the same values in a uniqueness constraint. The effect is the same as
+/// one request for each row, in the order of the rows: a later row finds the objects and the values
+/// of earlier rows. Only the rules are checked at the end.
 ///
 /// All rows are one change set. Their values stay in memory, because the change set is computed
 /// again if another writer changed its objects.
 struct Upsert {
-    /// The rows that are looked up together.
+    /// The number of rows that are looked up together.
     static let chunkCount = 200
 
-    /// The values of an object in a uniqueness constraint, as stores compare them.
+    /// The values of an object in a uniqueness constraint, in the form in which stores compare
+    /// them.
     struct Key: Hashable {
         let constraint: Int
         let values: [Value]
@@ -21,10 +22,10 @@ struct Upsert {
 
     /// A row of the request.
     struct Row {
-        /// The position of its names in ``Upsert/shapes``.
+        /// The position of the row's names in ``Upsert/shapes``.
         let shape: Int
         let values: [Value]
-        /// Its values in the constraints, in the order of the constraints.
+        /// The row's values in the constraints, in the order of the constraints.
         let keys: [Key]
         /// The objects of to-many relationships.
         let members: [String: [ObjectID]]
@@ -35,47 +36,50 @@ struct Upsert {
         let names: [String]
         /// The positions of the names that set fields of constraints.
         let keyPositions: [Int]
-        /// By entity number: the row's own entity, and subentities of existing objects.
+        /// The plans by entity number, for the row's own entity and for subentities of existing
+        /// objects.
         var plans: [Int: RecordEditing.Plan]
     }
 
-    /// An object that rows insert or update, with the values of all these rows.
+    /// An object that rows insert or update, with the merged values of these rows.
     struct Target {
         /// The position of the stored record, or nil for a new object.
         let position: Int?
-        /// The number of its first row, from 1.
+        /// The number of the object's first row, from 1.
         let number: Int
         var shape: Int
         var values: [Value]
         var members: [String: [ObjectID]]
-        /// Its values in the constraints after the rows that were put together.
+        /// The object's values in the constraints after the merged rows.
         var keys: [Key] = []
-        /// By name: the number of the row that a value comes from; none for an object of one row.
+        /// By name: the number of the row that provides the value.
+        ///
+        /// Empty for an object of one row.
         var sources: [String: Int] = [:]
-        /// Whether rows may set values.
+        /// Whether the object remains unchanged.
         var isSkipped = false
     }
 
     /// The objects that rows identify on one snapshot.
     struct Resolution {
         var targets: [Target] = []
-        /// By row: the position of its target.
+        /// By row: the position of the row's target.
         var rows: [Int] = []
         /// The stored records that rows identify.
         var records: RecordBatch
-        /// By stored record: its target, once a row means it.
+        /// By stored record: the position of its target, if a row identifies it.
         var targetsByPosition: [Int: Int] = [:]
         /// The positions of stored records.
         var positions: [ObjectPlace: Int] = [:]
-        /// The keys that were looked for, with the stored record that has them.
+        /// The keys that were looked up, each with the position of its stored record or nil.
         var stored: [Key: Int?] = [:]
-        /// The targets that have keys.
+        /// The position of the target that has a key.
         var claims: [Key: Int] = [:]
-        /// The stored keys that targets no longer have.
+        /// The stored keys that no target has any more.
         var released: Set<Key> = []
     }
 
-    /// The author, for the store's history.
+    /// The author for the store's history.
     private let author: String?
     private let store: any PersistentStore
     let rules: ModelRules
@@ -89,7 +93,7 @@ struct Upsert {
     /// The shape of the last row.
     private var lastShape = 0
     private(set) var rows: [Row] = []
-    /// The keys of new objects, by the number of their first row, once they were reserved.
+    /// The reserved keys of new objects, by the number of their first row.
     private var newKeys: [Int: Int64] = [:]
     /// The default values, by field.
     let defaults: [Value]
@@ -108,7 +112,8 @@ struct Upsert {
         let layout = entity.layout
         let entity = entity
         let usedConstraints = request.onConflict == .fail ? [] : entity.uniquenessConstraints
-        // A row does not name derived attributes, so their constraints identify no object.
+        // A row does not name derived attributes, so constraints with derived attributes identify
+        // no object.
         constraints = usedConstraints.compactMap { constraint in
             let fields = constraint.attributes.compactMap { name in
                 entity.attribute(name)?.derivationExpression == nil ? layout.field(name) : nil
@@ -124,7 +129,9 @@ struct Upsert {
         defaults = try properties.defaults()
     }
 
-    /// Reads all rows and writes them; nothing is written after an error.
+    /// Reads all rows and writes them.
+    ///
+    /// After an error nothing is written.
     mutating func run(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult {
         let next: () throws(StoreError) -> BatchInsertRequest.MemberRow?
         if let memberRows = request.memberRows {
@@ -139,7 +146,8 @@ struct Upsert {
         }
         return try store.retryingConflicts { () throws(StoreError) in
             do throws(StoreError) { return try commit(request.resultType) } catch {
-                // Another writer may have inserted the same object since. The next snapshot has it.
+                // Another writer may have inserted the same object meanwhile. The next snapshot
+                // contains it.
                 guard error.code == .constraintViolation, !constraints.isEmpty else { throw error }
                 return try commit(request.resultType)
             }
@@ -173,7 +181,7 @@ struct Upsert {
     private mutating func shaped(_ row: BatchInsertRequest.Row) throws(StoreError) -> (shape: Int, values: [Value]) {
         var values: [Value] = []
         values.reserveCapacity(row.count)
-        // Most rows have the names of the row before them.
+        // Most rows have the same names as the previous row.
         if lastShape < shapes.count, shapes[lastShape].names.count == row.count {
             for name in shapes[lastShape].names {
                 guard let value = row[name] else { break }
@@ -201,7 +209,7 @@ struct Upsert {
         return RecordEditing.Plan(properties: properties, targets: targets)
     }
 
-    /// Returns the plan of a shape for an object of a subentity, which has other fields.
+    /// Returns a shape's plan for an object of a subentity, which has other fields.
     private mutating func plan(_ shape: Int, number: Int) throws(StoreError) -> RecordEditing.Plan {
         if let plan = shapes[shape].plans[number] { return plan }
         let plan = try Self.plan(BatchProperties(model.entities[number], in: model), names: shapes[shape].names)
@@ -220,14 +228,14 @@ struct Upsert {
             relatedObjectIDs: prepared.related)
     }
 
-    /// The changes that rows make, and the contents of the result.
+    /// The changes of all rows, and the contents of the result.
     private struct Prepared {
         var changes: ChangeSet
-        /// By row: its object.
+        /// By row: the ID of its object.
         var ids: [ObjectID]
-        /// The number of these objects that are inserted or changed.
+        /// The number of the rows' objects that are inserted or changed.
         var count: Int
-        /// The other objects that change.
+        /// The other objects that change as a consequence.
         var related: [ObjectID]
     }
 
@@ -277,7 +285,8 @@ struct Upsert {
         return try prepared(changes, ids: resolution.rows.map { ids[$0] }, kept: kept, editing: editing)
     }
 
-    /// Counts what changes, and requires that objects which do not change stay as they are.
+    /// Counts the changed objects, and makes the commit fail if another writer changes one of the
+    /// unchanged objects.
     private func prepared(
         _ changes: ChangeSet, ids: [ObjectID], kept: [ChangeSet.Reference], editing: RecordEditing
     ) throws(StoreError) -> Prepared {
@@ -293,7 +302,8 @@ struct Upsert {
             count += 1
         }
         if !changes.isEmpty {
-            // Otherwise the result would name objects that another writer has deleted or given other values.
+            // Otherwise the result could contain objects that another writer has deleted or
+            // changed.
             let known = Set(
                 try changes.unchanged.map { (reference) throws(StoreError) in try model.place(of: reference.id) })
             for reference in kept {
@@ -316,7 +326,7 @@ struct Upsert {
         return ids
     }
 
-    /// Reserves keys for the new objects that have none yet, by the number of their first row.
+    /// Reserves keys for new objects without a key, by the number of their first row.
     private mutating func reserveKeys(for resolution: Resolution) throws(StoreError) {
         let new = resolution.targets.filter { $0.position == nil && newKeys[$0.number] == nil }
         guard !new.isEmpty else { return }

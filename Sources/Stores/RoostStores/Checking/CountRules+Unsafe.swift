@@ -1,13 +1,13 @@
 internal import RoostCore
 internal import RoostMigration
 
-/// The minimum and maximum counts of to-many relationships, compared with the references and links
-/// of a store.
+/// The minimum and maximum counts of to-many relationships, which are compared with the references
+/// and links of a store.
 ///
-/// Objects and what refers to them come in any order, so both are sorted, in bounded memory. A
-/// model without such rules costs nothing.
+/// Objects and their references arrive in any order, so both are sorted, in bounded memory. A model
+/// without count rules costs nothing.
 final class CountRules {
-    /// A relationship with a rule.
+    /// A relationship with a count rule.
     private struct Rule {
         let relationship: ManagedObjectModel.Relationship
         let minimum: Int
@@ -16,16 +16,16 @@ final class CountRules {
     }
 
     private let rules: [Rule]
-    /// By entity number: the positions of the rules that bind its objects.
+    /// By entity number: the positions of the rules for its objects.
     private let rulesByEntity: [[Int]]
-    /// By relationship number, of to-one relationships: the position of the rule of the inverse.
+    /// By number of a to-one relationship: the position of the inverse's rule.
     private let ruleByReference: [Int?]
-    /// By relationship number, of relationships with links: the positions of the rules of the
-    /// sources and of the targets.
+    /// By number of a relationship with links: the positions of the rules of the sources and of the
+    /// targets.
     private let rulesByLinks: [(ofSources: Int?, ofTargets: Int?)]
     private let sorter: ExternalSorter
 
-    /// Whether the model has no such rule.
+    /// Whether the model has no count rules.
     var isEmpty: Bool { rules.isEmpty }
 
     init(_ model: ManagedObjectModel, spillDirectories: [String]) {
@@ -54,7 +54,7 @@ final class CountRules {
         sorter = ExternalSorter(directories: spillDirectories)
     }
 
-    /// Adds an object to those whose relationships are counted.
+    /// Adds an object, if its relationships have rules.
     func addObject(entity: Int, key: Int64) throws(StoreError) {
         guard !rulesByEntity[entity].isEmpty else { return }
         for rule in rulesByEntity[entity] { try append(rule, key: key, isObject: true, entity: entity) }
@@ -70,29 +70,31 @@ final class CountRules {
     func addLink(_ link: Link, of relationship: Int) throws(StoreError) {
         let (ofSources, ofTargets) = rulesByLinks[relationship]
         if let ofSources { try append(ofSources, key: link.source, isObject: false) }
-        // Of a relationship that is its own inverse, an object that is linked with itself has one link.
+        // If a relationship is its own inverse, an object that is linked with itself has one link.
         if let ofTargets, ofTargets != ofSources || link.source != link.target {
             try append(ofTargets, key: link.target, isObject: false)
         }
     }
 
     private func append(_ rule: Int, key: Int64, isObject: Bool, entity: Int = 0) throws(StoreError) {
-        // Sorted by rule, then key; the object comes before what refers to it.
+        // Entries are sorted by rule, then by key. An object precedes the references to it.
         let bytes = (
             UInt64(truncatingIfNeeded: rule).bigEndian, UInt64(bitPattern: key).bigEndian, UInt8(isObject ? 0 : 1)
         )
         try withUnsafeBytes(of: bytes) { (buffer) throws(StoreError) in
             try withUnsafeBytes(of: UInt32(truncatingIfNeeded: entity).littleEndian) { (value) throws(StoreError) in
-                // SAFETY: two words and a byte without padding between them.
+                // SAFETY: the tuple consists of two words and a byte, without padding between them.
                 try sorter.append(UnsafeRawBufferPointer(rebasing: buffer[..<17]), value, in: 0)
             }
         }
     }
 
-    /// Calls `body` for each object that breaks a rule, and forgets everything that was added.
+    /// Calls `body` for each object that violates a rule, and then removes all entries.
     ///
-    /// - Parameter body: Takes the rule, the relationship, and the object's entity number and key.
-    /// - Throws: `noSpace` and `ioFailure`, of the file for what does not fit into memory.
+    /// - Parameter body: A closure that receives the rule, the relationship, the entity number and
+    ///   the key.
+    /// - Throws: `noSpace` and `ioFailure` for the temporary file if the entries do not fit into
+    ///   memory.
     func check(
         _ body: (StoreFinding.Rule, ManagedObjectModel.Relationship, _ entity: Int, _ key: Int64) -> Void
     ) throws(StoreError) {
@@ -112,7 +114,7 @@ final class CountRules {
         }
         try sorter.drain { (entries) throws(StoreError) in
             try entries.forEach { (entry) throws(StoreError) in
-                // The first byte is the group.
+                // The first byte is the entry's group.
                 let bytes = EntryArena.key(of: entry)
                 let rule = Int(
                     truncatingIfNeeded: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt64.self)))
@@ -122,7 +124,8 @@ final class CountRules {
                     let value = EntryArena.value(of: entry).loadUnaligned(as: UInt32.self)
                     (object, count) = ((rule, key, Int(UInt32(littleEndian: value))), 0)
                 } else if let current = object, current.rule == rule, current.key == key {
-                    // References to objects that do not exist, or of another entity, belong to no object.
+                    // References to missing objects, or to objects of another entity, belong to no
+                    // object.
                     count += 1
                 }
             }

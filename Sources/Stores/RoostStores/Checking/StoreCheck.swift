@@ -1,16 +1,15 @@
 public import RoostCore
 
-/// Examines a whole store and reports everything that is wrong with it.
+/// Checks a whole store and returns all problems found.
 ///
-/// Reads every record and link of one snapshot, and changes nothing:
+/// The check reads every record and link of one snapshot, and changes nothing. It covers
 ///
-/// - Checksums, canonical bytes, and the digest that the last commit recorded. What differs is
-///   damage.
-/// - The rules of the model (``StoreFinding/Rule``): mandatory values, limits, lengths, patterns,
-///   counts of relationships, and references and links to objects that do not exist. Data that
-///   break one are a violation.
-/// - To-one references that their to-one inverse does not answer, as warnings.
-/// - The backend's own structure (``PersistentStore/integrityFindings()``).
+/// - checksums, canonical bytes, and the digest of the last commit, where any difference is damage,
+/// - the rules of the model (``StoreFinding/Rule``): mandatory values, limits, lengths, patterns,
+///   counts of relationships, and references and links to objects that do not exist. A broken rule
+///   is a violation,
+/// - references of one-to-one relationships without a reference back, as warnings,
+/// - the backend's own structure (``PersistentStore/integrityFindings()``).
 ///
 /// A damaged record is a finding, and the check continues after it.
 ///
@@ -24,27 +23,26 @@ public import RoostCore
 ///
 /// - Parameters:
 ///   - store: An open store.
-///   - limit: The most findings of one kind and property that are listed one by one; the rest is
-///     counted in a last one.
-/// - Returns: The findings, damage first, then violations; empty for a sound store.
-/// - Throws: Whatever keeps the check from being made: `closed`, `ioFailure`, `busy`. Never
-///   `corrupted`.
-/// - Complexity: O(*n*) in records and links, plus one look-up for each batch of different
-///   references. Where relationships have minimum or maximum counts, what refers to their objects
-///   is sorted. Memory is bounded.
+///   - limit: The maximum number of listed findings of one kind and property. One more finding
+///     counts the rest.
+/// - Returns: The findings, damage first, then violations. Empty if the store has no problems.
+/// - Throws: The error that prevents the check: `closed`, `ioFailure`, `busy`. Never `corrupted`.
+/// - Complexity: O(*n*) in records and links, plus one lookup for each batch of different
+///   references. If relationships have minimum or maximum counts, the references to their objects
+///   are sorted. Memory is bounded.
 public func checkStore(_ store: any PersistentStore, limit: Int = 100) throws(StoreError) -> [StoreFinding] {
     try checkStore(store, limit: limit, progress: nil)
 }
 
-/// Examines a whole store as ``checkStore(_:limit:)`` does, with progress.
+/// Checks a whole store like ``checkStore(_:limit:)``, with progress.
 ///
 /// - Parameters:
 ///   - store: An open store.
-///   - limit: The most findings of one kind and property that are listed one by one.
-///   - progress: Gets the number of records and links that were examined since the last call; its
-///     error ends the check.
+///   - limit: The maximum number of listed findings of one kind and property.
+///   - progress: A closure that receives the number of records and links checked since the last
+///     call. Its error ends the check.
 /// - Returns: The findings.
-/// - Throws: As ``checkStore(_:limit:)``, and what `progress` throws.
+/// - Throws: The errors of ``checkStore(_:limit:)`` and of `progress`.
 package func checkStore(
     _ store: any PersistentStore, limit: Int, progress: ((Int) throws(StoreError) -> Void)?
 ) throws(StoreError) -> [StoreFinding] {
@@ -69,7 +67,8 @@ package func checkStore(
 
 /// Findings by kind, with a limited list for each kind.
 ///
-/// A million of one kind must not hide the single one of another, nor fill the memory.
+/// A million findings of one kind must not hide a single finding of another kind, nor fill the
+/// memory.
 private struct FindingList {
     /// The findings that are counted together.
     private struct Group: Hashable {
@@ -82,9 +81,9 @@ private struct FindingList {
     private var listed: [StoreFinding] = []
     /// The messages of the listed findings.
     ///
-    /// The backend may report a finding of the whole store again.
+    /// They serve to recognize a finding of the whole store that the backend reports again.
     private var messages: Set<String> = []
-    /// The number of cases in each group, and the groups in the order in which they were met.
+    /// The number of findings in each group, and the groups in the order of their first finding.
     private var counts: [Group: Int] = [:]
     private var groups: [Group] = []
 
@@ -130,7 +129,7 @@ private struct FindingList {
 
 /// One pass over a snapshot.
 private struct StoreCheck {
-    /// A reference whose target still has to be looked up.
+    /// A reference whose target must still be looked up.
     struct Reference {
         var owner: ObjectID
         var relationship: Int
@@ -146,16 +145,18 @@ private struct StoreCheck {
     var findings: FindingList
     var progress: ((Int) throws(StoreError) -> Void)?
     private var tally: StoreTally
-    /// By entity number, how many records were damaged; they are findings of their own, and are not
-    /// in the tally.
+    /// By entity number: the number of damaged records, which are separate findings and not in the
+    /// tally.
     private var damagedCounts: [Int]
     private var pending: [Reference] = []
     private var found: RecordBatch
-    /// By entity number: the fields of its records that are to-one relationships.
+    /// By entity number: the fields of to-one relationships.
     private let references: [[RecordLayout.Field]]
     private var recordRules: RecordRules
     private let countRules: CountRules
-    /// Whether there are rules for counts; false again after counting failed, which is a finding.
+    /// Whether counts are checked.
+    ///
+    /// False if there are no rules, or after counting failed, which is a finding.
     private var isCounting: Bool
 
     init(snapshot: any StoreSnapshot, spillDirectories: [String], findings: FindingList) {
@@ -194,7 +195,7 @@ private struct StoreCheck {
                 guard try cursor.next(into: &batch) else { return }
             } catch  where Self.isAboutContent(error) {
                 findings.add(.damage, message: error.message, kind: "record")
-                // A cursor that names the same object twice makes no progress.
+                // If a cursor reports the same object twice, it makes no progress.
                 guard let damaged = error.damagedObject, damaged != lastDamaged else { return }
                 lastDamaged = damaged
                 if let entity = model.entity(damaged.entity) { damagedCounts[entity.number] += 1 }
@@ -208,7 +209,7 @@ private struct StoreCheck {
         }
     }
 
-    /// Returns whether an error is a finding about the content: damage, or one object that is too
+    /// Returns whether an error is a finding about the content: damage, or an object that is too
     /// large to be read.
     private static func isAboutContent(_ error: StoreError) -> Bool {
         error.code == .corrupted || error.code == .limitExceeded && error.damagedObject != nil
@@ -236,7 +237,7 @@ private struct StoreCheck {
                 object: record.id)
             isSound = false
         }
-        // Values of a damaged record break rules that the object itself may not.
+        // Values of a damaged record may break rules that the original object does not break.
         if isSound { checkRules(record) }
         if isCounting { count { (rules) throws(StoreError) in try rules.addObject(entity: entity, key: record.key) } }
         for field in references[entity] {
@@ -254,7 +255,7 @@ private struct StoreCheck {
         }
     }
 
-    /// Compares a record with the rules that it alone can break.
+    /// Checks the rules that concern a single record.
     private mutating func checkRules(_ record: RecordReader) {
         let name = model.entities[record.entityNumber].name
         var broken: [(rule: StoreFinding.Rule, field: RecordLayout.Field)] = []
@@ -273,7 +274,7 @@ private struct StoreCheck {
         }
     }
 
-    /// Returns the rest of a sentence about a property that breaks a rule.
+    /// Returns the end of a sentence about a property that breaks a rule.
     private static func text(_ rule: StoreFinding.Rule) -> String {
         switch rule {
         case .mandatory: "is mandatory and has no value."
@@ -295,8 +296,9 @@ private struct StoreCheck {
         do throws(StoreError) { try body(countRules) } catch { stopCounting(error) }
     }
 
-    /// Reports that counts cannot be compared: a disk without room for the temporary file must not
-    /// end the whole check.
+    /// Reports that counts cannot be checked.
+    ///
+    /// A disk without room for the temporary file must not end the whole check.
     private mutating func stopCounting(_ error: StoreError) {
         isCounting = false
         findings.add(
@@ -365,19 +367,19 @@ private struct StoreCheck {
         pending.removeAll(keepingCapacity: true)
     }
 
-    /// The targets of the collected references that exist.
+    /// The existing targets of the collected references.
     private struct FoundTargets {
         /// The entity of each target.
         var entities: [Target: Int] = [:]
         /// The targets whose records are damaged.
         var damaged: Set<Target> = []
-        /// The keys to which the other ends of one-to-one relationships refer.
+        /// The keys of the references back of one-to-one relationships.
         var answers: [Answer: Int64] = [:]
     }
 
     private mutating func readTargets() throws(StoreError) -> FoundTargets {
         var result = FoundTargets()
-        // Different entities of one hierarchy share keys, so the root says what a key means.
+        // Entities of one hierarchy share keys, so a key is unique within its root entity.
         let targets = Set(
             pending.compactMap { reference in
                 model.entity(reference.target.entity).map { Target(root: $0.root, key: reference.target.key) }
@@ -391,8 +393,8 @@ private struct StoreCheck {
             do throws(StoreError) {
                 guard try cursor.next(into: &found) else { break }
             } catch  where Self.isAboutContent(error) {
-                // The pass over its own entity reports the damage. Here the object only counts as
-                // existing.
+                // The pass over the object's own entity reports the damage. Here the object only
+                // counts as existing.
                 guard let damaged = error.damagedObject, damaged != lastDamaged,
                     let entity = model.entity(damaged.entity)
                 else { throw error }
@@ -420,7 +422,7 @@ private struct StoreCheck {
         return result
     }
 
-    /// Reports a reference that is dangling, has a target of another entity, or has no reference
+    /// Reports a reference that is dangling, has a target of the wrong entity, or has no reference
     /// back.
     private mutating func compare(_ reference: Reference, with targets: FoundTargets) {
         guard let target = model.entity(reference.target.entity) else { return }
@@ -451,7 +453,8 @@ private struct StoreCheck {
         }
     }
 
-    /// Returns the number of the to-one inverse of a to-one relationship, or nil for any other one.
+    /// Returns the number of the to-one inverse of a to-one relationship, or nil for any other
+    /// relationship.
     private func oneToOneInverse(of number: Int) -> Int? {
         let relationship = model.relationships[number]
         guard relationship.storage == .field, let inverse = relationship.inverse,

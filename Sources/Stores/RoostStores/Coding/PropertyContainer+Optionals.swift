@@ -1,4 +1,5 @@
-// One for each type: a generic one would not replace the standard library's, which look each key up three times.
+// Each type has its own method. A generic method would not replace the methods of the standard
+// library, which look up each key three times.
 extension PropertyContainer {
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(type, key: key) }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try optional(type, key: key) }

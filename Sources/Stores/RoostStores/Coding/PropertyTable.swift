@@ -2,20 +2,22 @@ internal import RoostCore
 
 /// The properties of an entity, or the elements of a composite attribute, by their coding keys.
 ///
-/// Types ask for their keys in the same order each time. So the table remembers which property
-/// followed which, and looks a name up only if the guess is wrong. It is used from one thread at a
-/// time.
+/// Types request their keys in the same order each time. So the table remembers the successor of
+/// each property, and searches for a name only if the guess is wrong. It is used from one thread at
+/// a time.
 final class PropertyTable {
-    /// `Track`, or `Track.place` for the elements of a composite.
+    /// The name for messages: `Track`, or `Track.place` for the elements of a composite.
     let label: String
-    /// The properties in the order of their fields, and then those without a field.
+    /// The properties in the order of their fields, and then the properties without a field.
     let properties: [CodedProperty]
     private let positions: [String: Int]
-    /// The names from the object to the composite; none for an entity.
+    /// The names from the object to the composite.
+    ///
+    /// Empty for an entity.
     let path: [PropertyKey]
     /// The position of the guess for the first property.
     private var first = 0
-    /// The position of the last property that was asked for; -1 at the start.
+    /// The position of the last requested property, or -1 at the start.
     private var last = -1
 
     private init(_ label: String, properties: [CodedProperty], path: [PropertyKey] = []) {
@@ -25,13 +27,13 @@ final class PropertyTable {
         positions = Dictionary(properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Prepares for a type that begins to ask for its keys.
+    /// Prepares for a type that begins to request its keys.
     func begin() { last = -1 }
 
     /// Returns the property with this name, or nil.
     func property(_ name: String) -> CodedProperty? {
         let guess = last < 0 ? first : properties[last].successor
-        // A table without properties has no guess either.
+        // A table without properties also has no guess.
         guard guess < properties.count, properties[guess].name == name else { return search(name) }
         last = guess
         return properties[guess]
@@ -112,11 +114,11 @@ extension PropertyTable {
     }
 }
 
-/// A property as coding keys see it.
+/// A property of the model, as seen by a type with coding keys.
 final class CodedProperty {
-    /// The part of a record, or of a row, that the property is.
+    /// The kind of a property.
     enum Kind {
-        /// One field of the record.
+        /// A field of the record.
         case field
         /// A composite attribute.
         case composite
@@ -134,21 +136,23 @@ final class CodedProperty {
 
     /// The coding key.
     let name: String
-    /// The part of a record that it is.
+    /// The kind of the property.
     let kind: Kind
-    /// `Track.place.city`, for messages.
+    /// The full name for messages, such as `Track.place.city`.
     let label: String
-    /// The field, of a composite its marker; nil for everything else.
+    /// The field, which is the marker of a composite.
+    ///
+    /// Nil for properties without a field.
     let field: RecordLayout.Field?
     /// The elements of a composite, or the properties of an object.
     let table: PropertyTable?
-    /// The to-many relationship.
+    /// The to-many relationship, or nil for any other property.
     let relationship: ManagedObjectModel.Relationship?
-    /// The reason why no store has a value.
+    /// The reason why stores have no value of the property.
     let reason: String
     /// Whether the store computes the value.
     var isDerived = false
-    /// The position of the guess for the property that is asked for next.
+    /// The position of the guess for the property that is requested next.
     fileprivate(set) var successor = 0
 
     init(
@@ -170,7 +174,7 @@ final class CodedProperty {
         return Self.keys(field?.name ?? name)
     }
 
-    /// Returns the names between the points.
+    /// Returns the names that points separate.
     static func keys(_ path: String) -> [PropertyKey] {
         path.split(separator: ".").map { PropertyKey(stringValue: String($0)) }
     }

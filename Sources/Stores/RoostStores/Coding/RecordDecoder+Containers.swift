@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The decoder of an object, of a composite or of a single value.
 struct ValueDecoder: Decoder, SingleValueDecodingContainer {
-    // Three words, so that it is stored in an existential without an allocation.
+    // The decoder has three words, so that an existential stores it without an allocation.
     let decoder: RecordDecoder
     let property: CodedProperty
     let number: UInt
@@ -60,7 +60,8 @@ struct PropertyContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeNil(forKey key: Key) throws -> Bool { try decoder.isNull(try property(key), number: number) }
 
-    // Inlined into the requirements for each type, so that they call code for that type.
+    // These methods are inlined into the requirements for each type, so that those call code for
+    // that type.
     @inline(__always)
     func decode<T: StoredValue>(_ type: T.Type, forKey key: Key) throws -> T {
         try decoder.required(type, property: try property(key), number: number)

@@ -11,11 +11,11 @@ package import RoostCore
 /// ```
 ///
 /// - Attributes are integers of any width, `Bool`, `Double`, `Float`, `Decimal`, `String`, `Date`,
-///   `Data`, `UUID`, `URL` or `ObjectID`, and enumerations with such raw values. Numbers must be
-///   represented exactly.
+///   `Data`, `UUID`, `URL` or `ObjectID`, and enumerations with raw values of these types. Numbers
+///   must be represented exactly.
 /// - To-one relationships are `ObjectID`, to-many relationships `[ObjectID]` or `Set<ObjectID>`.
 /// - Composite attributes are types with a key for each element.
-/// - An optional is nil if the value is null, and if only other entities of the hierarchy have the
+/// - An optional is nil if the value is null, or if only other entities of the hierarchy have the
 ///   property. Any other key that is not a property is an error.
 ///
 /// Properties without a key are not read. A decoder keeps tables of names, so use one for many
@@ -24,16 +24,16 @@ package final class RecordDecoder {
     /// A function that returns the destinations of a to-many relationship of an object.
     package typealias Members = (ManagedObjectModel.Relationship, ObjectID) throws(StoreError) -> [ObjectID]
 
-    /// The record that is decoded, and what messages say of it.
+    /// The record that is being decoded, with information for messages.
     ///
-    /// Types can keep a decoder or a container longer than the record lives. So each has the number
-    /// of its record, and reads only while that is the current one.
+    /// A type may retain a decoder or a container longer than the record exists. So each container
+    /// has the number of its record, and reads only while this record is current.
     private struct Current {
         var record: RecordReader?
         var number: UInt
         var members: Members?
         var type: any Any.Type
-        /// The type that is decoded, while it asks for a single value.
+        /// The type that is being decoded, while it requests a single value.
         var fieldType: (any Any.Type)?
         /// The property whose type failed to decode.
         var failedProperty: CodedProperty?
@@ -55,13 +55,14 @@ package final class RecordDecoder {
     ///
     /// - Parameters:
     ///   - type: The type to decode.
-    ///   - record: A record of a model that is compatible with the decoder's.
-    ///   - members: The function that reads to-many relationships; nil for types that have none.
+    ///   - record: A record of a model that is compatible with the decoder's model.
+    ///   - members: The function that reads to-many relationships, or nil for types without them.
     /// - Returns: The decoded value.
     /// - Throws: `unknownProperty` for a key that is not a property, with the nearest name;
-    ///   `invalidValue` for a property whose Swift type does not fit, or is not optional where the
-    ///   value is null; `invalidRequest` for containers that records do not have. An error of the
-    ///   type's own `init(from:)` is the `underlying` error, and a `StoreError` is thrown as it is.
+    ///   `invalidValue` for a property with the wrong Swift type, or with a type that is not
+    ///   optional although the value is null; `invalidRequest` for containers that records do not
+    ///   have. An error of the type's own `init(from:)` is the `underlying` error, except that a
+    ///   `StoreError` is thrown unchanged.
     package func decode<T: Decodable>(
         _ type: T.Type, from record: RecordReader, members: Members? = nil
     ) throws(StoreError) -> T {
@@ -142,13 +143,13 @@ extension RecordDecoder {
         return value
     }
 
-    /// Decodes a property that is not null, or whose type decodes null.
+    /// Decodes a property that is not null, or with a type that can decode null.
     ///
-    /// Types that have no field by themselves decode it from a container.
+    /// Types that do not correspond to a field decode the property from a container.
     func decode<T: Decodable>(_ type: T.Type, property: CodedProperty, number: UInt) throws -> T {
         switch property.kind {
         case .field:
-            // The types of a kind are few, and comparing types costs less than casting.
+            // Each kind has few types, and comparing types costs less than casting.
             switch property.field?.kind {
             case .date where T.self == Date.self:
                 return try required(Date.self, as: type, property: property, number: number)
@@ -165,7 +166,7 @@ extension RecordDecoder {
                 return try required(Decimal.self, as: type, property: property, number: number)
             }
             if T.self == Data.self { return try required(Data.self, as: type, property: property, number: number) }
-            // Their own initializers would decode something else.
+            // The initializers of these types would decode other representations.
             guard T.self != Date.self, T.self != UUID.self, T.self != URL.self else {
                 throw mismatch(type, property: property)
             }
@@ -185,7 +186,7 @@ extension RecordDecoder {
         return try nested(type, property: property, number: number)
     }
 
-    /// Returns a value whose type is known to be `T` under another name.
+    /// Returns a value whose type is known to equal `T`.
     @inline(__always)
     private func required<Known: StoredValue, T>(
         _ known: Known.Type, as type: T.Type, property: CodedProperty, number: UInt
@@ -229,7 +230,7 @@ extension RecordDecoder {
         if let field = property.field, record.isNull(field) {
             throw null(current.type, property: property, record: record)
         }
-        // The type is decoded from its keys, which have types of their own.
+        // The type is decoded by its keys, and each key has its own type.
         current.fieldType = nil
         table.begin()
         return table
@@ -249,7 +250,7 @@ extension RecordDecoder {
         table.unknown(key, of: current.type)
     }
 
-    /// Returns an error for a Swift type that the property never has.
+    /// Returns an error for a Swift type that the property can never have.
     func mismatch(_ type: any Any.Type, property: CodedProperty) -> StoreError {
         guard property.kind != .object else {
             return StoreError(
@@ -288,21 +289,21 @@ extension RecordDecoder {
         )
     }
 
-    /// Returns the type of the Swift property for messages.
+    /// Returns the name of the Swift property's type for messages.
     ///
-    /// For an enumeration it is not the type of the raw values.
+    /// For an enumeration, this is not the type of the raw values.
     private func swiftType(_ type: any Any.Type) -> String {
         "\(current.fieldType ?? type)"
     }
 
-    /// Makes an error of containers that records do not have.
+    /// Returns an error for containers that records do not have.
     func noContainer(_ what: String, property: CodedProperty) -> StoreError {
         StoreError(
             .invalidRequest,
             "'\(name(property))' asks for \(what), which '\(property.label)' (\(property.typeName)) does not have.")
     }
 
-    /// Makes an error of a decoder for a superclass, which records do not have.
+    /// Returns an error for a superclass decoder, which records do not have.
     func noContainer(_ what: String, in table: PropertyTable) -> StoreError {
         StoreError(
             .invalidRequest,
@@ -317,7 +318,7 @@ extension RecordDecoder {
         if property.kind == .field, type is any RawRepresentable.Type, error is DecodingError,
             let record = current.record, number == current.number
         {
-            // The standard library's message has the value.
+            // The standard library's message contains the value, so it is not used.
             return StoreError(
                 .invalidValue,
                 "'\(name(property))' has the Swift type \(type), which has no case for the value of '\(property.label)' (\(property.typeName)) in \(record.id)."

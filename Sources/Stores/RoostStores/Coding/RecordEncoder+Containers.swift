@@ -38,7 +38,7 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
 struct RowContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let row: RowEncoding
     let scope: RowScope
-    /// The object, or the composite.
+    /// The object or the composite.
     let property: CodedProperty
 
     var codingPath: [any CodingKey] { property.path }

@@ -3,9 +3,9 @@ package import RoostCore
 
 /// The values of an encoded object.
 package struct EncodedRow: Sendable {
-    /// Attributes and to-one relationships by name, as a batch insert takes them.
+    /// Attributes and to-one relationships by name, in the form of a batch insert's row.
     ///
-    /// A property that is not in it was not encoded, so that its default value applies.
+    /// A property without a value here was not encoded, so its default value applies.
     package var values: [String: Value] = [:]
     /// The destinations of to-many relationships by name.
     package var members: [String: [ObjectID]] = [:]
@@ -22,10 +22,10 @@ package struct EncodedRow: Sendable {
 /// let row = try encoder.encode(NewTrack(title: "So What"), for: "Track")
 /// ```
 ///
-/// A value that is encoded as nil is null. A key that is not encoded is not named in the row, so
-/// that the default value applies: this is what a synthesized `encode(to:)` does with an optional
-/// that is nil. Derived attributes are left out, because the store computes them. Use an encoder
-/// for many values, from one thread at a time.
+/// A value that is encoded as nil is null. A key that is not encoded is missing in the row, so that
+/// the default value applies. A synthesized `encode(to:)` omits the key of an optional that is nil.
+/// Derived attributes are left out, because the store computes them. Use an encoder for many
+/// values, from one thread at a time.
 package final class RecordEncoder {
     let model: ManagedObjectModel
     private var roots: [CodedProperty?]
@@ -39,9 +39,9 @@ package final class RecordEncoder {
     /// Encodes a value as an object of an entity.
     ///
     /// - Throws: `unknownEntity`; `unknownProperty` for a key that is not a property, with the
-    ///   nearest name; `invalidValue` for a property whose Swift type or value does not fit;
+    ///   nearest name; `invalidValue` for a property with the wrong Swift type or an invalid value;
     ///   `invalidRequest` for containers that rows do not have. An error of the type's own
-    ///   `encode(to:)` is the `underlying` error, and a `StoreError` is thrown as it is.
+    ///   `encode(to:)` is the `underlying` error, except that a `StoreError` is thrown unchanged.
     package func encode<T: Encodable>(_ value: T, for entity: EntityName) throws(StoreError) -> EncodedRow {
         let entity = try model.requireEntity(entity)
         let row = RowEncoding(type: T.self)
@@ -63,7 +63,7 @@ package final class RecordEncoder {
     }
 }
 
-/// The values of one object, or of one composite, while they are encoded.
+/// The values of one object or one composite during encoding.
 final class RowScope {
     private var own: [String: Value] = [:]
     private var composites: [String: RowScope] = [:]
@@ -74,7 +74,7 @@ final class RowScope {
         if !composites.isEmpty { composites[name] = nil }
     }
 
-    /// Returns the values of a composite, to which elements are added.
+    /// Returns the values of a composite, to which the caller adds elements.
     func composite(_ name: String) -> RowScope {
         if let scope = composites[name] { return scope }
         let scope = RowScope()
@@ -83,7 +83,7 @@ final class RowScope {
         return scope
     }
 
-    /// Returns all values, those of composites included.
+    /// Returns all values, including those of composites.
     func values() -> [String: Value] {
         guard !composites.isEmpty else { return own }
         var values = own
@@ -92,25 +92,25 @@ final class RowScope {
     }
 }
 
-/// One row while it is encoded.
+/// A row during encoding.
 final class RowEncoding {
     let type: any Any.Type
     let scope = RowScope()
     var members: [String: [ObjectID]] = [:]
     var objectID: ObjectID?
-    /// The first error of a function that cannot throw.
+    /// The first error of a method that cannot throw.
     private(set) var failure: StoreError?
-    /// The type that is encoded, while it gives a single value.
+    /// The type that is being encoded, while it encodes a single value.
     private var fieldType: (any Any.Type)?
     /// The property whose type failed to encode.
     private var failedProperty: CodedProperty?
 
     init(type: any Any.Type) { self.type = type }
 
-    /// Notes that the type is encoded by its keys, which have types of their own.
+    /// Records that the type is encoded by its keys, each with its own type.
     func beginKeys() { fieldType = nil }
 
-    /// Keeps an error of a function that cannot throw.
+    /// Stores the error of a method that cannot throw.
     func fail(_ error: StoreError) { if failure == nil { failure = error } }
 
     // MARK: Values
@@ -130,7 +130,7 @@ final class RowEncoding {
         }
     }
 
-    /// Sets a property to null, or to no objects.
+    /// Sets a property to null, or a to-many relationship to an empty list.
     func setNil(_ property: CodedProperty, scope: RowScope) throws(StoreError) {
         switch property.kind {
         case .field, .composite: if !property.isDerived { scope.set(.null, for: property.name) }
@@ -143,7 +143,7 @@ final class RowEncoding {
 
     /// Sets a property to a value of any type.
     ///
-    /// Types that have no field by themselves encode it into a container.
+    /// Types that do not correspond to a field encode the value into a container.
     func encode<T: Encodable>(_ value: T, property: CodedProperty, scope: RowScope) throws {
         if property.kind == .toMany {
             // The types are compared because an empty array of another type can be cast.
@@ -152,7 +152,7 @@ final class RowEncoding {
                 return
             }
             if T.self == Set<ObjectID>.self, let ids = value as? Set<ObjectID> {
-                // In the order of the keys, so that equal sets give equal rows.
+                // The keys determine the order, so that equal sets give equal rows.
                 members[property.name] = ids.sorted { ($0.key, $0.entity) < ($1.key, $1.entity) }
                 return
             }
@@ -198,7 +198,7 @@ final class RowEncoding {
         table.unknown(key, of: type)
     }
 
-    /// Returns an error for a Swift type that the property never has.
+    /// Returns an error for a Swift type that the property can never have.
     func mismatch(_ type: any Any.Type, property: CodedProperty) -> StoreError {
         guard property.kind != .object else {
             return StoreError(
@@ -219,14 +219,14 @@ final class RowEncoding {
         )
     }
 
-    /// Makes an error of containers that rows do not have.
+    /// Returns an error for containers that rows do not have.
     func noContainer(_ what: String, property: CodedProperty) -> StoreError {
         StoreError(
             .invalidRequest,
             "'\(name(property))' asks for \(what), which '\(property.label)' (\(property.typeName)) does not have.")
     }
 
-    /// Makes an error of an encoder for a superclass, which rows do not have.
+    /// Returns an error for a superclass encoder, which rows do not have.
     func noContainer(_ what: String, in table: PropertyTable) -> StoreError {
         StoreError(
             .invalidRequest,
@@ -234,7 +234,7 @@ final class RowEncoding {
         )
     }
 
-    /// Returns an error of a type's own function as a `StoreError`.
+    /// Returns an error of a type's own `encode(to:)` as a `StoreError`.
     func storeError(_ error: any Error) -> StoreError {
         if let error = error as? StoreError { return error }
         var path = failedProperty?.path.map(\.stringValue) ?? []
@@ -242,7 +242,7 @@ final class RowEncoding {
         if let error = error as? EncodingError, case .invalidValue(_, let context) = error {
             let codingPath = context.codingPath.map(\.stringValue)
             if codingPath.count >= path.count { path = codingPath }
-            // The error itself has the value.
+            // The error itself contains the value, so it is not used.
             underlying = context.underlyingError
         }
         let name = ([String(describing: type)] + path).joined(separator: ".")

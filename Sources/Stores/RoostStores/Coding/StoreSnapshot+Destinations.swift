@@ -1,7 +1,8 @@
 package import RoostCore
 
 extension StoreSnapshot {
-    /// Returns the destinations of a to-many relationship of an object, in its order.
+    /// Returns the destinations of a to-many relationship of an object, in the relationship's
+    /// order.
     ///
     /// - Complexity: O(*n*) in the destinations. If their entity has subentities, each record is
     ///   read.

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import RoostCore
 
-/// A Swift type that is the value of an attribute or of a to-one relationship by itself.
+/// A Swift type that corresponds to the value of an attribute or of a to-one relationship.
 protocol StoredValue: Codable {
-    /// Returns whether properties of a kind can have values of the type.
+    /// Returns whether properties of a kind can have values of this type.
     static func accepts(_ kind: RecordLayout.Field.Kind) -> Bool
     /// Returns the value of a field of an accepted kind that is not null.
     ///
-    /// The result is nil if the type cannot represent it.
+    /// The result is nil if this type cannot represent the value.
     static func read(_ field: borrowing RecordLayout.Field, of record: RecordReader) -> Self?
     /// Returns the value for a field of an accepted kind, or nil if the field cannot hold it.
     func value(for kind: RecordLayout.Field.Kind) -> Value?
@@ -22,7 +22,7 @@ extension RecordLayout.Field.Kind {
         }
     }
 
-    /// Returns the value of a field of whole numbers, if it is wide enough for the number.
+    /// Returns the value for a field of whole numbers, or nil if the field is too narrow.
     fileprivate func value(_ number: some BinaryInteger) -> Value? {
         switch self {
         case .integer32: Int32(exactly: number).map { .int(Int64($0)) }
@@ -65,7 +65,7 @@ extension Double: StoredValue {
     func value(for kind: RecordLayout.Field.Kind) -> Value? {
         switch kind {
         case .double: .double(self)
-        // The nearest one, as for every value of the attribute.
+        // The nearest `Float` is stored, as for every value of the attribute.
         case .float: Float(self).isFinite || !isFinite ? .double(self) : nil
         default: Int64(exactly: self).flatMap(kind.value)
         }

@@ -3,9 +3,9 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostJSONText
 
-/// The contents of a configuration's file.
+/// The contents of a configuration file.
 struct ConfigurationDocument {
-    /// The most bytes that the file may have.
+    /// The maximum size of the file in bytes.
     static let maximumByteCount = 1 << 20
 
     static let keys = ["model", "stores", "default"]
@@ -15,7 +15,9 @@ struct ConfigurationDocument {
     var stores: [RoostConfiguration.Store] = []
     var defaultStore: (store: RoostConfiguration.Store, origin: RoostConfiguration.Origin)?
 
-    /// Reads a file; throws all its problems in one error.
+    /// Reads a file.
+    ///
+    /// Throws all its problems in one error.
     static func read(
         _ file: RoostConfiguration.Setting, registry: StoreRegistry
     ) throws(StoreError) -> ConfigurationDocument {
@@ -47,7 +49,7 @@ struct ConfigurationDocument {
     }
 }
 
-/// A reader that turns the tree of a file into settings, and collects problems on the way.
+/// A reader that converts the tree of a file to settings, and collects problems.
 private struct ConfigurationReader {
     typealias Setting = RoostConfiguration.Setting
     typealias Store = RoostConfiguration.Store
@@ -62,8 +64,8 @@ private struct ConfigurationReader {
         let reader = JSONObjectReader(node, path: "", keys: ConfigurationDocument.keys, problems: problems)
         var document = ConfigurationDocument()
         document.model = model(reader)
-        // Names of stores with problems count too, so that the default store is not also called
-        // unknown.
+        // The names of stores with problems are included, so that the default store is not also
+        // reported as unknown.
         var names: [String] = []
         for member in reader.members("stores") {
             let path = JSONObjectReader.join("stores", with: member.key)
@@ -91,7 +93,8 @@ private struct ConfigurationReader {
     }
 
     private func origin(_ byteOffset: Int) -> RoostConfiguration.Origin {
-        // The number of lines that end before, found by halving: there may be as many stores as lines.
+        // A binary search for the number of earlier lines, since there may be as many stores as
+        // lines.
         var (low, high) = (0, lineEnds.count)
         while low < high {
             let middle = (low + high) / 2
@@ -148,7 +151,7 @@ private struct ConfigurationReader {
                     "'type' and 'path', or 'url', are missing.", path: reader.path, at: node.byteOffset)
                 return nil
             }
-            // A wrong type of either is reported by the reader.
+            // The reader reports a wrong type of `type` or `path`.
             guard let type = reader.string("type") else { return nil }
             guard reader.node("path") != nil else { return StoreLocation(type: type, path: "") }
             return reader.string("path").map { StoreLocation(type: type, path: $0) }
@@ -174,7 +177,7 @@ private struct ConfigurationReader {
                 type.capabilities.contains(.history)
                 ? HistoryOptions.descriptions.first { $0.name == member.key } : nil
             let description = historyOption ?? type.optionDescriptions.first { $0.name == member.key }
-            // Null counts as absent, as everywhere, but an unknown name is one in any case.
+            // Null counts as absent, as everywhere, but an unknown name is always a problem.
             guard let text = text(member.value, path: path) ?? (description == nil ? "" : nil) else { continue }
             let problem =
                 historyOption.map { $0.problem(withValue: text, of: type) }

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The options of a history, as configurations write them among the options of a store.
+/// The options of a history, which configurations contain among the options of a store.
 enum HistoryOptions {
     private static let tracks = "tracksHistory"
     private static let days = "historyDays"
@@ -18,7 +18,7 @@ enum HistoryOptions {
             summary: "The bytes of history that the store keeps."),
     ]
 
-    /// Returns the options of a store, from all options that a configuration gives it.
+    /// Returns the options of a store from all options in its configuration.
     static func options(_ texts: [String: String]) -> StoreOptions {
         var typeOptions = texts
         for description in descriptions { typeOptions[description.name] = nil }

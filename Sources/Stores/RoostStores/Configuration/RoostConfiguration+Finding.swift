@@ -3,25 +3,25 @@ internal import RoostCore
 internal import RoostFiles
 
 extension RoostConfiguration {
-    /// The name of the file that is looked for.
+    /// The name of the configuration file in a search.
     package static let fileName = "roost.json"
-    /// The variable that names the file.
+    /// The environment variable with the path of the file.
     package static let fileVariable = "ROOST_CONFIG"
-    /// The variable that names the default store.
+    /// The environment variable with the default store.
     package static let storeVariable = "ROOST_STORE"
 
     /// Returns whether a text can be the name of a store.
     ///
-    /// A name has letters, digits, `-` and `_`, and does not begin with a hyphen.
+    /// A name consists of letters, digits, `-` and `_`, and does not begin with a hyphen.
     ///
-    /// So no name looks like a URL, or like a path with a directory or an extension: `./main` is
-    /// always a path.
+    /// So no name looks like a URL, or like a path with a directory or an extension. For example,
+    /// `./main` is always a path.
     package static func isStoreName(_ text: String) -> Bool {
         !text.isEmpty && !text.hasPrefix("-")
             && text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
     }
 
-    /// Returns the file to use and how it was found, or nil.
+    /// Returns the file to use and how it was found, or nil if there is none.
     static func find(_ file: String?, directory: String, environment: [String: String]) -> Setting? {
         if let file { return Setting(key: "file", value: absolute(file, in: directory), origin: .caller) }
         if let file = environment[fileVariable] {
@@ -31,8 +31,9 @@ extension RoostConfiguration {
         var directory = directory
         while true {
             let candidate = absolute(fileName, in: directory)
-            // A directory that this user may not search has no file; a file that is found must be readable. A dangling link counts as found:
-            // otherwise the file of a directory above would replace it, with other stores.
+            // A directory that this user may not search counts as having no file, but a file that
+            // is found must be readable. A dangling link counts as found. Otherwise the file of a
+            // parent directory, with other stores, would replace it.
             if StoreFile.hasEntry(at: candidate) {
                 return Setting(key: "file", value: candidate, origin: .search)
             }
@@ -44,13 +45,13 @@ extension RoostConfiguration {
 
     /// Returns the absolute form of a path that is relative to a directory.
     static func absolute(_ path: String, in directory: String) -> String {
-        // A working directory that was removed has no path; the system resolves what is relative to it.
+        // A removed working directory has no path, so the system resolves relative paths.
         guard !path.hasPrefix("/"), !directory.isEmpty else { return path }
         let relative = path.hasPrefix("./") ? String(path.dropFirst(2)) : path
         return directory.hasSuffix("/") ? directory + relative : "\(directory)/\(relative)"
     }
 
-    /// Returns the store that the value of `ROOST_STORE` means: a URL, a name, or the path of a
+    /// Returns the store for the value of `ROOST_STORE`, which is a URL, a name, or the path of a
     /// store.
     static func store(
         _ text: String, stores: [Store], directory: String, registry: StoreRegistry

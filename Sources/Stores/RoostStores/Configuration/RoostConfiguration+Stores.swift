@@ -2,9 +2,9 @@ public import RoostCore
 public import RoostMigration
 
 extension RoostConfiguration {
-    /// Reads the model that the configuration names; returns nil if it names none.
+    /// Reads the model of the configuration, or returns nil if the configuration has none.
     ///
-    /// - Throws: As reading the model's file: `ModelFile.read`.
+    /// - Throws: The errors of `ModelFile.read`.
     public func model() throws(StoreError) -> ManagedObjectModel? {
         guard let modelPath else { return nil }
         return try readModel(modelPath)
@@ -12,29 +12,27 @@ extension RoostConfiguration {
 
     /// Returns the location and the options of a store.
     ///
-    /// Neither opens the store nor reads a model.
+    /// This method neither opens the store nor reads a model.
     ///
-    /// - Parameter name: The store's name; nil for the default store.
-    /// - Returns: A description whose options are those of the configuration, the others as they
-    ///   are by default.
-    /// - Throws: `notFound` when the configuration has no such store, or no default, with the names
-    ///   that it has.
+    /// - Parameter name: The store's name, or nil for the default store.
+    /// - Returns: A description with the options of the configuration, and defaults for all others.
+    /// - Throws: `notFound` with the existing names if the configuration has no such store or no
+    ///   default store.
     public func storeDescription(_ name: String? = nil) throws(StoreError) -> PersistentStoreDescription {
         let store = try store(name)
         return PersistentStoreDescription(
             store.location, options: HistoryOptions.options(store.options.mapValues(\.value)))
     }
 
-    /// Opens a store that exists.
+    /// Opens an existing store.
     ///
     /// - Parameters:
-    ///   - name: The store's name; nil for the default store.
-    ///   - model: The model that the program expects; nil for the configuration's, if it names one.
-    ///   - isReadOnly: Whether changes are refused.
+    ///   - name: The store's name, or nil for the default store.
+    ///   - model: The model that the program expects, or nil for the configuration's model, if any.
+    ///   - isReadOnly: Whether to open the store read-only.
     /// - Returns: The open store.
-    /// - Throws: `notFound` for a name that the configuration does not have and for a store that
-    ///   does not exist, and whatever opening throws: `modelMismatch` when the store was made with
-    ///   another model.
+    /// - Throws: `notFound` if the name is not in the configuration or the store does not exist;
+    ///   errors of opening, such as `modelMismatch` if the store has another model.
     public func openStore(
         _ name: String? = nil, model: ManagedObjectModel? = nil, isReadOnly: Bool = false
     ) throws(StoreError) -> any PersistentStore {
@@ -44,19 +42,19 @@ extension RoostConfiguration {
         return try registry.open(description)
     }
 
-    /// Opens a store, or creates it when it does not exist.
+    /// Opens a store, or creates it if it does not exist.
     ///
-    /// When another process creates it at the same moment, its store is opened.
+    /// If another process creates the store at the same time, that store is opened.
     ///
     /// - Parameters:
-    ///   - name: The store's name; nil for the default store.
-    ///   - model: The program's model; nil for the configuration's.
-    ///   - rule: The rule for a store that was made with another model.
+    ///   - name: The store's name, or nil for the default store.
+    ///   - model: The program's model, or nil for the configuration's.
+    ///   - rule: The rule for a store with an incompatible model.
     /// - Returns: The open store.
-    /// - Throws: As ``openStore(_:model:isReadOnly:)``, but for a store that does not exist: then
-    ///   as ``PersistentStoreType/create(_:model:options:)``, and `invalidModel` when there is no
-    ///   model to create it with. As `MigrationManager.openOrCreateStore` where the rule asks for
-    ///   something to be done.
+    /// - Throws: The errors of ``openStore(_:model:isReadOnly:)`` for an existing store, and of
+    ///   ``PersistentStoreType/create(_:model:options:)`` for a new one; `invalidModel` if there is
+    ///   no model to create the store with; the errors of `MigrationManager.openOrCreateStore` if
+    ///   the rule requires an action.
     public func openOrCreateStore(
         _ name: String? = nil, model: ManagedObjectModel? = nil, ifIncompatible rule: IncompatibleStoreRule = .refuse
     ) throws(StoreError) -> any PersistentStore {

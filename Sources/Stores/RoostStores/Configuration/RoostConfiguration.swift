@@ -14,32 +14,32 @@ public import RoostCore
 /// }
 /// ```
 ///
-/// The file is JSON, or JSON5 as above. The caller or the variable `ROOST_CONFIG` names it;
-/// otherwise it is the first `roost.json` in the working directory or a directory above it. Finding
-/// none is not an error: the configuration then has no stores. The variable `ROOST_STORE` overrides
-/// the file's default store: by `type:path`, by a name in the file, or by the path of an existing
-/// store. An empty variable counts as unset. Relative paths in the file are relative to its
-/// directory; `~` is an ordinary character. The documentation page `docs/configuration.md` has
-/// every key and every option.
+/// The file is JSON, or JSON5 as above. Its path comes from the caller or the variable
+/// `ROOST_CONFIG`. Otherwise it is the first `roost.json` in the working directory or a directory
+/// above. If there is none, the configuration has no stores, which is not an error. The variable
+/// `ROOST_STORE` overrides the file's default store, by `type:path`, by a name in the file, or by
+/// the path of an existing store. An empty variable counts as unset. Relative paths in the file are
+/// relative to its directory; `~` is an ordinary character. The documentation page
+/// `docs/configuration.md` has every key and every option.
 ///
-/// The initializer reads and checks all settings, without opening or changing a store: keys, types,
-/// names, options and their values, and whether the model's file exists. It reads the file once;
-/// later changes of the file do not show.
+/// The initializer reads the file once, and checks all settings without opening or changing a
+/// store: keys, types, names, options and their values, and whether the model's file exists. Later
+/// changes of the file have no effect.
 public struct RoostConfiguration: Sendable {
     /// The origin of a value.
     package enum Origin: Sendable, Hashable, CustomStringConvertible {
-        /// The caller gave it; on the command line with an option.
+        /// The caller, which on the command line is an option.
         case caller
-        /// An environment variable, by name.
+        /// An environment variable with the given name.
         case environment(String)
-        /// Found in the working directory or above it.
+        /// A search in the working directory and the directories above.
         case search
-        /// A line of the configuration's file.
+        /// A line of the configuration file.
         case file(path: String, line: Int)
-        /// The default value, because no other was given.
+        /// The default, because there is no other value.
         case standard
 
-        /// The origin for people: `/project/roost.json:4`, `ROOST_STORE`, `default`.
+        /// A text for people: `/project/roost.json:4`, `ROOST_STORE`, `default`.
         package var description: String {
             switch self {
             case .caller: "given"
@@ -51,11 +51,13 @@ public struct RoostConfiguration: Sendable {
         }
     }
 
-    /// A value in force, and its origin.
+    /// An effective value and its origin.
     package struct Setting: Sendable, Hashable {
         /// The setting's key: `model`, `default`, `stores.main`, `stores.main.options.synchronous`.
         package let key: String
-        /// The value; of `stores.main` the store's URL.
+        /// The value.
+        ///
+        /// For a store, such as `stores.main`, it is the store's URL.
         package let value: String
         /// The origin of the value.
         package let origin: Origin
@@ -63,39 +65,39 @@ public struct RoostConfiguration: Sendable {
 
     /// A store of the configuration.
     struct Store: Sendable {
-        /// The store's name; nil for one that `ROOST_STORE` names in another way.
+        /// The store's name, or nil if `ROOST_STORE` gives a URL or a path.
         var name: String?
         var location: StoreLocation
         var origin: Origin
-        /// The options that were given, by name.
+        /// The options in the file, by name.
         var options: [String: Setting]
     }
 
-    /// The configuration's file and how it was found, or nil.
+    /// The configuration file and how it was found, or nil.
     let fileSetting: Setting?
-    /// The path of the model; nil when the file says none.
+    /// The path of the model, or nil if the file has none.
     let modelSetting: Setting?
     /// The stores in the order of the file.
     let stores: [Store]
     /// The default store.
     let defaultStore: (store: Store, origin: Origin)?
-    /// The types of store that the configuration may name.
+    /// The store types that the configuration may use.
     package let registry: StoreRegistry
 
-    /// Reads the model's file, for the model that the configuration names.
+    /// A closure that reads a model's file.
     let readModel: @Sendable (String) throws(StoreError) -> ManagedObjectModel
 
     /// Finds, reads and checks the configuration.
     ///
     /// - Parameters:
-    ///   - file: The path of the file; nil to look for it.
+    ///   - file: The path of the file, or nil to search for it.
     ///   - workingDirectory: The directory in which the search begins, and to which `file` and
-    ///     paths in variables are relative; nil for the process's.
-    ///   - environment: The environment; nil for the process's.
-    ///   - registry: The types of store that the configuration may name.
-    ///   - readModel: Reads a model's file.
-    /// - Throws: `invalidConfiguration` for a file that is named but cannot be read, and with every
-    ///   problem of the file, each with its key, line and column; nothing else.
+    ///     paths in variables are relative, or nil for the process's working directory.
+    ///   - environment: The environment, or nil for the process's environment.
+    ///   - registry: The store types that the configuration may use.
+    ///   - readModel: A closure that reads a model's file.
+    /// - Throws: Only `invalidConfiguration`, if the given file cannot be read, or with every
+    ///   problem of the file, including key, line and column.
     package init(
         file: String?, workingDirectory: String?, environment: [String: String]?, registry: StoreRegistry,
         readModel: @escaping @Sendable (String) throws(StoreError) -> ManagedObjectModel
@@ -118,20 +120,22 @@ public struct RoostConfiguration: Sendable {
         }
     }
 
-    /// The path of the configuration's file, or nil.
+    /// The path of the configuration file, or nil.
     package var file: String? { fileSetting?.value }
 
-    /// The path of the model's file; nil when the configuration names none.
+    /// The path of the model's file, or nil if the configuration has none.
     package var modelPath: String? { modelSetting?.value }
 
     /// The names of the stores, in the order of the file.
     package var storeNames: [String] { stores.compactMap(\.name) }
 
-    /// The name of the default store; nil without a default, or if `ROOST_STORE` gives one without
-    /// a name.
+    /// The name of the default store.
+    ///
+    /// Nil if there is none, or if `ROOST_STORE` gives a store without a name.
     package var defaultStoreName: String? { defaultStore?.store.name }
 
-    /// All values in force with their origins, including options that were not given.
+    /// All effective values with their origins, including options that the configuration does not
+    /// set.
     package var settings: [Setting] {
         var settings = [fileSetting, modelSetting].compactMap { $0 }
         if let (store, origin) = defaultStore {
@@ -151,7 +155,7 @@ public struct RoostConfiguration: Sendable {
 }
 
 extension StoreError.Code {
-    /// The configuration has errors, or names something that does not exist.
+    /// The configuration has errors, or refers to something that does not exist.
     ///
     /// The message lists all problems. Nothing was opened.
     public static let invalidConfiguration = Self("invalidConfiguration")

@@ -1,46 +1,46 @@
 package import RoostCore
 
 extension StoreSnapshot {
-    /// Computes what a batch delete would do to the store as the snapshot shows it.
+    /// Computes the changes of a batch delete from the snapshot.
     ///
     /// See ``BatchDeleteRequest``.
     ///
     /// - Parameters:
     ///   - request: The objects to delete.
-    ///   - model: The program's model, which has the delete rules; nil for the store's own.
+    ///   - model: The program's model with the delete rules, or nil for the store's own model.
     /// - Returns: The changes.
-    /// - Throws: As executing it, except for `conflict`.
+    /// - Throws: The errors of executing the request, except `conflict`.
     package func prepare(
         _ request: BatchDeleteRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> PreparedBatch {
         try prepare(request, rules: try ModelRules(try batchModel(model)))
     }
 
-    /// Computes what a batch delete would do, by rules that are compiled already.
+    /// Computes the changes of a batch delete with compiled rules.
     func prepare(_ request: BatchDeleteRequest, rules: ModelRules) throws(StoreError) -> PreparedBatch {
         var propagation = DeletePropagation(self, rules: rules)
         return try propagation.run(request.selection)
     }
 }
 
-/// The deletion of objects and of everything that delete rules require.
+/// The deletion of objects, including all changes that delete rules require.
 struct DeletePropagation {
-    /// A relationship whose rule asks for work.
+    /// A relationship with a delete rule that requires work.
     private struct Rule {
         let relationship: ManagedObjectModel.Relationship
-        /// Its field in records of the entity; nil for a to-many relationship.
+        /// The relationship's field in records of the entity, or nil if it is to-many.
         let field: RecordLayout.Field?
     }
 
-    /// A relationship with rule deny from a deleted object.
+    /// A relationship with rule `deny` from a deleted object.
     private struct DenyRule {
         let relationship: Int
         let source: ObjectID
         let target: Int64
     }
 
-    /// The maximum number of deleted objects for which referring objects are found by ID; for more,
-    /// everything is read.
+    /// The maximum number of deleted objects for which referring objects are fetched by ID. Above
+    /// it, all objects are read.
     private static let lookUpCount = 1000
 
     private let snapshot: any StoreSnapshot
@@ -48,17 +48,16 @@ struct DeletePropagation {
     private let model: ManagedObjectModel
     /// By entity number.
     private let rules: [[Rule]]
-    /// By entity number: the to-one relationships that are cleared when their destination is
-    /// deleted.
+    /// By entity number: the to-one relationships to clear when their destination is deleted.
     private let clearable: [[RecordLayout.Field]]
     private var objects: [ChangeSet.Reference] = []
-    /// By the number of the root: the keys of deleted objects.
+    /// By number of the root entity: the keys of deleted objects.
     private var gone: [Set<Int64>]
-    /// By the number of a relationship's destination entity: keys of objects that a rule deletes,
-    /// some of them met before.
+    /// By number of a destination entity: keys of objects that a rule deletes.
+    ///
+    /// Some of them may already be deleted.
     private var waiting: [[Int64]]
-    /// By the number of a relationship's destination entity: keys of objects that may refer to a
-    /// deleted object.
+    /// By number of a destination entity: keys of objects that may refer to a deleted object.
     private var referring: [Set<Int64>]
     private var denyRules: [DenyRule] = []
     private var denials: [DeleteDenial] = []
@@ -105,7 +104,7 @@ struct DeletePropagation {
         return PreparedBatch(changes: changes, requestedCount: requestedCount, objects: objects, updateCount: 0)
     }
 
-    /// Whether a rule lets objects refer to deleted ones.
+    /// Whether a rule allows references to deleted objects.
     private var leavesReferences: Bool {
         model.relationships.contains { $0.declaration.deleteRule == .noAction && $0.inverse != nil }
     }
@@ -160,7 +159,7 @@ struct DeletePropagation {
 
     // MARK: Denials
 
-    /// Finds the deny rules whose destination exists and is not deleted.
+    /// Finds the deny rules with a destination that exists and is not deleted.
     private mutating func collectDenials() throws(StoreError) {
         var byDestination: [Int: [DenyRule]] = [:]
         for denyRule in denyRules {
@@ -189,7 +188,7 @@ struct DeletePropagation {
 
     // MARK: Cleared references
 
-    /// Returns the records that refer to deleted objects, without these references.
+    /// Returns the records that refer to deleted objects, with these references cleared.
     private mutating func clearedRecords() throws(StoreError) -> RecordBatch {
         var cleared = RecordBatch(model: model)
         try collectReferringOfThemselves()
@@ -210,7 +209,7 @@ struct DeletePropagation {
         return cleared
     }
 
-    /// Appends a record without its references to deleted objects.
+    /// Appends a record with its references to deleted objects cleared.
     private mutating func clear(_ record: RecordReader, into cleared: inout RecordBatch) throws(StoreError) {
         var fields: [(field: RecordLayout.Field, value: Value)] = []
         for field in clearable[record.entityNumber] {
@@ -232,10 +231,10 @@ struct DeletePropagation {
         if !fields.isEmpty { try cleared.append(record, replacing: fields) }
     }
 
-    /// Finds objects that refer to deleted objects although these do not refer back.
+    /// Finds objects that refer to deleted objects which do not refer back.
     ///
-    /// Their to-one relationships have no inverse, or a to-one inverse. The latter may be empty in
-    /// a store that was edited on one side.
+    /// Their to-one relationships have no inverse, or a to-one inverse. The inverse may be empty in
+    /// a store where only one side was edited.
     private mutating func collectReferringOfThemselves() throws(StoreError) {
         for relationship in model.relationships where relationship.storage == .field {
             if let inverse = relationship.inverse.map({ model.relationships[$0] }) {
@@ -268,7 +267,7 @@ struct DeletePropagation {
         }
     }
 
-    /// Reads the objects of an entity with these keys, some at a time.
+    /// Reads the objects of an entity with these keys in chunks.
     private mutating func forEachChunk(
         of keys: [Int64], entity: Int,
         _ body: (inout Self, any RecordCursor) throws(StoreError) -> Void
@@ -291,15 +290,17 @@ extension DeleteRule {
         switch self {
         case .cascade, .deny: true
         case .noAction: false
-        // Links go with their objects; a reference is in the record of the other side.
+        // Links are deleted with their objects, but a reference is in the record of the other
+        // object.
         case .nullify: relationship.inverse.map { model.relationships[$0].storage == .field } ?? false
         }
     }
 }
 
 extension ManagedObjectModel.Relationship {
-    /// Returns whether a reference by the relationship is cleared when its destination is deleted:
-    /// it has no inverse, or the rule of the inverse says so.
+    /// Returns whether a reference is cleared when its destination is deleted.
+    ///
+    /// This is the case without an inverse, or if the delete rule of the inverse requires it.
     fileprivate func isClearedOnDelete(_ model: ManagedObjectModel) -> Bool {
         guard storage == .field else { return false }
         guard let inverse = inverse.map({ model.relationships[$0] }) else { return true }
@@ -307,7 +308,7 @@ extension ManagedObjectModel.Relationship {
         case .nullify: return true
         case .noAction: return false
         // Objects that such a rule finds are deleted too, or prevent the delete. So only objects
-        // that it does not find remain.
+        // that the rule does not find remain.
         case .cascade, .deny: return inverse.storage == .field
         }
     }

@@ -1,7 +1,8 @@
 internal import RoostCore
 
-/// The changes to other objects when a to-one relationship with a to-one inverse is set: the new
-/// partner refers back, old partners no longer do.
+/// The changes of other objects if a to-one relationship with a to-one inverse is set.
+///
+/// The new partner gets a reference back, and the references of old partners are cleared.
 struct PartnerChanges {
     /// A field of an object.
     private struct Side: Hashable {
@@ -11,32 +12,31 @@ struct PartnerChanges {
 
     private enum Edit {
         case set(ObjectID)
-        /// Null, if it refers to this object.
+        /// Sets the field to null if it refers to this object.
         case clear(ObjectPlace)
     }
 
     private let model: ManagedObjectModel
-    /// The far side of each relationship that is set, and the object it must refer back to.
+    /// By the inverse field of each new destination: the object to which it must refer.
     private var claims: [Side: ObjectID] = [:]
-    /// The far side of each relationship that referred elsewhere, and the object it must no longer
-    /// refer back to.
+    /// By the inverse field of each old destination: the object to which it must no longer refer.
     private var releases: [Side: ObjectPlace] = [:]
-    /// The near side of each relationship that is set, and its new destination.
+    /// The new destination of each relationship that is set.
     private var wishes: [Side: ObjectID?] = [:]
 
     init(_ model: ManagedObjectModel) { self.model = model }
 
     var isEmpty: Bool { claims.isEmpty && releases.isEmpty }
 
-    /// Returns the inverse of a to-one relationship, if that is to-one too.
+    /// Returns the inverse of a to-one relationship, or nil if there is none or it is to-many.
     private func inverse(_ relationship: ManagedObjectModel.Relationship) -> ManagedObjectModel.Relationship? {
         guard let inverse = relationship.inverse.map({ model.relationships[$0] }), !inverse.isToMany else { return nil }
         return inverse
     }
 
-    /// Notes that `relationship` of `object` now refers to `new` instead of `old`.
+    /// Records that `relationship` of `object` now refers to `new` instead of `old`.
     ///
-    /// - Throws: `invalidRequest` if another object of the request refers to `new` too.
+    /// - Throws: `invalidRequest` if another object of the request also refers to `new`.
     mutating func note(
         _ object: ObjectID, relationship: ManagedObjectModel.Relationship, from old: ObjectID?, to new: ObjectID?
     ) throws(StoreError) {
@@ -62,12 +62,12 @@ struct PartnerChanges {
             "Cannot set '\(relationship.name)' of both \(one) and \(other) to \(target): its inverse is to-one.")
     }
 
-    /// Changes the other objects: those among the updates, and all else that the snapshot shows.
+    /// Changes the other objects, both in the updates and in the snapshot.
     ///
     /// - Parameters:
-    ///   - changes: The changes.
-    ///   - snapshot: The store.
-    ///   - failures: Gets the mandatory relationships that would be left without an object.
+    ///   - changes: The change set to complete.
+    ///   - snapshot: The snapshot that the changes are based on.
+    ///   - failures: The list to which mandatory relationships without an object are added.
     /// - Throws: `invalidRequest` if an update sets the other end to another object.
     func apply(
         to changes: inout ChangeSet, snapshot: any StoreSnapshot, failures: inout FailureList
@@ -82,7 +82,7 @@ struct PartnerChanges {
                     let field = record.layout.field(relationship.name.name), let back = relationship.inverse
                 else { continue }
                 guard case .objectID(let id) = record.value(field) else { continue }
-                // The same object may be named by its entity or by a superentity.
+                // An ID may contain the object's own entity or a superentity.
                 let old = try model.place(of: id)
                 if old != (try model.place(of: object)) { edits[old, default: [:]][back] = .clear(place) }
             }
@@ -107,7 +107,7 @@ struct PartnerChanges {
 
     /// Appends a record with edits of its relationships.
     ///
-    /// A record that the request does not name is appended only if the edits change it.
+    /// A record that is not in the request is appended only if the edits change it.
     private func append(
         _ record: RecordReader, edits: [Int: Edit], isOwn: Bool, to updates: inout RecordBatch,
         failures: inout FailureList

@@ -4,8 +4,8 @@ internal import RoostCore
 /// The result of a compaction.
 ///
 /// As JSON: `store` (URL), `bytesBefore`, `bytesAfter`, `objects`, `links`, `digest` (text),
-/// `inPlace` (whether others had the store open), `seconds`, `warnings` (messages). Later versions
-/// may add fields.
+/// `inPlace` (whether the store was open elsewhere), `seconds`, `warnings` (messages). Later
+/// versions may add fields.
 ///
 /// ```swift
 /// let report = try store.compact()
@@ -15,26 +15,26 @@ internal import RoostCore
 public struct CompactionReport: Sendable, Hashable, Codable {
     /// The URL of the store.
     package var store: String
-    /// The bytes of the store and its log before.
+    /// The size of the store and its log before the compaction, in bytes.
     public var bytesBefore: Int
-    /// The bytes of the store and its log now.
+    /// The size of the store and its log after the compaction, in bytes.
     public var bytesAfter: Int
     /// The number of objects in the store.
     package var objects: Int
     /// The number of links in the store.
     package var links: Int
-    /// The content of the store in one value, which was compared.
+    /// The digest of the store's content, which was compared.
     package var digest: String
     /// Whether the store was compacted in place, because it was open elsewhere.
     public var inPlace: Bool
-    /// The duration of the compaction.
+    /// The duration of the compaction in seconds.
     package var seconds: Double
     /// Messages about problems that did not stop the compaction.
     public var warnings: [String]
 }
 
 extension CompactionReport: CustomStringConvertible {
-    /// The report for people, several lines.
+    /// The report for people, in several lines.
     public var description: String {
         let share = bytesBefore > 0 ? ", \(Int((Double(bytesAfter) / Double(bytesBefore) * 100).rounded())) %" : ""
         var lines = ["Compacted \(store)\(inPlace ? ", while others had it open" : "")."]

@@ -3,26 +3,26 @@ internal import RoostFiles
 public import RoostMigration
 
 extension StoreMaintenance {
-    /// Copies a store, as it is at one commit, into a new one of the same type.
+    /// Copies a store's state at one commit to a new store of the same type.
     ///
-    /// Others may read and write the store meanwhile. The backup has the objects, links, versions,
-    /// identity, user metadata and used keys of exactly one commit, the last one when the call
-    /// begins. It is read again when it is complete and must have the digest that was computed
-    /// while reading. Only then it gets its name, atomically. After an error, a cancellation or a
-    /// crash nothing of it is left, and a store that was to be replaced is unchanged. Memory is
-    /// bounded; see ``MigrationManager/convert(from:to:options:)``.
+    /// Other processes may read and write the store meanwhile. The backup has the objects, links,
+    /// versions, identity, user metadata and used keys of exactly one commit, which is the last one
+    /// when the call begins. The finished backup is read again, and must have the digest that was
+    /// computed while reading the source. Then it is published atomically. An error, a cancellation
+    /// or a crash leaves no backup, and an existing store at the destination is unchanged. Memory
+    /// is bounded; see ``MigrationManager/convert(from:to:options:)``.
     ///
     /// - Parameters:
-    ///   - source: The store; one that is open is not closed.
-    ///   - destination: Where the backup goes.
-    ///   - options: As for a conversion. The backup is always verified and complete.
-    /// - Returns: What was copied.
-    /// - Throws: `unsupported` for a type whose stores are not files, or cannot be written;
+    ///   - source: The store. A store that is already open is not closed.
+    ///   - destination: The location of the backup.
+    ///   - options: The options of a conversion. The backup is always verified and complete.
+    /// - Returns: A report of the copy.
+    /// - Throws: `unsupported` for a type whose stores are not files or cannot be written;
     ///   `invalidRequest` for a destination of another type and for the source itself;
-    ///   `alreadyExists` without ``ConversionOptions/overwrites``; `corrupted` also for a source
-    ///   that another program changed, without ``ConversionOptions/acceptsChanges``; `noSpace`,
-    ///   `cancelled`, and whatever else a conversion throws. A backup that was to be replaced is
-    ///   then as it was.
+    ///   `alreadyExists` without ``ConversionOptions/overwrites``; `corrupted` for damage and,
+    ///   without ``ConversionOptions/acceptsChanges``, for a source that another program changed;
+    ///   `noSpace`, `cancelled`, and the other errors of a conversion. After an error, an existing
+    ///   store at the destination is unchanged.
     public func backUp(
         _ source: ConversionEndpoint, to destination: StoreLocation, options: ConversionOptions = ConversionOptions()
     ) throws(StoreError) -> ConversionReport {
@@ -35,7 +35,7 @@ extension StoreMaintenance {
         }
         var options = options
         (options.verifies, options.skipsDamaged, options.keepsHistory) = (true, false, true)
-        // What can be refused without opening the source, before it is opened.
+        // These checks do not need the source, so they precede opening it.
         if case .location(let location) = source, StoreFile.sameFile(location.path, destination.path) {
             throw StoreError(.invalidRequest, "The backup '\(destination)' is the store itself; choose another path.")
         }
@@ -62,7 +62,7 @@ extension StoreMaintenance {
     ) throws(StoreError) -> ConversionReport {
         var report = try MigrationManager(registry: registry).convert(
             from: source, to: .location(destination), options: options)
-        // A copy of a store has no model that its user does not know.
+        // Remarks about the model are omitted, because the backup has the same model as its source.
         report.remarks = []
         return report
     }

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostMigration
 
-/// One compaction, from its refusals to its report.
+/// One compaction, from the first checks to the report.
 struct StoreCompaction: Sendable {
     let location: StoreLocation
     let type: any PersistentStoreType
@@ -23,9 +23,9 @@ struct StoreCompaction: Sendable {
         let start = clock.now
         let path = StoreFile.resolvingLink(location.path)
         try requireStore(path)
-        // One timeout for all waits.
+        // One timeout limits all waits.
         let timeout = options.timeout
-        // Until this ends, no other process replaces the store or removes the new file.
+        // The claim prevents other processes from replacing the store or removing the new file.
         let claim = try options.claim(location)
         defer { claim.release() }
         StoreFile.sweepTemporarySiblings(of: path, companions: registry.companionSuffixes, holding: claim)
@@ -34,8 +34,8 @@ struct StoreCompaction: Sendable {
             do throws(StoreError) {
                 try compactInPlace(&report, timeout: timeout)
             } catch {
-                // The type cannot compact a store that is open elsewhere, or the writers do not
-                // finish.
+                // The type cannot compact a store that is open elsewhere, or the writers did not
+                // finish in time.
                 guard error.code == .busy, timeout.secondsLeft > 0 else { throw error }
                 lock = try wait(path, report: &report, timeout: timeout, refusal: error)
             }
@@ -49,9 +49,9 @@ struct StoreCompaction: Sendable {
         return report
     }
 
-    /// Waits until all others have closed the store, and locks it.
+    /// Waits until the store is closed everywhere else, and locks it.
     ///
-    /// Throws `refusal` if they do not close it in time.
+    /// Throws `refusal` after the timeout.
     private func wait(
         _ path: String, report: inout CompactionReport, timeout: Timeout, refusal: StoreError
     ) throws(StoreError) -> StoreLock {
@@ -64,7 +64,7 @@ struct StoreCompaction: Sendable {
         }
     }
 
-    /// Brings the store into one file, and locks it unless it is open elsewhere.
+    /// Moves the store's content into one file, and locks the store unless it is open elsewhere.
     private func settleAndLock(
         _ path: String, timeout: Timeout
     ) throws(StoreError) -> (CompactionReport, StoreLock?) {
@@ -87,18 +87,18 @@ struct StoreCompaction: Sendable {
 
     // MARK: Before
 
-    /// Checks that the file is a store of the type, before anything is made beside it, such as a
+    /// Checks that the file is a store of the type, before any file is created beside it, such as a
     /// lock file.
     private func requireStore(_ path: String) throws(StoreError) {
         try StoreFile.requireRegularFile(at: path, forWriting: true)
         try StoreFile.requirePlainCompanions(type.companionSuffixes, ofStoreAt: path)
         guard !type.recognizes(fileAt: path) else { return }
-        // The type reports the problem precisely: an empty file, a newer format, another program's
-        // file.
+        // The type's own error is more precise, as for an empty file, a newer format or another
+        // program's file.
         _ = try type.metadata(at: location, options: StoreOptions(isReadOnly: true))
     }
 
-    /// Does everything that comes before the store is rewritten.
+    /// Performs all steps that precede rewriting the store.
     private func prepare(
         _ report: inout CompactionReport, path: String, timeout: Timeout
     ) throws(StoreError) {
@@ -107,8 +107,9 @@ struct StoreCompaction: Sendable {
         try options.cancellation?.check()
     }
 
-    /// Opens the store and closes it again: recovers what a crash left and brings everything into
-    /// the one file.
+    /// Opens and closes the store.
+    ///
+    /// This recovers it after a crash, and moves all content into the one file.
     private func settle(_ report: inout CompactionReport, timeout: Timeout) throws(StoreError) {
         let store = try type.open(location, options: openingOptions(timeout))
         let digest = try store.closing { () throws(StoreError) in
@@ -146,8 +147,9 @@ struct StoreCompaction: Sendable {
 
     // MARK: Not open elsewhere
 
-    /// Copies the store into a new file that takes its place; the caller holds the store's lock
-    /// exclusively.
+    /// Replaces the store with a copy of its content.
+    ///
+    /// The caller holds the store's lock exclusively.
     private func rewrite(_ path: String, report: inout CompactionReport) throws(StoreError) {
         var copied: ConversionReport?
         _ = try StoreReplacement(type: type, path: path, keepsBackup: false).run { (old, new) throws(StoreError) in
@@ -174,7 +176,7 @@ struct StoreCompaction: Sendable {
         (options.verifies, options.skipsDamaged, options.overwrites) = (true, false, false)
         options.keepsHistory = true
         options.destinationTypeOptions = options.sourceTypeOptions
-        // The old store is read under the second name that the replacement gave it.
+        // The old store is read through the second hard link that the replacement created.
         options.acceptsLinks = true
         return try MigrationManager(registry: registry).convert(
             from: .location(old), to: .location(new), options: options)

@@ -4,8 +4,8 @@ public import RoostMigration
 
 /// Backups and compaction of stores of any type.
 ///
-/// It uses the contract of ``PersistentStoreType`` only. A type may have a better way while others
-/// have a store open (``CompactingStoreType``).
+/// It uses only the requirements of ``PersistentStoreType``. A type may have a better method for a
+/// store that is open elsewhere (``CompactingStoreType``).
 ///
 /// ```swift
 /// let maintenance = StoreMaintenance()
@@ -13,31 +13,31 @@ public import RoostMigration
 /// print("\(report.bytesBefore) bytes before, \(report.bytesAfter) bytes after")
 /// ```
 public struct StoreMaintenance: Sendable {
-    /// The types of store that URLs may name.
+    /// The store types that URLs may contain.
     package let registry: StoreRegistry
 
-    /// Makes an object that works on the store types of `registry`.
+    /// Creates an instance for the store types of `registry`.
     public init(registry: StoreRegistry) { self.registry = registry }
 
-    /// Rewrites a store so that its file takes as little space as a new copy of it would.
+    /// Rewrites a store so that its file is as small as a new copy.
     ///
-    /// If no other program has the store open, it is copied into a new file beside it. The new file
-    /// is verified by digest, gets the permissions and the owner of the old one, and replaces it
-    /// atomically. Other programs cannot open the store meanwhile.
+    /// If no other program has the store open, the store is copied to a new file beside it. The new
+    /// file is verified by digest, gets the permissions and the owner of the old file, and replaces
+    /// it atomically. Other programs cannot open the store meanwhile.
     ///
-    /// If another program has the store open, its type compacts it in place if it can, and the
-    /// content is compared afterwards. After a crash at any instant, the store is either as it was
-    /// or compacted. Identity, content, versions, metadata and used keys stay.
+    /// If another program has the store open, the type compacts it in place if possible, and the
+    /// content is compared afterwards. A crash at any time leaves the store either unchanged or
+    /// compacted. Identity, content, versions, metadata and used keys are preserved.
     ///
     /// - Parameters:
-    ///   - location: The store.
-    ///   - options: Timeout, model, options of the type, cancellation and progress are used.
-    /// - Returns: What was done.
-    /// - Throws: `busy` when the store is open elsewhere for longer than the timeout and its type
-    ///   cannot be compacted then, or when a conversion into it is under way; `permissionDenied`,
+    ///   - location: The location of the store.
+    ///   - options: The timeout, model, type options, cancellation and progress are used.
+    /// - Returns: A report of the compaction.
+    /// - Throws: `busy` if the store is open elsewhere for longer than the timeout and its type
+    ///   cannot compact an open store, or if a conversion into it is running; `permissionDenied`,
     ///   also for the file of another user, who would lose it; `unsupported` for a type whose
-    ///   stores are not files, or cannot be written, and for a file system without hard links;
-    ///   `noSpace`; `corrupted`; `cancelled`. The store is as it was.
+    ///   stores are not files or cannot be written, and for a file system without hard links;
+    ///   `noSpace`; `corrupted`; `cancelled`. After an error the store is unchanged.
     public func compact(
         _ location: StoreLocation, options: ConversionOptions = ConversionOptions()
     ) throws(StoreError) -> CompactionReport {
@@ -45,7 +45,7 @@ public struct StoreMaintenance: Sendable {
         return try StoreCompaction(location: location, type: type, options: options, registry: registry).run()
     }
 
-    /// Makes what another program changed in a store its recorded content, in one transaction.
+    /// Accepts changes of another program as the store's recorded content, in one transaction.
     ///
     /// ```swift
     /// let accepted = try StoreMaintenance().acceptExternalChanges(in: location) { changes in
@@ -54,14 +54,15 @@ public struct StoreMaintenance: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - location: The store.
-    ///   - options: How to open it.
-    ///   - isWanted: Receives the changes, if any, and returns whether to accept them.
-    /// - Returns: The changes that were accepted, which are empty if there were none; nil if they
-    ///   were not wanted.
+    ///   - location: The location of the store.
+    ///   - options: The options for opening the store.
+    ///   - isWanted: A closure that receives the changes, if any, and returns whether to accept
+    ///     them.
+    /// - Returns: The accepted changes, which are empty if there were none, or nil if they were
+    ///   refused.
     /// - Throws: `unsupported` for a type of store that other programs cannot change; `corrupted`
     ///   for content that no store of the type can hold, and for a damaged file; `conflict` if the
-    ///   store changed meanwhile. The store is then as it was.
+    ///   store changed meanwhile. After an error the store is unchanged.
     public func acceptExternalChanges(
         in location: StoreLocation, options: StoreOptions = StoreOptions(),
         if isWanted: (ExternalChanges) -> Bool = { _ in true }
@@ -86,9 +87,9 @@ public struct StoreMaintenance: Sendable {
         return accepted
     }
 
-    /// Returns the store as one that other programs can change.
+    /// Returns the store as a store that other programs can change.
     ///
-    /// - Throws: `unsupported` for a store whose content only Roost can write.
+    /// - Throws: `unsupported` if only Roost can write the store's content.
     package static func changeAccepting(
         _ store: any PersistentStore
     ) throws(StoreError) -> any ChangeAcceptingStore {

@@ -2,28 +2,29 @@ package import Foundation
 package import RoostCore
 internal import RoostQuery
 
-/// The rules that need more than one record, applied to a change set before its commit.
+/// Applies the rules that concern more than one record to a change set before its commit.
 ///
-/// It computes derived attributes, those of objects that depend on changed ones included, and
-/// compares counts with their limits. Records alone are examined by ``FailureList``.
+/// It computes the derived attributes of changed objects and of objects that depend on them, and
+/// compares counts with their limits. ``FailureList`` checks single records.
 package struct ChangeRules {
     private let rules: ModelRules
     private let model: ManagedObjectModel
     private let snapshot: any StoreSnapshot
-    /// The value of `now()`, one for each commit.
+    /// The value of `now()`, which is the same for the whole commit.
     private let now: Date
     /// The stored records of updated and deleted objects.
     private var old: [ObjectPlace: Int] = [:]
     private var oldRecords: RecordBatch
-    /// The objects that get a new version although they may keep their values.
+    /// The objects that get a new version even if their values do not change.
     ///
-    /// A writer that has not seen this change could otherwise leave a derived attribute with an old
-    /// value.
+    /// Otherwise a writer that has not seen this change could leave an old value in a derived
+    /// attribute.
     private var touched: Set<ObjectPlace> = []
 
-    /// The most objects that one request names.
+    /// The maximum number of objects in one request.
     private static let chunkCount = 500
-    /// The longest chain of new objects along which derived attributes depend on each other.
+    /// The maximum length of a chain of new objects in which derived attributes depend on each
+    /// other.
     private static let mostRounds = 1_000
 
     package init(_ rules: ModelRules, on snapshot: any StoreSnapshot, now: Date = Date()) {
@@ -36,36 +37,37 @@ package struct ChangeRules {
 
     /// Computes derived attributes and compares counts.
     ///
-    /// Objects that depend on changed objects are appended to the updates.
-    /// Objects whose values were used are required to stay as they are. These objects get a new
-    /// version, so that of two writers at the same time one has to start again:
+    /// Objects that depend on changed objects are appended to the updates. The commit requires that
+    /// objects whose values were used do not change. The following objects get a new version, so
+    /// that one of two concurrent writers must start again:
     ///
-    /// - objects whose counts are limited and change, so that two writers cannot exceed a limit
-    ///   together,
-    /// - objects with an aggregate over a changed object, even if the aggregate stays the same,
-    /// - objects that a derived attribute reads over a relationship that the change makes.
+    /// - objects with limited counts that change, so that two writers together cannot exceed a
+    ///   limit,
+    /// - objects with an aggregate over a changed object, even if the aggregate does not change,
+    /// - objects that a derived attribute reads over a relationship that the change creates.
     ///
     /// - Parameters:
-    ///   - changes: The changes.
-    ///   - failures: Gets the failures of counts.
-    ///   - subject: Returns the subject of failures of an insert.
-    /// - Throws: `invalidModel` for derived attributes that depend on each other in a circle,
-    ///   `invalidValue` for a value that a derived attribute cannot hold, and what reading throws.
+    ///   - changes: The change set to complete.
+    ///   - failures: The list to which failures of counts are added.
+    ///   - subject: A closure that returns the subject of failures of an insert.
+    /// - Throws: `invalidModel` for derived attributes that depend on each other in a circle;
+    ///   `invalidValue` for a value that a derived attribute cannot hold; errors of reading the
+    ///   snapshot.
     package mutating func apply(
         to changes: inout ChangeSet, failures: inout FailureList,
         subject: (Int) -> ValidationFailure.Subject
     ) throws(StoreError) {
         guard try rules.concern(changes) else { return }
         try readOld(changes)
-        // Only objects that the program changes get the time, not their dependents.
+        // The time is set only for objects that the program changes, not for their dependents.
         let programUpdateCount = changes.updates.count
         try checkCounts(&changes, failures: &failures, subject: subject)
         if failures.isEmpty { try derive(&changes, programUpdateCount: programUpdateCount) }
         try removeUpdated(from: &changes)
     }
 
-    /// Removes updated objects from the unchanged ones, because an update requires its version
-    /// already.
+    /// Removes updated objects from the unchanged objects, because an update already requires its
+    /// version.
     private func removeUpdated(from changes: inout ChangeSet) throws(StoreError) {
         guard !changes.unchanged.isEmpty else { return }
         var changed: Set<ObjectPlace> = []
@@ -80,7 +82,7 @@ package struct ChangeRules {
 
     // MARK: Stored records
 
-    /// Reads what the store has of the objects that change.
+    /// Reads the stored records of the objects that change.
     private mutating func readOld(_ changes: ChangeSet) throws(StoreError) {
         var ids = (0..<changes.updates.count).map { changes.updates.id(at: $0) }
         ids += changes.deletes.map(\.id)
@@ -110,7 +112,7 @@ package struct ChangeRules {
         return try oldRecords.withRecord(at: index, body)
     }
 
-    /// Returns the destination of a to-one relationship that an object has in the store.
+    /// Returns the stored destination of an object's to-one relationship.
     private func oldReference(
         _ relationship: ManagedObjectModel.Relationship, of place: ObjectPlace
     ) throws(StoreError) -> Int64? {
@@ -121,7 +123,7 @@ package struct ChangeRules {
 
     // MARK: Counts
 
-    /// The owner of a relationship whose count is limited.
+    /// An object with a relationship whose count is limited.
     private struct Owner: Hashable, Comparable {
         let place: ObjectPlace
         let relationship: Int
@@ -182,8 +184,8 @@ package struct ChangeRules {
     private mutating func derive(_ changes: inout ChangeSet, programUpdateCount: Int) throws(StoreError) {
         guard !rules.derived.isEmpty else { return }
         let dependentStart = changes.updates.count
-        // Each round without further objects brings every value one attribute or one object closer
-        // to its final value.
+        // Each round that adds no objects brings every value one attribute or one object closer to
+        // its final value.
         var roundCount = 0
         while true {
             let count = changes.updates.count
@@ -202,17 +204,17 @@ package struct ChangeRules {
         try touchNewSources(&changes)
     }
 
-    /// Gives a new version to the stored objects that derived attributes read over new references
+    /// Requires a new version for stored objects that derived attributes read over new references
     /// and links.
     ///
-    /// Another writer that changes such an object at the same time does not know yet which
-    /// attributes depend on it.
+    /// A concurrent writer that changes such an object cannot yet see which attributes depend on
+    /// it.
     private mutating func touchNewSources(_ changes: inout ChangeSet) throws(StoreError) {
         var sources: Set<ObjectPlace> = []
         for relationship in rules.derived.readRelationships {
             let root = model.entities[relationship.destination].root
             switch relationship.storage {
-            // The objects of the relationship have the reference, so they are in the change set.
+            // The destinations contain the references, so they are in the change set.
             case .derived: continue
             case .field:
                 for batch in [changes.inserts, changes.updates] {
@@ -267,15 +269,17 @@ package struct ChangeRules {
         }
     }
 
-    /// Returns the keys of the objects whose derived attribute depends on a changed object.
+    /// Returns the keys of the objects with a derived attribute that depends on a changed object.
     private mutating func dependentKeys(
         on changes: ChangeSet, attribute: DerivedAttributes.Attribute
     ) throws(StoreError) -> Set<Int64> {
-        // From the end of the path back to its beginning: the objects of one step whose next step changed.
+        // The loop goes from the end of the path to its beginning, and finds the objects of each
+        // step with a changed next step.
         var keys: Set<Int64> = []
         for depth in attribute.path.indices.reversed() {
             let relationship = attribute.path[depth]
-            // Objects at the end of this step that changed, or from which the path reaches a change.
+            // The changed objects at the end of this step, and those from which the path reaches a
+            // change.
             let name =
                 depth + 1 < attribute.path.count
                 ? attribute.path[depth + 1].name.name : attribute.sourceName
@@ -289,7 +293,8 @@ package struct ChangeRules {
         return keys
     }
 
-    /// Returns the keys of the updated objects of an entity whose stored property differs.
+    /// Returns the keys of the updated objects of an entity for which a property differs from the
+    /// stored value.
     private func changedKeys(_ entity: Int, name: String, changes: ChangeSet) throws(StoreError) -> Set<Int64> {
         var keys: Set<Int64> = []
         let target = model.entities[entity]
@@ -308,7 +313,7 @@ package struct ChangeRules {
         return keys
     }
 
-    /// Returns the stored objects whose relationship has one of the objects with these keys.
+    /// Returns the stored objects with a relationship to one of the objects with these keys.
     private func storedOwners(
         of relationship: ManagedObjectModel.Relationship, leadingTo keys: Set<Int64>
     ) throws(StoreError) -> Set<Int64> {
@@ -442,7 +447,7 @@ package struct ChangeRules {
         return isChanged
     }
 
-    /// Returns a computed value as the attribute keeps it.
+    /// Returns a computed value in the form in which the attribute stores it.
     private static func stored(
         _ value: Value, attribute: DerivedAttributes.Attribute, record: RecordReader
     ) throws(StoreError) -> Value {
@@ -455,7 +460,7 @@ package struct ChangeRules {
         return stored
     }
 
-    /// Requires that objects whose values were used are not changed by another writer meanwhile.
+    /// Requires that no other writer has changed the objects whose values were used.
     private func requireUnchanged(
         _ versions: [ObjectPlace: UInt32], in changes: inout ChangeSet
     ) throws(StoreError) {
@@ -468,7 +473,7 @@ package struct ChangeRules {
         }
     }
 
-    /// Removes updates that were only made for derived attributes and change nothing.
+    /// Removes updates that were added for derived attributes and change nothing.
     private func removeUnchanged(_ changes: inout ChangeSet, from start: Int) throws(StoreError) {
         let updates = changes.updates
         guard start < updates.count else { return }

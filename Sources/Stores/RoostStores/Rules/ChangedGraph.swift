@@ -1,11 +1,11 @@
 package import RoostCore
 
-/// The objects of a snapshot as a change set will leave them.
+/// The objects of a snapshot with a change set applied.
 ///
-/// Expressions that follow relationships are evaluated on it.
-/// The objects of a to-many relationship come in no particular order.
+/// It serves to evaluate expressions that follow relationships. The objects of a to-many
+/// relationship have no particular order.
 package final class ChangedGraph: ObjectGraph {
-    /// The place of the record of a changed object.
+    /// The position of a changed object's record.
     private enum Row {
         case inserted(Int)
         case updated(Int)
@@ -22,16 +22,16 @@ package final class ChangedGraph: ObjectGraph {
     private let model: ManagedObjectModel
     private let base: any ObjectGraph
     private var rows: [ObjectPlace: Row] = [:]
-    /// By to-one relationship and destination: the changed objects that refer to it.
+    /// By to-one relationship and destination: the changed objects with this reference.
     private var references: [End: [Int64]] = [:]
-    /// By owning relationship and end: the other ends of links.
+    /// By relationship with links and end: the other ends of added and removed links.
     private var added: (bySource: [End: [Int64]], byTarget: [End: [Int64]]) = ([:], [:])
     private var removed: (bySource: [End: Set<Int64>], byTarget: [End: Set<Int64>]) = ([:], [:])
     private var stored: RecordBatch
-    /// The objects of the snapshot that were read, with their versions, since ``isTracking`` was
-    /// set.
+    /// The objects that were read from the snapshot since ``isTracking`` was set, with their
+    /// versions.
     private(set) var readVersions: [ObjectPlace: UInt32] = [:]
-    /// Whether reads are noted.
+    /// Whether reads are recorded.
     var isTracking = false
 
     package init(_ changes: ChangeSet, over base: any ObjectGraph) throws(StoreError) {
@@ -123,7 +123,7 @@ package final class ChangedGraph: ObjectGraph {
         switch relationship.storage {
         case .field: break
         case .derived(let inverse):
-            // Changed objects count by what their records say now.
+            // The new records of changed objects determine their references.
             removeAll(from: first, of: &keys) { rows[ObjectPlace(root: root, key: $0)] != nil }
             keys += references[End(relationship: inverse, key: key)] ?? []
         case .links(let owner, let isFlipped):

@@ -1,18 +1,19 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// The derived attributes of a model, as expressions, with the objects that each depends on.
+/// The derived attributes of a model as expressions, with the path to the objects on which each
+/// depends.
 ///
-/// The forms are those of Core Data: `now()`, paths of to-one relationships, canonical and case
-/// forms, and counts and aggregates of a to-many relationship.
+/// The supported forms are those of Core Data: `now()`, paths of to-one relationships, canonical
+/// and case forms, and counts and aggregates of a to-many relationship.
 struct DerivedAttributes: Sendable {
-    /// One derived attribute of one concrete entity.
+    /// A derived attribute of a concrete entity.
     struct Attribute: Sendable {
         /// The number of the entity.
         let entity: Int
         let field: RecordLayout.Field
         let value: Source
-        /// The relationships from the entity to the objects that the value depends on.
+        /// The relationships from the entity to the objects on which the value depends.
         let path: [ManagedObjectModel.Relationship]
         /// The name of the attribute at the end of the path, or nil if objects are counted.
         let sourceName: String?
@@ -21,7 +22,7 @@ struct DerivedAttributes: Sendable {
         var isAggregate: Bool { path.contains(where: \.isToMany) }
     }
 
-    /// A way to compute a value.
+    /// The source of a derived value.
     enum Source: Sendable {
         /// The time of the change.
         case now
@@ -56,7 +57,7 @@ struct DerivedAttributes: Sendable {
                     else { continue }
                     let derived = try Self.attribute(text, field: field, entity: entity, model: model)
                     found.append(derived)
-                    // Only a count reads nothing of the objects at the end of its path.
+                    // A count reads no property of the objects at the end of its path.
                     read.formUnion(
                         (derived.sourceName == nil ? derived.path.dropLast() : derived.path[...]).map(\.number))
                     for relationship in derived.path {

@@ -2,7 +2,7 @@ package import RoostCore
 
 /// The failures of one change, in the order in which they were found.
 package struct FailureList {
-    /// The most failures of one change that are listed.
+    /// The maximum number of listed failures of one change.
     static let limit = 100_000
 
     package private(set) var failures: [ValidationFailure] = []
@@ -10,7 +10,7 @@ package struct FailureList {
     package init() {}
 
     var isEmpty: Bool { failures.isEmpty }
-    /// Whether no further failure is listed, so that a change need not be examined further.
+    /// Whether the list is full, so that the change need not be checked further.
     var isFull: Bool { failures.count >= Self.limit }
 
     mutating func add(
@@ -20,7 +20,7 @@ package struct FailureList {
         failures.append(ValidationFailure(subject, entity: entity, property: property, kind: kind))
     }
 
-    /// Adds the reason that keeps an object from being deleted.
+    /// Adds the reason why an object cannot be deleted.
     mutating func add(_ denial: DeleteDenial) {
         switch denial.reason {
         case .mandatory:
@@ -39,9 +39,9 @@ package struct FailureList {
     /// - Parameters:
     ///   - record: The record.
     ///   - rules: The rules of the model.
-    ///   - subject: Returns the object or the row that the failure of a field names, or nil for a
-    ///     field that is not examined.
-    /// - Throws: `timedOut` if the comparison of a value with its pattern takes too long.
+    ///   - subject: A closure that returns the object or the row for the failure of a field, or nil
+    ///     to ignore the field.
+    /// - Throws: `timedOut` if comparing a value with its pattern takes too long.
     package mutating func check(
         _ record: RecordReader, rules: inout RecordRules,
         subject: (StoreFinding.Rule, RecordLayout.Field) -> ValidationFailure.Subject?

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The objects that a change refers to and that do not exist, each once.
+/// The missing objects to which a change refers, without duplicates.
 struct MissingObjects {
     private var ids: [ObjectID] = []
     private var known: Set<ObjectID> = []
@@ -8,9 +8,9 @@ struct MissingObjects {
 
     var isEmpty: Bool { ids.isEmpty }
 
-    /// Returns what `body` returns, or nil if it finds that an object does not exist.
+    /// Returns the result of `body`, or nil if `body` throws `objectNotFound`.
     ///
-    /// - Throws: Every other error of `body`.
+    /// - Throws: All other errors of `body`.
     mutating func collecting<Result>(
         _ id: ObjectID, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result? {
@@ -22,9 +22,9 @@ struct MissingObjects {
         }
     }
 
-    /// Throws what a change lacks as one error, with the rules that it breaks.
+    /// Throws all missing objects and all broken rules of a change as one error.
     ///
-    /// - Throws: `validationFailed` if a rule is broken, otherwise `objectNotFound`. Either one
+    /// - Throws: `validationFailed` if a rule is broken, otherwise `objectNotFound`. The error
     ///   lists all failures and all missing objects.
     func throwIfAny(with failures: FailureList) throws(StoreError) {
         guard failures.isEmpty else {

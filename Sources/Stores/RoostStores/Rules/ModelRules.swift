@@ -2,19 +2,20 @@ package import RoostCore
 internal import RoostMigration
 internal import RoostQuery
 
-/// The rules of a program's model, compiled once for all changes that follow them.
+/// The rules of a program's model, compiled once for all changes.
 ///
 /// Contexts, batch requests, imports and the command use these rules.
-/// ``PersistentStore/commit(_:)`` does not: it checks versions, uniqueness, links and types.
+/// ``PersistentStore/commit(_:)`` does not use them, but checks versions, uniqueness, links and
+/// types.
 package final class ModelRules: Sendable {
-    /// The model that has the rules.
+    /// The program's model.
     package let model: ManagedObjectModel
-    /// The rules that one record alone can break.
+    /// The rules that concern a single record.
     ///
-    /// No time for patterns is spent yet.
+    /// Each call returns rules that have not spent any time on patterns.
     package var records: RecordRules { compiledRecords.hasPatterns ? RecordRules(model) : compiledRecords }
     private let compiledRecords: RecordRules
-    /// By entity number: the to-many relationships whose number of objects is limited.
+    /// By entity number: the to-many relationships with limited counts.
     let counts: [[CountLimit]]
     /// The derived attributes.
     let derived: DerivedAttributes
@@ -26,8 +27,8 @@ package final class ModelRules: Sendable {
 
     /// Compiles the rules of a model.
     ///
-    /// - Throws: `invalidModel` for a pattern that cannot be compared, and for a derived attribute
-    ///   whose expression cannot be computed.
+    /// - Throws: `invalidModel` for a pattern that cannot be compiled, and for a derived attribute
+    ///   with an expression that cannot be computed.
     package init(_ model: ManagedObjectModel) throws(StoreError) {
         self.model = model
         compiledRecords = RecordRules(model)
@@ -53,7 +54,7 @@ package final class ModelRules: Sendable {
 
     /// Returns whether a change set can change a derived attribute or a limited count.
     ///
-    /// Changes of other entities cost no more than this question.
+    /// For changes of other entities, this check is the only cost.
     package func concern(_ changes: ChangeSet) throws(StoreError) -> Bool {
         guard isConcerned.contains(true) else { return false }
         guard changes.addedLinks.isEmpty, changes.removedLinks.isEmpty else { return true }
@@ -61,18 +62,19 @@ package final class ModelRules: Sendable {
             for index in 0..<batch.count where isConcerned[batch.entityNumber(at: index)] { return true }
         }
         for deleted in changes.deletes {
-            // A delete may name a superentity.
+            // The ID in a delete may contain a superentity.
             let root = try model.requireEntity(deleted.id.entity).root
             for number in model.entities[root].selfAndSubentities where isConcerned[number] { return true }
         }
         return false
     }
 
-    /// Returns whether objects of an entity must be inserted with a change set, not with a load.
+    /// Returns whether objects of an entity must be inserted with a change set instead of a bulk
+    /// load.
     ///
-    /// By being inserted they can change other objects: derived attributes depend on them or they
-    /// get values from others, or the count of a relationship is limited. A count of their own is
-    /// known only when all rows are.
+    /// Inserting such objects can change other objects. Derived attributes depend on them or read
+    /// other objects, or the count of a relationship is limited. The objects' own counts are known
+    /// only after all rows.
     func needsChangeSet(_ entity: ManagedObjectModel.Entity) -> Bool {
         derived.dependsOnObjects(of: entity.number)
             || derived.attributes[entity.number].contains { !$0.path.isEmpty } || !counts[entity.number].isEmpty
@@ -90,7 +92,7 @@ struct CountLimit: Sendable {
     private let maximum: Int?
     private let mayBeEmpty: Bool
 
-    /// Creates a limit, or nil for a relationship that any number of objects can have.
+    /// Creates a limit, or returns nil for a relationship without limits.
     init?(_ relationship: ManagedObjectModel.Relationship) {
         let declaration = relationship.declaration
         guard relationship.isToMany, declaration.minCount > 0 || declaration.maxCount != nil else { return nil }

@@ -3,11 +3,11 @@ internal import RoostCore
 internal import RoostMigration
 internal import RoostQuery
 
-/// The rules of a model that one record alone can break, compiled for each entity.
+/// The rules that concern a single record, compiled for each entity.
 ///
-/// A record without nulls in mandatory properties costs a comparison of its bitmap, a byte for each
-/// eight fields at most; every other rule costs one comparison. An entity without rules costs
-/// nothing.
+/// If a record has no nulls in mandatory properties, checking them costs a comparison of its
+/// bitmap, at most one byte for eight fields. Every other rule costs one comparison. An entity
+/// without rules costs nothing.
 package struct RecordRules: Sendable {
     /// A comparison of a value that is not null.
     private enum Limit: Sendable {
@@ -23,14 +23,15 @@ package struct RecordRules: Sendable {
         case pattern(StringMatcher)
     }
 
-    /// One rule for one field.
+    /// A rule for a field.
     ///
-    /// It is an object, because each record looks at it and a copy costs more.
+    /// It is a class, because each record uses it and copying it costs more.
     private final class FieldRule: Sendable {
         let rule: StoreFinding.Rule
         let field: RecordLayout.Field
-        /// The field of the composite that the value is an element of; the rule binds only where
-        /// that one is not null.
+        /// The field of the composite that contains the field, or nil.
+        ///
+        /// The rule applies only if the composite is not null.
         let composite: RecordLayout.Field?
         let limit: Limit
         /// The position of the regular expression in ``RecordRules/isSlow``.
@@ -50,8 +51,7 @@ package struct RecordRules: Sendable {
 
     /// The rules of one entity.
     private struct EntityRules: Sendable {
-        /// The bytes of a record's bitmap that can show a null in a mandatory property, and which
-        /// bits do.
+        /// The bytes of a record's bitmap with bits of mandatory properties, and these bits.
         var mandatoryBits: [(offset: Int, bits: UInt8)] = []
         /// The mandatory properties that are not elements of composites.
         var mandatoryFields: [RecordLayout.Field] = []
@@ -73,10 +73,10 @@ package struct RecordRules: Sendable {
 
     /// By entity number.
     private let entities: [EntityRules]
-    /// Whether a regular expression took too long for a value, so that no further value is compared
-    /// with it.
+    /// Whether a regular expression took too long for a value, so that it is no longer compared
+    /// with values.
     private var isSlow: [Bool] = []
-    /// The rules that cannot be compared with any value, one sentence each.
+    /// The rules that cannot be applied, with one sentence each.
     private(set) var problems: [(property: String, message: String)] = []
 
     init(_ model: ManagedObjectModel) {
@@ -92,9 +92,9 @@ package struct RecordRules: Sendable {
     /// Returns whether the records of an entity can break a rule.
     package func isEmpty(forEntity number: Int) -> Bool { entities[number].isEmpty }
 
-    /// Returns the bytes of a record's bitmap that can show a broken rule, and the bits that do.
+    /// Returns the bytes of a record's bitmap that can show a broken rule, and the relevant bits.
     ///
-    /// The result is nil if an entity has rules that the bitmap does not decide.
+    /// The result is nil if an entity has rules that do not depend only on the bitmap.
     package func decidingBits(forEntity number: Int) -> [(offset: Int, bits: UInt8)]? {
         entities[number].rules.isEmpty ? entities[number].mandatoryBits : nil
     }
@@ -102,8 +102,8 @@ package struct RecordRules: Sendable {
     /// Calls `body` for each rule that a record breaks.
     ///
     /// - Parameters:
-    ///   - record: A record whose bytes are sound.
-    ///   - body: Takes the rule and the field that breaks it.
+    ///   - record: A valid record.
+    ///   - body: A closure that receives the rule and the field that breaks it.
     /// - Returns: The property whose regular expression took too long for the first time, or nil.
     mutating func check(
         _ record: RecordReader, _ body: (StoreFinding.Rule, RecordLayout.Field) -> Void
@@ -144,7 +144,7 @@ package struct RecordRules: Sendable {
         case .mandatory, .pattern: true
         case .minimumInteger(let limit): record.integer(field) >= limit
         case .maximumInteger(let limit): record.integer(field) <= limit
-        // NaN is neither less nor greater, and meets no limit.
+        // NaN is neither less nor greater, and so breaks every limit.
         case .minimumDouble(let limit): record.double(field) >= limit
         case .maximumDouble(let limit): record.double(field) <= limit
         case .minimumDecimal(let limit): record.decimal(field).map { !$0.isNaN && $0 >= limit } ?? true
@@ -154,11 +154,11 @@ package struct RecordRules: Sendable {
         }
     }
 
-    /// A compiler of declarations into rules.
+    /// A compiler from declarations to rules.
     private struct Compiler {
         let model: ManagedObjectModel
         var problems: [(property: String, message: String)] = []
-        /// By regular expression: its position, and the matcher where it can be asked.
+        /// By regular expression: its position, and its matcher if it is valid.
         var patterns: [String: (position: Int, matcher: StringMatcher?)] = [:]
 
         init(_ model: ManagedObjectModel) { self.model = model }
@@ -212,7 +212,8 @@ package struct RecordRules: Sendable {
             case (.double, .double(let number)):
                 return isMinimum ? .minimumDouble(number) : .maximumDouble(number)
             case (.float, .double(let number)):
-                // The limit as a value of the attribute's own type, which may be a little more or less than the model says.
+                // The limit as a value of the attribute's own type, which may differ slightly from
+                // the limit in the model.
                 let rounded = Double(Float(number))
                 return isMinimum ? .minimumDouble(rounded) : .maximumDouble(rounded)
             case (.date, .date(let date)):

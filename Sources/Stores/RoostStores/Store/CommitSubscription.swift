@@ -7,17 +7,18 @@ package final class CommitSubscription: Sendable {
     private let number: Int
     private let entry: CommitWatcher.Entry
 
-    /// Begins to listen.
+    /// Starts the subscription.
     ///
-    /// A store that reports nothing by itself is checked each second.
+    /// A store that does not report commits itself is checked every second.
     ///
     /// - Parameters:
     ///   - store: The store.
-    ///   - ignored: The origin of commits that the listener does not want; see
+    ///   - ignored: The origin of commits that are not reported to the listener; see
     ///     ``ChangeSet/origin``.
-    ///   - listener: Called for each notice, on the thread of the commit or on that of the watcher.
-    ///   - end: Called once, when the store is closed or replaced.
-    /// - Throws: `closed`, and what reading the store throws.
+    ///   - listener: A closure that is called for each notice, on the thread of the commit or of
+    ///     the watcher.
+    ///   - end: A closure that is called once, when the store is closed or replaced.
+    /// - Throws: `closed`; errors of reading the store.
     package init(
         to store: Store, ignoring ignored: ObjectIdentifier? = nil, listener: @escaping CommitFeed.Listener,
         end: @escaping @Sendable () -> Void
@@ -28,12 +29,12 @@ package final class CommitSubscription: Sendable {
         let location = store.location
         number = feed.add(ignoring: ignored) { notice in
             var notice = notice
-            // Another opening can have another name for the store.
+            // The store may be open elsewhere with another path.
             notice.store = location
             listener(notice)
         }
         entry = CommitWatcher.Entry(store.persistentStore, feed: feed, signal: reporting?.commitSignal, end: end)
-        // Watched first: what is committed after the look is found without waiting.
+        // The watch starts before the first check, so that later commits are found immediately.
         CommitWatcher.shared.add(entry)
         do throws(StoreError) { try entry.look() } catch {
             stop()
@@ -43,7 +44,7 @@ package final class CommitSubscription: Sendable {
 
     deinit { stop() }
 
-    /// Whether the system reports commits of other processes, so that they are found at once.
+    /// Whether the system reports commits of other processes, so that they are found immediately.
     package var isWatched: Bool { CommitWatcher.shared.watches(entry) }
 
     private func stop() {
@@ -52,22 +53,24 @@ package final class CommitSubscription: Sendable {
     }
 }
 
-/// The watcher of stores that have listeners.
+/// Watches the stores that have listeners.
 ///
-/// It checks a store when its signal is raised and each second.
+/// It checks a store when its signal is raised and every second.
 ///
-/// It has one thread and one watch of the system for all stores of the process. The thread runs
-/// while there are stores.
+/// All stores of the process share one thread and one watch of the system. The thread runs while
+/// there are stores.
 final class CommitWatcher: Sendable {
-    /// A store that is checked.
+    /// A watched store.
     final class Entry: Sendable {
         private let store: any PersistentStore
         private let feed: CommitFeed
         private let signal: (any CommitSignal)?
         private let end: @Sendable () -> Void
-        /// The end of the history that listeners know.
+        /// The end of the history that was reported to listeners.
         private let lastToken = Mutex<HistoryToken?>(nil)
-        /// Whether nothing more will come; locked while the store is read.
+        /// Whether the entry has ended.
+        ///
+        /// Locked while the store is read.
         private let isEnded = Mutex(false)
         /// The observation of a signal that is not a file.
         private let observation = Mutex<(any AnyObject & Sendable)?>(nil)
@@ -95,7 +98,7 @@ final class CommitWatcher: Sendable {
         /// Reports the generation of the store to the feed.
         func look() throws(StoreError) {
             guard let ticket = feed.ticket() else {
-                // A running commit will report it.
+                // A running commit will report its generation.
                 _ = try store.metadata()
                 return
             }
@@ -115,12 +118,14 @@ final class CommitWatcher: Sendable {
             if feed.look(look) { lastToken.withLock { $0 = token } }
         }
 
-        /// Checks the store again; returns false if nothing more will come.
+        /// Checks the store again.
+        ///
+        /// Returns false if the entry has ended.
         fileprivate func lookAgain() -> Bool {
             let isOver = isEnded.withLock { (isEnded) -> Bool in
                 guard !isEnded else { return false }
                 do throws(StoreError) { try look() } catch {
-                    // Any other error can pass: a later look finds what this one would have.
+                    // Any other error may be temporary. A later check finds what this one missed.
                     isEnded = error.code == .closed || error.code == .storeReplaced
                 }
                 return isEnded
@@ -129,13 +134,16 @@ final class CommitWatcher: Sendable {
             return !isOver
         }
 
-        /// Ends the entry; the store is not read any more on return.
+        /// Ends the entry.
+        ///
+        /// The store is not read any more after this method returns.
         fileprivate func stop() {
             let isOver = isEnded.withLock { isEnded in
                 defer { isEnded = true }
                 return !isEnded
             }
-            // The observation ends outside of the lock: its thread may be about to look.
+            // The observation ends outside the lock, because its thread may be about to check the
+            // store.
             let observed = observation.withLock { $0.take() }
             withExtendedLifetime(observed) {}
             if isOver { end() }
@@ -145,25 +153,26 @@ final class CommitWatcher: Sendable {
     static let shared = CommitWatcher()
 
     private struct State {
-        /// The stores, with the numbers of their signals' files in the system's watch; nil without
-        /// one.
+        /// The stores, with the numbers of their signals' files in the system's watch, or nil
+        /// without a file.
         var entries: [ObjectIdentifier: (entry: Entry, number: CInt?)] = [:]
         var isRunning = false
     }
 
     /// The maximum time between two checks of a store.
     private static let milliseconds = 1000
-    /// The pause after a check, so that a busy writer does not keep the thread busy.
+    /// The pause after a check, so that frequent commits do not keep the thread busy.
     private static let pauseMicroseconds: UInt32 = 10_000
 
     private let state = Mutex(State())
-    /// Nil if the system has none.
+    /// The system's watch, or nil if the system has none.
     private let watch = FileWatch()
 
     func add(_ entry: Entry) {
         entry.observe()
         let startsThread = state.withLock { state in
-            // Under the lock: entries of one file share a number, which the last one of them ends.
+            // This needs the lock, because entries of one file share a number, which the last entry
+            // removes.
             state.entries[ObjectIdentifier(entry)] = (entry, entry.path.flatMap { watch?.add($0) })
             defer { state.isRunning = true }
             return !state.isRunning
@@ -173,7 +182,7 @@ final class CommitWatcher: Sendable {
             try SystemThread.start("roost watcher", stackByteCount: 1 << 20) { self.run() }
         } catch {
             // Without a thread, only commits of this process are reported. The next listener tries
-            // again.
+            // again to start it.
             state.withLock { $0.isRunning = false }
         }
     }
@@ -186,7 +195,7 @@ final class CommitWatcher: Sendable {
             }
             return removed
         }
-        // The last reference to a store ends outside of the lock.
+        // The last reference to a store is released outside the lock.
         withExtendedLifetime(removed) {}
     }
 
@@ -195,7 +204,7 @@ final class CommitWatcher: Sendable {
         entry.isObserved || state.withLock { $0.entries[ObjectIdentifier(entry)]?.number != nil }
     }
 
-    /// Ends what listens to a store, before it is closed.
+    /// Ends all entries of a store, before it is closed.
     func end(_ store: any PersistentStore) {
         let entries = state.withLock { $0.entries.values.map(\.entry).filter { $0.isOf(store) } }
         for entry in entries {
@@ -221,7 +230,7 @@ final class CommitWatcher: Sendable {
 
     /// Checks the stores whose signals have these numbers, or all stores if nil.
     ///
-    /// - Returns: False without stores; the thread then ends.
+    /// - Returns: False if there are no stores. The thread then ends.
     private func look(at numbers: Set<CInt>?) -> Bool {
         let entries: [Entry]? = state.withLock { state in
             if state.entries.isEmpty {
@@ -245,15 +254,16 @@ final class CommitWatcher: Sendable {
 }
 
 extension StoreSnapshot {
-    /// Returns a notice of what the history has after a token; nil if it no longer has all of that.
+    /// Returns a notice of the history after a token, or nil if a part of this history was removed
+    /// or the notice would be incomplete.
     ///
     /// - Parameters:
     ///   - token: The token of `known`, or of an older generation.
-    ///   - known: The generation before the first transaction that counts.
+    ///   - known: The generation before the first transaction to report.
     ///   - generation: The generation of the snapshot.
-    ///   - store: The store.
-    /// - Returns: The notice.
-    /// - Throws: What reading the history throws.
+    ///   - store: The location of the store.
+    /// - Returns: The notice, or nil.
+    /// - Throws: Errors of reading the history.
     fileprivate func notice(
         after token: HistoryToken, from known: Generation, to generation: Generation, of store: StoreLocation
     ) throws(StoreError) -> SaveNotice? {
@@ -263,7 +273,7 @@ extension StoreSnapshot {
             return nil
         }
         var union: NoticeUnion?
-        // A large transaction comes in parts. The last part has its token.
+        // A large transaction has several parts. The last part has its token.
         var (parts, count) = ([SaveNotice](), 0)
         while let transaction = try cursor.next() {
             let notice = SaveNotice(transaction, of: store, from: known, to: generation)
@@ -284,7 +294,7 @@ extension StoreSnapshot {
 }
 
 extension SaveNotice {
-    /// Makes a notice of a transaction of the history.
+    /// Creates a notice of a transaction of the history.
     fileprivate init(
         _ transaction: HistoryTransaction, of store: StoreLocation, from known: Generation, to generation: Generation
     ) {

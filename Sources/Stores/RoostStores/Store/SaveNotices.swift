@@ -1,10 +1,10 @@
 public import RoostCore
 internal import RoostSystem
 
-/// The commits to stores, as they come: an asynchronous sequence of notices.
+/// An asynchronous sequence of notices about commits to stores.
 ///
-/// It begins when the program asks for it, not when the loop begins. So no commit is missed between
-/// a later read and the first notice.
+/// It begins when it is created, not when the loop begins. So no commit is missed between a later
+/// read and the first notice.
 ///
 /// ```swift
 /// let changes = try store.changes
@@ -12,50 +12,55 @@ internal import RoostSystem
 /// for await _ in changes { show(try store.fetch("Track", sortedBy: ["title"])) }
 /// ```
 ///
-/// A slow reader gets one notice for all commits to a store since the last notice. Beyond
-/// ``SaveNotice/mostIDs`` IDs that notice is not complete, so a sequence takes no more memory than
-/// that. Iterators of one sequence share its notices: each goes to one of them.
+/// A slow reader gets one notice for all commits to a store since the last notice. A notice with
+/// more than ``SaveNotice/mostIDs`` IDs is incomplete, which bounds the memory. Iterators of one
+/// sequence share its notices, and each notice is returned by one of them.
 ///
-/// The sequence ends when the store is closed or replaced, and when the task is cancelled.
+/// The sequence ends when the store is closed or replaced, or when the task is cancelled.
 public struct SaveNotices: AsyncSequence, Sendable {
-    /// A notice of one commit or of several.
+    /// A notice of one commit or of several commits.
     public typealias Element = SaveNotice
-    /// A sequence does not fail.
+    /// The sequence never throws.
     public typealias Failure = Never
 
     package let source: NoticeSource
 
     package init(_ source: NoticeSource) { self.source = source }
 
-    /// Makes an iterator.
+    /// Creates an iterator.
     public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
 
     /// An iterator that removes notices from a sequence.
     public struct Iterator: AsyncIteratorProtocol {
         let source: NoticeSource
 
-        /// Waits for the next notice; returns nil at the end.
+        /// Waits for the next notice.
+        ///
+        /// Returns nil at the end.
         public mutating func next() async -> SaveNotice? { await source.queue.next() }
 
-        /// Waits for the next notice; returns nil at the end.
+        /// Waits for the next notice.
+        ///
+        /// Returns nil at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> SaveNotice? {
             await source.queue.next()
         }
     }
 }
 
-/// A queue and the subscriptions that fill it, kept by a sequence and its iterators.
+/// A queue with the subscriptions that fill it, retained by a sequence and its iterators.
 ///
-/// A subscription keeps the queue alone. Its listener is called under a lock that it also takes
-/// when it ends, so the listener must never be the last to release it.
+/// A subscription retains only the queue. Its listener is called under a lock that is also needed
+/// to end the subscription, so the listener must never release the last reference to the
+/// subscription.
 package final class NoticeSource: Sendable {
     package let queue = NoticeQueue()
     private let subscriptions: [CommitSubscription]
 
-    /// Creates a queue that is filled by other means.
+    /// Creates a queue without subscriptions.
     package init() { subscriptions = [] }
 
-    /// Begins to listen to stores.
+    /// Subscribes to stores.
     init(_ stores: [Store]) throws(StoreError) {
         var subscriptions: [CommitSubscription] = []
         for store in stores {
@@ -67,7 +72,7 @@ package final class NoticeSource: Sendable {
     }
 }
 
-/// The notices that a sequence has not given yet.
+/// The notices that a sequence has not returned yet.
 package final class NoticeQueue: Sendable {
     private struct State {
         var notices = WaitingNotices()
@@ -92,7 +97,7 @@ package final class NoticeQueue: Sendable {
         reader?.resume(returning: given)
     }
 
-    /// Ends the sequence, after the notices that are waiting.
+    /// Ends the sequence after the waiting notices.
     package func end() {
         let readers = state.withLock { state in
             defer { state.waiting = [:] }
@@ -110,7 +115,7 @@ package final class NoticeQueue: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let given: SaveNotice?? = state.withLock { state in
-                    // A cancellation after this finds the continuation.
+                    // A later cancellation finds the continuation.
                     if Task.isCancelled { return .some(nil) }
                     if let first = state.notices.takeFirst() { return .some(first) }
                     if state.isEnded { return .some(nil) }
@@ -127,20 +132,20 @@ package final class NoticeQueue: Sendable {
 }
 
 extension Store {
-    /// The commits to the store from now on, of this process and of others.
+    /// The commits to the store from now on, by this and other processes.
     ///
-    /// Commits of this process are named object by object, in their order; so are batch requests,
-    /// and commits of other processes if the store records a history. A bulk load is not. Commits
-    /// of other processes show within a fifth of a second where the system can watch files, and
-    /// after a second at most.
+    /// Notices of commits of this process list each object, in the order of the commits. So do
+    /// notices of batch requests, and of commits of other processes if the store records a history.
+    /// Notices of bulk loads do not. Commits of other processes are reported within a fifth of a
+    /// second if the system can watch files, and otherwise within a second.
     ///
-    /// - Throws: `closed`, and what reading the store throws.
+    /// - Throws: `closed`; errors of reading the store.
     public var changes: SaveNotices {
         get throws(StoreError) { try SaveNotices(of: [self]) }
     }
 }
 
 extension SaveNotices {
-    /// Begins to listen to stores.
+    /// Subscribes to stores.
     package init(of stores: [Store]) throws(StoreError) { self.init(try NoticeSource(stores)) }
 }

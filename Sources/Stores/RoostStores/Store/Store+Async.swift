@@ -2,15 +2,16 @@ public import RoostCore
 public import RoostMigration
 public import RoostQuery
 
-// The asynchronous forms have the names of the blocking ones. They run on threads of Roost's own.
+// The asynchronous methods have the same names as the blocking ones. They run on threads of Roost's
+// own.
 //
-// A task that is cancelled before the commit leaves nothing and throws `cancelled`; one that is cancelled
-// after it gets the result.
+// A task that is cancelled before the commit changes nothing and throws `cancelled`. A task that is
+// cancelled after the commit gets the result.
 
 extension Store {
     /// Runs `body` with a consistent view of the store, on a thread of Roost's own.
     ///
-    /// As ``read(_:)-(StoreView)``.
+    /// See ``read(_:)-(StoreView)``.
     public func read<Result: Sendable>(_ body: @Sendable (StoreView) throws -> Result) async throws -> Result {
         try await StoreThreads.run { () throws -> Result in
             let view = StoreView(try self.persistentStore.snapshot(), model: self.model)
@@ -19,7 +20,7 @@ extension Store {
         }
     }
 
-    /// Returns the objects that meet a condition; the asynchronous form.
+    /// Returns the objects that meet a condition, asynchronously.
     public func fetch(
         _ entity: EntityName, where predicate: FetchRequest.Predicate? = nil,
         sortedBy sortDescriptors: [FetchRequest.SortDescriptor] = [], limit: Int? = nil, offset: Int? = nil
@@ -31,20 +32,19 @@ extension Store {
         }
     }
 
-    /// Returns the object with an ID, or nil if it does not exist; the asynchronous form.
+    /// Returns the object with an ID, or nil if it does not exist, asynchronously.
     public func record(_ id: ObjectID) async throws(StoreError) -> Record? {
         try await StoreThreads.run { () throws(StoreError) in
             try self.reading { (view) throws(StoreError) in try view.record(id) }
         }
     }
 
-    /// Returns the object of an entity with a key, or nil if it does not exist; the asynchronous
-    /// form.
+    /// Returns the object of an entity with a key, or nil if it does not exist, asynchronously.
     public func record(_ entity: EntityName, key: Int64) async throws(StoreError) -> Record? {
         try await record(ObjectID(entity, key: key))
     }
 
-    /// Returns the number of objects that meet a condition; the asynchronous form.
+    /// Returns the number of objects that meet a condition, asynchronously.
     public func count(
         _ entity: EntityName, where predicate: FetchRequest.Predicate? = nil
     ) async throws(StoreError) -> Int {
@@ -53,7 +53,7 @@ extension Store {
         }
     }
 
-    /// Returns the way in which the store finds the objects of a request; the asynchronous form.
+    /// Returns the store's plan for finding the objects of a request, asynchronously.
     public func explain(
         _ request: FetchRequest, executing: Bool = false
     ) async throws(StoreError) -> FetchPlan {
@@ -62,7 +62,7 @@ extension Store {
         }
     }
 
-    /// Inserts one object for each row; the asynchronous form.
+    /// Inserts one object for each row, asynchronously.
     @discardableResult
     public func insert(
         _ entity: EntityName, rows: some Sequence<[String: Value]> & Sendable, onConflict: ConflictRule = .fail,
@@ -75,7 +75,7 @@ extension Store {
         }
     }
 
-    /// Sets properties of all objects that meet a condition; the asynchronous form.
+    /// Sets properties of all objects that meet a condition, asynchronously.
     @discardableResult
     public func update(
         _ entity: EntityName, set values: Assignments, where predicate: FetchRequest.Predicate? = nil,
@@ -84,7 +84,7 @@ extension Store {
         try await execute(BatchUpdateRequest(entity, where: predicate, set: try values.expressions, result: result))
     }
 
-    /// Updates objects as a request says; the asynchronous form.
+    /// Executes a batch update, asynchronously.
     @discardableResult
     public func execute(_ request: BatchUpdateRequest) async throws(StoreError) -> BatchResult {
         try await StoreThreads.run { () throws(StoreError) in
@@ -92,7 +92,7 @@ extension Store {
         }
     }
 
-    /// Deletes all objects that meet a condition; the asynchronous form.
+    /// Deletes all objects that meet a condition, asynchronously.
     @discardableResult
     public func delete(
         _ entity: EntityName, where predicate: FetchRequest.Predicate? = nil, result: BatchResultType = .count
@@ -100,13 +100,13 @@ extension Store {
         try await execute(BatchDeleteRequest(FetchRequest(entity, where: predicate), result: result))
     }
 
-    /// Deletes the objects with these IDs; the asynchronous form.
+    /// Deletes the objects with these IDs, asynchronously.
     @discardableResult
     public func delete(_ ids: [ObjectID], result: BatchResultType = .count) async throws(StoreError) -> BatchResult {
         try await execute(BatchDeleteRequest(objectIDs: ids, result: result))
     }
 
-    /// Deletes objects as a request says; the asynchronous form.
+    /// Executes a batch delete, asynchronously.
     @discardableResult
     public func execute(_ request: BatchDeleteRequest) async throws(StoreError) -> BatchResult {
         try await StoreThreads.run { () throws(StoreError) in
@@ -114,12 +114,12 @@ extension Store {
         }
     }
 
-    /// Examines the whole store; the asynchronous form.
+    /// Checks the whole store, asynchronously.
     public func check(limit: Int = 100) async throws(StoreError) -> [StoreFinding] {
         try await StoreThreads.run { () throws(StoreError) in try checkStore(self.persistentStore, limit: limit) }
     }
 
-    /// Copies the store into a new one of the same type; the asynchronous form.
+    /// Copies the store to a new store of the same type, asynchronously.
     @discardableResult
     public func backUp(
         to destination: StoreLocation, options: ConversionOptions = ConversionOptions()
@@ -130,7 +130,7 @@ extension Store {
         }
     }
 
-    /// Copies the store into a new one of any type; the asynchronous form.
+    /// Copies the store to a new store of any type, asynchronously.
     @discardableResult
     public func convert(
         to destination: StoreLocation, options: ConversionOptions = ConversionOptions()
@@ -141,8 +141,7 @@ extension Store {
         }
     }
 
-    /// Rewrites the store's file so that it takes as little space as a new copy; the asynchronous
-    /// form.
+    /// Rewrites the store's file so that it is as small as a new copy, asynchronously.
     @discardableResult
     public func compact(
         options: ConversionOptions = ConversionOptions()
@@ -152,7 +151,7 @@ extension Store {
         }
     }
 
-    /// Writes everything in the store as JSON Lines, as it is now; the asynchronous form.
+    /// Writes the store's current content as JSON Lines, asynchronously.
     @discardableResult
     public func dump(
         entities: [EntityName]? = nil, to sink: @escaping @Sendable ([UInt8]) throws(StoreError) -> Void
@@ -160,24 +159,24 @@ extension Store {
         try await StoreThreads.run { () throws(StoreError) in try self.dump(entities: entities, to: sink) }
     }
 
-    /// Returns the metadata, as the last commit left them; the asynchronous form.
+    /// Returns the metadata as of the last commit, asynchronously.
     public func metadata() async throws(StoreError) -> StoreMetadata {
         try await StoreThreads.run { () throws(StoreError) in try self.metadata() }
     }
 
-    /// Returns the number of objects and links and the sum of their hashes; the asynchronous form.
+    /// Returns the number of objects and links and the sum of their hashes, asynchronously.
     public func digest() async throws(StoreError) -> StoreDigest {
         try await StoreThreads.run { () throws(StoreError) in try self.digest() }
     }
 
-    /// Finishes running work, and releases the store's locks and files; the asynchronous form.
+    /// Finishes running work, and releases the store's locks and files, asynchronously.
     ///
-    /// The store is closed also if the task is cancelled.
+    /// The store is closed even if the task is cancelled.
     public func close() async throws(StoreError) {
         try await StoreThreads.run { () throws(StoreError) in try self.close() }
     }
 
-    /// Runs work with a cancellation that the cancellation of the task requests.
+    /// Runs work with a cancellation that is requested when the task is cancelled.
     private func cancellable<Result: Sendable>(
         _ options: ConversionOptions, _ body: @Sendable (ConversionOptions) throws(StoreError) -> Result
     ) async throws(StoreError) -> Result {
@@ -196,7 +195,7 @@ extension Store {
 }
 
 extension StoreError {
-    /// Creates the `StoreError` of a function whose errors have no type.
+    /// Creates the `StoreError` for an error of an untyped function.
     init(wrapping error: any Error) {
         self = error as? StoreError ?? StoreError(.internalInconsistency, "\(error)", underlying: error)
     }

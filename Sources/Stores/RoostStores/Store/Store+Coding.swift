@@ -2,12 +2,13 @@ public import RoostCore
 internal import RoostPredicates
 internal import RoostQuery
 
-// Structs of the program, by `Codable`: a coding key is the name of a property.
+// Structs of the program are read and written through `Codable`. A coding key is the name of a
+// property.
 
 extension StoreView {
     /// Returns the objects that meet a condition as values of a type.
     ///
-    /// Objects with equal sort keys come in ascending order of their IDs.
+    /// Objects with equal sort keys are in ascending order of their IDs.
     ///
     /// ```swift
     /// struct Track: Codable {
@@ -24,12 +25,12 @@ extension StoreView {
     ///
     /// - Parameters:
     ///   - type: The type of the values.
-    ///   - entity: The entity; nil for the entity with the name of the type.
-    ///   - predicate: The condition; nil for all objects.
+    ///   - entity: The entity, or nil for the entity with the name of the type.
+    ///   - predicate: The condition, or nil for all objects.
     ///   - sortDescriptors: The order.
-    ///   - limit: The most objects to return; nil for all.
-    /// - Returns: The values. All of them are in memory; ``forEach(_:of:where:_:)`` reads any
-    ///   number.
+    ///   - limit: The maximum number of objects, or nil for all.
+    /// - Returns: The values. All of them are in memory, but ``forEach(_:of:where:_:)`` uses
+    ///   bounded memory.
     /// - Throws: `unknownEntity`; `unknownProperty` for a key that is not a property;
     ///   `invalidValue` for a property that does not fit its Swift type, with both names.
     public func fetch<Element: Decodable>(
@@ -48,10 +49,10 @@ extension StoreView {
     ///
     /// - Parameters:
     ///   - type: The type of the values.
-    ///   - entity: The entity; nil for the entity with the name of the type.
-    ///   - predicate: The condition; nil for all objects.
-    ///   - body: The work for a value. Its first error ends the pass.
-    /// - Throws: As ``fetch(_:of:where:sortedBy:limit:)``, and what `body` throws.
+    ///   - entity: The entity, or nil for the entity with the name of the type.
+    ///   - predicate: The condition, or nil for all objects.
+    ///   - body: A closure that is called for each value. Its first error ends the pass.
+    /// - Throws: The errors of ``fetch(_:of:where:sortedBy:limit:)``, and the errors of `body`.
     public func forEach<Element: Decodable>(
         _ type: Element.Type, of entity: EntityName? = nil, where predicate: FetchRequest.Predicate? = nil,
         _ body: (Element) throws -> Void
@@ -61,7 +62,7 @@ extension StoreView {
 
     /// Returns the object with an ID as a value of a type, or nil if it does not exist.
     ///
-    /// - Throws: As ``fetch(_:of:where:sortedBy:limit:)``.
+    /// - Throws: The errors of ``fetch(_:of:where:sortedBy:limit:)``.
     public func value<Element: Decodable>(_ type: Element.Type, id: ObjectID) throws(StoreError) -> Element? {
         var batch = RecordBatch(model: model)
         guard try snapshot.record(with: id, into: &batch) else { return nil }
@@ -108,7 +109,7 @@ extension StoreView {
 extension Store {
     /// Returns the objects that meet a condition as values of a type.
     ///
-    /// As ``StoreView/fetch(_:of:where:sortedBy:limit:)``.
+    /// See ``StoreView/fetch(_:of:where:sortedBy:limit:)``.
     public func fetch<Element: Decodable>(
         _ type: Element.Type, of entity: EntityName? = nil, where predicate: FetchRequest.Predicate? = nil,
         sortedBy sortDescriptors: [FetchRequest.SortDescriptor] = [], limit: Int? = nil
@@ -118,7 +119,7 @@ extension Store {
         }
     }
 
-    /// Returns the objects that meet a condition as values of a type; the asynchronous form.
+    /// Returns the objects that meet a condition as values of a type, asynchronously.
     public func fetch<Element: Decodable & Sendable>(
         _ type: Element.Type, of entity: EntityName? = nil, where predicate: FetchRequest.Predicate? = nil,
         sortedBy sortDescriptors: [FetchRequest.SortDescriptor] = [], limit: Int? = nil
@@ -137,7 +138,7 @@ extension Store {
     /// try store.forEach(Track.self, where: "plays > 3") { track in print(track.title) }
     /// ```
     ///
-    /// As ``StoreView/forEach(_:of:where:_:)``.
+    /// See ``StoreView/forEach(_:of:where:_:)``.
     public func forEach<Element: Decodable>(
         _ type: Element.Type, of entity: EntityName? = nil, where predicate: FetchRequest.Predicate? = nil,
         _ body: (Element) throws -> Void
@@ -153,10 +154,10 @@ extension Store {
     ///
     /// - Parameters:
     ///   - type: The type of the values.
-    ///   - entity: The entity; nil for the entity with the name of the type.
-    ///   - predicate: The condition; nil for all objects.
+    ///   - entity: The entity, or nil for the entity with the name of the type.
+    ///   - predicate: The condition, or nil for all objects.
     ///   - sortDescriptors: The order.
-    /// - Returns: The values, in bounded memory.
+    /// - Returns: A sequence that reads the values in bounded memory.
     public func records<Element: Decodable & Sendable>(
         _ type: Element.Type, of entity: EntityName? = nil, where predicate: FetchRequest.Predicate? = nil,
         sortedBy sortDescriptors: [FetchRequest.SortDescriptor] = []
@@ -175,17 +176,17 @@ extension Store {
 
     /// Returns the object with an ID as a value of a type, or nil if it does not exist.
     ///
-    /// - Throws: As ``StoreView/fetch(_:of:where:sortedBy:limit:)``.
+    /// - Throws: The errors of ``StoreView/fetch(_:of:where:sortedBy:limit:)``.
     public func value<Element: Decodable>(_ type: Element.Type, id: ObjectID) throws(StoreError) -> Element? {
         try reading { (view) throws(StoreError) in try view.value(type, id: id) }
     }
 
-    /// Inserts one object for each value, all or none, durable on return.
+    /// Inserts one object for each value.
     ///
-    /// Coding keys are the names of properties. A key that a value does not encode, such as one of
-    /// an optional that is nil, gets the default of the model. An `objectID` must be nil: the store
-    /// gives new objects their IDs. With arrays of IDs for to-many relationships all values are one
-    /// change set.
+    /// The insert is atomic and durable on return. Coding keys are the names of properties. A key
+    /// that a value does not encode, such as that of an optional that is nil, gets the default of
+    /// the model. An `objectID` must be nil, because the store assigns the IDs of new objects. If
+    /// values have arrays of IDs for to-many relationships, all values are one change set.
     ///
     /// ```swift
     /// try store.insert([Track(title: "Blue", plays: 3)])
@@ -193,12 +194,12 @@ extension Store {
     ///
     /// - Parameters:
     ///   - values: The values. The sequence is read once.
-    ///   - entity: The entity of the new objects; nil for the entity with the name of the type.
-    ///   - onConflict: The rule for a value with the values of an existing object in a uniqueness
-    ///     constraint. An existing object is updated whatever its `objectID`.
+    ///   - entity: The entity of the new objects, or nil for the entity with the name of the type.
+    ///   - onConflict: The rule for a value that matches an existing object in a uniqueness
+    ///     constraint. The existing object is updated regardless of the value's `objectID`.
     ///   - result: The kind of the result.
-    /// - Returns: The result, as its kind says.
-    /// - Throws: As ``insert(_:rows:onConflict:result:)``.
+    /// - Returns: The result of the requested kind.
+    /// - Throws: The errors of ``insert(_:rows:onConflict:result:)``.
     @discardableResult
     public func insert<Element: Encodable>(
         _ values: some Sequence<Element>, into entity: EntityName? = nil, onConflict: ConflictRule = .fail,
@@ -224,7 +225,7 @@ extension Store {
         return try execute(request)
     }
 
-    /// Inserts one object for each value; the asynchronous form.
+    /// Inserts one object for each value, asynchronously.
     @discardableResult
     public func insert<Element: Encodable & Sendable>(
         _ values: some Sequence<Element> & Sendable, into entity: EntityName? = nil,
@@ -240,13 +241,13 @@ extension Store {
 }
 
 extension EntityName {
-    /// Creates the name of a type's entity, which the type states or which is the type's own name.
+    /// Creates the entity name of a type, which the type declares or which is the type's own name.
     fileprivate init(of type: any Any.Type) {
         self = (type as? any EntityRepresentable.Type)?.entityName ?? EntityName(String(describing: type))
     }
 }
 
-/// The rows of a sequence of values; for one thread.
+/// The rows of a sequence of values, for use on one thread.
 private final class EncodedRows {
     private let nextValue: () throws(StoreError) -> BatchInsertRequest.MemberRow?
     private var first: BatchInsertRequest.MemberRow?
@@ -270,7 +271,7 @@ private final class EncodedRows {
         }
     }
 
-    /// Returns the first row without taking it.
+    /// Returns the first row without removing it.
     func peek() throws(StoreError) -> BatchInsertRequest.MemberRow? {
         if !isPeeked { first = try nextValue() }
         isPeeked = true

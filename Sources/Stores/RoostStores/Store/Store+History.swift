@@ -11,30 +11,31 @@ extension Store {
     /// }
     /// ```
     ///
-    /// All of them are read from one view of the store. A transaction of many changes comes in
-    /// several values; see ``HistoryTransaction/isComplete``. If `body` ends the pass by throwing,
-    /// continue after the token of the last value.
+    /// All transactions are read from one view of the store. A transaction with many changes is
+    /// passed in several values; see ``HistoryTransaction/isComplete``. If `body` ends the pass by
+    /// throwing, continue after the token of the last value.
     ///
     /// - Parameters:
-    ///   - request: The token to continue after, and filters.
-    ///   - body: Receives each transaction, the oldest first.
-    /// - Throws: `historyExpired` if not everything after the token is kept: read everything again
-    ///   in one view, and continue after ``StoreView/historyToken()`` of that view.
+    ///   - request: The token after which to continue, and filters.
+    ///   - body: A closure that receives each transaction, oldest first.
+    /// - Throws: `historyExpired` if transactions after the token were removed: read everything
+    ///   again in one view, and continue after ``StoreView/historyToken()`` of this view.
     ///   `invalidRequest` for a token of another store, and for a store that records no history.
-    ///   `unsupported` for a type without the capability. `unknownEntity`, `corrupted`, and what
-    ///   `body` throws.
+    ///   `unsupported` for a type without the capability. `unknownEntity`, `corrupted`, and the
+    ///   errors of `body`.
     /// - Complexity: O(*n*) in the changes after the token.
     public func forEachTransaction(_ request: HistoryRequest, _ body: (HistoryTransaction) throws -> Void) throws {
         try read { view in try view.forEachTransaction(request, body) }
     }
 
-    /// Returns the transactions of the store's history after a token, the oldest first.
+    /// Returns the transactions of the store's history after a token, oldest first.
     ///
-    /// All of them are in memory, each as one value; ``forEachTransaction(_:_:)`` reads any number.
+    /// Each transaction is one value, and all of them are in memory. ``forEachTransaction(_:_:)``
+    /// uses bounded memory.
     ///
-    /// - Parameter token: The token; nil for everything that the store has.
+    /// - Parameter token: The token, or nil for the whole history in the store.
     /// - Returns: The transactions.
-    /// - Throws: As ``forEachTransaction(_:_:)``.
+    /// - Throws: The errors of ``forEachTransaction(_:_:)``.
     public func history(after token: HistoryToken? = nil) throws(StoreError) -> [HistoryTransaction] {
         try reading { (view) throws(StoreError) in
             let cursor = try view.snapshot.historyCursor(HistoryRequest(after: token))
@@ -54,20 +55,21 @@ extension Store {
         try reading { (view) throws(StoreError) in try view.historyToken() }
     }
 
-    /// Removes the transactions up to a token, that of the token included.
+    /// Removes the transactions up to a token, including the token's own transaction.
     ///
-    /// Afterwards ``history(after:)`` takes the token, and throws `historyExpired` for older
-    /// tokens. Values of deleted objects are removed from the store. Their bytes can stay in unused
-    /// parts of its file until they are overwritten, or until ``compact(options:)``.
+    /// Afterwards ``history(after:)`` accepts the token, but throws `historyExpired` for older
+    /// tokens. Values of deleted objects are removed from the store. Their bytes may remain in
+    /// unused parts of the file until they are overwritten or ``compact(options:)`` is called.
     ///
-    /// - Throws: `invalidRequest`, `historyExpired` as ``forEachTransaction(_:_:)``; `readOnly`;
-    ///   `busy`.
+    /// - Throws: `invalidRequest` and `historyExpired` as in ``forEachTransaction(_:_:)``;
+    ///   `readOnly`; `busy`.
     /// - Complexity: O(*n*) in removed transactions, in write transactions of bounded size.
     public func deleteHistory(before token: HistoryToken) throws(StoreError) {
         try persistentStore.removeHistory(.token(token))
     }
 
-    /// Removes the transactions before a date, as ``deleteHistory(before:)-(HistoryToken)`` does.
+    /// Removes the transactions before a date, in the same way as
+    /// ``deleteHistory(before:)-(HistoryToken)``.
     ///
     /// - Throws: `invalidRequest` for a store that records no history; `readOnly`, `busy`.
     public func deleteHistory(before date: Date) throws(StoreError) {
@@ -76,29 +78,29 @@ extension Store {
 
     // MARK: Asynchronous forms
 
-    /// Returns the transactions of the store's history after a token; the asynchronous form.
+    /// Returns the transactions of the store's history after a token, asynchronously.
     public func history(after token: HistoryToken? = nil) async throws(StoreError) -> [HistoryTransaction] {
         try await StoreThreads.run { () throws(StoreError) in try self.history(after: token) }
     }
 
-    /// Returns the token of the last transaction; the asynchronous form.
+    /// Returns the token of the last transaction, asynchronously.
     public func historyToken() async throws(StoreError) -> HistoryToken {
         try await StoreThreads.run { () throws(StoreError) in try self.historyToken() }
     }
 
-    /// Removes the transactions up to a token; the asynchronous form.
+    /// Removes the transactions up to a token, asynchronously.
     public func deleteHistory(before token: HistoryToken) async throws(StoreError) {
         try await StoreThreads.run { () throws(StoreError) in try self.deleteHistory(before: token) }
     }
 
-    /// Removes the transactions before a date; the asynchronous form.
+    /// Removes the transactions before a date, asynchronously.
     public func deleteHistory(before date: Date) async throws(StoreError) {
         try await StoreThreads.run { () throws(StoreError) in try self.deleteHistory(before: date) }
     }
 }
 
 extension StoreView {
-    /// Returns the token of the last transaction that the view shows.
+    /// Returns the token of the last transaction in the view.
     ///
     /// ```swift
     /// let token = try store.read { view in
@@ -112,10 +114,9 @@ extension StoreView {
     /// - Throws: `invalidRequest` for a store that records no history, `unsupported`, `closed`.
     public func historyToken() throws(StoreError) -> HistoryToken { try snapshot.historyToken() }
 
-    /// Calls `body` for each transaction of the history that a request selects, of those
-    /// that the view shows.
+    /// Calls `body` for each transaction in the view that a request selects.
     ///
-    /// - Throws: As ``Store/forEachTransaction(_:_:)``.
+    /// - Throws: The errors of ``Store/forEachTransaction(_:_:)``.
     public func forEachTransaction(_ request: HistoryRequest, _ body: (HistoryTransaction) throws -> Void) throws {
         let cursor = try snapshot.historyCursor(request)
         while let transaction = try cursor.next() { try body(transaction) }

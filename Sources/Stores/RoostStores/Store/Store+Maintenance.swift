@@ -2,31 +2,30 @@ public import RoostCore
 public import RoostMigration
 
 extension Store {
-    /// Examines the whole store and returns everything that is wrong with it.
+    /// Checks the whole store and returns all problems found.
     ///
-    /// Damage, violations of the model's rules, and references without an answer are found; nothing
-    /// is changed.
+    /// The check finds damage, violations of the model's rules, and one-to-one references without a
+    /// reference back. It changes nothing.
     ///
-    /// - Parameter limit: The most findings of one kind and property that are listed one by one.
-    /// - Returns: The findings, damage first; empty for a sound store.
-    /// - Throws: What keeps the check from being made: `closed`, `ioFailure`, `busy`.
+    /// - Parameter limit: The maximum number of listed findings of one kind and property.
+    /// - Returns: The findings, damage first. Empty if the store has no problems.
+    /// - Throws: The error that prevents the check: `closed`, `ioFailure`, `busy`.
     public func check(limit: Int = 100) throws(StoreError) -> [StoreFinding] {
         try checkStore(persistentStore, limit: limit)
     }
 
-    /// Copies the store into a new one of the same type, as it is now, while others read and write
-    /// it.
+    /// Copies the store's current state to a new store of the same type.
     ///
-    /// The copy is read again and compared before it gets its name. After an error nothing is left
-    /// of it. Needs the space of one more copy.
+    /// Others may read and write the store meanwhile. The copy is read again and compared before it
+    /// is published. After an error the copy is removed. The copy needs as much space as the store.
     ///
     /// ```swift
     /// try store.backUp(to: .sqlite("monday.sqlite"))
     /// ```
     ///
     /// - Parameters:
-    ///   - destination: The place of the copy.
-    ///   - options: Whether a copy that exists is replaced, progress and cancellation.
+    ///   - destination: The location of the copy.
+    ///   - options: Whether to replace an existing copy, progress and cancellation.
     /// - Returns: A report of the copy.
     /// - Throws: `unsupported` for a type whose stores are not files; `invalidRequest` for a
     ///   destination of another type; `alreadyExists`, `noSpace`, `corrupted`, `cancelled`.
@@ -37,14 +36,15 @@ extension Store {
         try StoreMaintenance(registry: registry).backUp(.store(persistentStore), to: destination, options: options)
     }
 
-    /// Copies the store into a new one of any type, as it is now, while others read and write it.
+    /// Copies the store's current state to a new store of any type.
     ///
-    /// Objects keep their IDs. The copy is read again and compared before it gets its name. After
-    /// an error nothing is left of it. Memory is bounded.
+    /// Others may read and write the store meanwhile. Objects keep their IDs. The copy is read
+    /// again and compared before it is published. After an error the copy is removed. Memory is
+    /// bounded.
     ///
     /// - Parameters:
-    ///   - destination: The place of the copy.
-    ///   - options: Whether a copy that exists is replaced, progress and cancellation.
+    ///   - destination: The location of the copy.
+    ///   - options: Whether to replace an existing copy, progress and cancellation.
     /// - Returns: A report of the copy.
     /// - Throws: `alreadyExists`, `unsupported`, `noSpace`, `corrupted`, `cancelled`.
     @discardableResult
@@ -55,30 +55,30 @@ extension Store {
             from: .store(persistentStore), to: .location(destination), options: options)
     }
 
-    /// Rewrites the store's file so that it takes as little space as a new copy.
+    /// Rewrites the store's file so that it is as small as a new copy.
     ///
-    /// A crash leaves the store as it was or compacted.
+    /// A crash leaves the store either unchanged or compacted.
     ///
-    /// - Parameter options: Timeout, cancellation and progress.
-    /// - Returns: The space before and after.
-    /// - Throws: `busy` for a type that cannot be compacted while it is open: close the store, and
-    ///   use ``StoreMaintenance/compact(_:options:)``; `unsupported` for a type whose stores are
-    ///   not files; `noSpace`, `corrupted`, `cancelled`, `closed`.
+    /// - Parameter options: The timeout, cancellation and progress are used.
+    /// - Returns: A report with the sizes before and after.
+    /// - Throws: `busy` for a type that cannot compact an open store: close the store, and use
+    ///   ``StoreMaintenance/compact(_:options:)``; `unsupported` for a type whose stores are not
+    ///   files; `noSpace`, `corrupted`, `cancelled`, `closed`.
     @discardableResult
     public func compact(options: ConversionOptions = ConversionOptions()) throws(StoreError) -> CompactionReport {
-        // The file could be compacted without the store, but a closed store does nothing.
+        // The file could be compacted without this object, but a closed store must throw.
         _ = try metadata()
         return try StoreMaintenance(registry: registry).compact(location, options: options)
     }
 
-    /// Writes everything in the store as JSON Lines, as it is now.
+    /// Writes the store's current content as JSON Lines.
     ///
     /// - Parameters:
-    ///   - entities: The entities whose objects are written; nil for everything.
-    ///   - sink: Receives the next bytes of the text.
-    /// - Returns: The digest of what was written.
-    /// - Throws: `unknownEntity`, `corrupted`, `cancelled`, and what `sink` throws. The text then
-    ///   has no last line, so that it cannot be taken for a whole one.
+    ///   - entities: The entities whose objects are written, or nil for the whole content.
+    ///   - sink: A closure that receives the next bytes of the text.
+    /// - Returns: The digest of the written content.
+    /// - Throws: `unknownEntity`, `corrupted`, `cancelled`, and the errors of `sink`. After an
+    ///   error the text has no last line, so it is recognizably incomplete.
     @discardableResult
     public func dump(
         entities: [EntityName]? = nil, to sink: @escaping ([UInt8]) throws(StoreError) -> Void

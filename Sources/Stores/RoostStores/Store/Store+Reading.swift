@@ -4,40 +4,41 @@ internal import RoostQuery
 extension Store {
     /// Runs `body` with a consistent view of the store.
     ///
-    /// The view ends when `body` returns. It keeps pages of the store alive, so do not wait for
-    /// people or for the network inside.
+    /// The view ends when `body` returns. It retains pages of the store, so `body` should not wait
+    /// for people or for the network.
     ///
-    /// - Parameter body: The work with the view.
+    /// - Parameter body: A closure that receives the view.
     /// - Returns: The result of `body`.
-    /// - Throws: `closed`, and what `body` throws.
+    /// - Throws: `closed`, and the errors of `body`.
     public func read<Result>(_ body: (StoreView) throws -> Result) throws -> Result {
         let view = StoreView(try persistentStore.snapshot(), model: model)
         defer { view.end() }
         return try body(view)
     }
 
-    /// Runs `body` with a view, where only the store throws.
+    /// Runs `body` with a view if `body` throws only `StoreError`.
     func reading<Result>(_ body: (StoreView) throws(StoreError) -> Result) throws(StoreError) -> Result {
         let view = StoreView(try persistentStore.snapshot(), model: model)
         defer { view.end() }
         return try body(view)
     }
 
-    /// Returns the objects that meet a condition, in an order; objects with equal keys by ascending
-    /// ID.
+    /// Returns the objects that meet a condition, in a given order.
     ///
     /// ```swift
     /// let first = try store.fetch("Track", where: "plays > 3", sortedBy: ["title"], limit: 3)
     /// ```
     ///
     /// - Parameters:
-    ///   - entity: The entity; objects of its subentities are included.
-    ///   - predicate: The condition; nil for all objects.
-    ///   - sortDescriptors: The order; a string sorts by a property, ascending.
-    ///   - limit: The most objects to return; nil for all.
+    ///   - entity: The entity, including its subentities.
+    ///   - predicate: The condition, or nil for all objects.
+    ///   - sortDescriptors: The order. A string sorts by a property, ascending. Objects with equal
+    ///     keys are in ascending order of their IDs.
+    ///   - limit: The maximum number of objects, or nil for all.
     ///   - offset: The number of objects to skip.
-    /// - Returns: The objects. All of them are in memory; ``forEach(_:_:)`` reads any number.
-    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, before anything is read.
+    /// - Returns: The objects. All of them are in memory, but ``forEach(_:_:)`` uses bounded
+    ///   memory.
+    /// - Throws: `unknownEntity`, `unknownProperty` or `invalidRequest` before anything is read.
     public func fetch(
         _ entity: EntityName, where predicate: FetchRequest.Predicate? = nil,
         sortedBy sortDescriptors: [FetchRequest.SortDescriptor] = [], limit: Int? = nil, offset: Int? = nil
@@ -47,12 +48,12 @@ extension Store {
         }
     }
 
-    /// Calls `body` for each object that a request asks for, in bounded memory.
+    /// Calls `body` for each object of a request, in bounded memory.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - body: The work for an object. Its first error ends the pass.
-    /// - Throws: As ``fetch(_:where:sortedBy:limit:offset:)``, and what `body` throws.
+    ///   - body: A closure that is called for each object. Its first error ends the pass.
+    /// - Throws: The errors of ``fetch(_:where:sortedBy:limit:offset:)``, and the errors of `body`.
     public func forEach(_ request: FetchRequest, _ body: (Record) throws -> Void) throws {
         try read { view in try view.forEach(request, body) }
     }
@@ -80,12 +81,12 @@ extension Store {
         try reading { (view) throws(StoreError) in try view.count(entity, where: predicate) }
     }
 
-    /// Returns the way in which the store finds the objects of a request.
+    /// Returns the store's plan for finding the objects of a request.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - executing: Whether the request is executed, so that the plan has the number of objects
-    ///     that were looked at.
+    ///   - executing: Whether to execute the request, so that the plan includes the number of
+    ///     examined objects.
     /// - Returns: The plan.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`.
     public func explain(_ request: FetchRequest, executing: Bool = false) throws(StoreError) -> FetchPlan {

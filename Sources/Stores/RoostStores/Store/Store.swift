@@ -2,7 +2,7 @@ public import RoostCore
 internal import RoostMigration
 internal import RoostQuery
 
-/// A store as a whole: whole sets of objects are read, written, checked and moved here.
+/// A store with methods to read, write, check, copy and convert its objects.
 ///
 /// The same program works with every type of store:
 ///
@@ -15,30 +15,31 @@ internal import RoostQuery
 /// }
 /// ```
 ///
-/// Everything that writes follows the rules of the program's model: defaults, validation, delete
-/// rules and derived attributes. A change that breaks a rule writes nothing. Its error lists all
+/// All writing methods enforce the rules of the program's model: defaults, validation, delete rules
+/// and derived attributes. A change that breaks a rule writes nothing. Its error lists all
 /// violations (``StoreError/failures``).
 ///
-/// Methods block the calling thread. Each one that reads or writes objects has an `async` form with
-/// the same name, which runs on a thread of Roost's own. A store can be used from any number of
-/// threads and tasks at once: readers never wait, writers wait for each other up to the timeout.
+/// Methods block the calling thread. Each method that reads or writes objects has an `async` form
+/// with the same name, which runs on a thread of Roost's own. A store can be used from any number
+/// of threads and tasks concurrently. Readers never wait, and writers wait for each other up to the
+/// timeout.
 public final class Store: Sendable {
-    /// The store that the types of all backends implement.
+    /// The underlying store of a backend.
     package let persistentStore: any PersistentStore
     /// The rules of the program's model.
     package let rules: ModelRules
-    /// The types that other locations can have, for copies and conversions.
+    /// The store types of destinations for copies and conversions.
     let registry: StoreRegistry
 
-    /// Creates a `Store` for a store that is open already.
+    /// Creates a `Store` for a persistent store that is already open.
     ///
     /// - Parameters:
-    ///   - store: The open store. Closing this store closes it.
-    ///   - model: The program's model, whose rules hold; nil for the store's own.
-    ///   - registry: The types of the locations that ``backUp(to:options:)`` and
-    ///     ``convert(to:options:)`` write to.
-    /// - Throws: `modelMismatch` for a model that is not compatible with the store's;
-    ///   `invalidModel` for a model whose rules cannot be followed.
+    ///   - store: The open persistent store. Closing the new instance closes it.
+    ///   - model: The program's model with the rules, or nil for the store's own model.
+    ///   - registry: The store types of destinations for ``backUp(to:options:)`` and
+    ///     ``convert(to:options:)``.
+    /// - Throws: `modelMismatch` for a model that is not compatible with the store's model;
+    ///   `invalidModel` for a model with rules that cannot be enforced.
     public init(
         _ store: any PersistentStore, model: ManagedObjectModel? = nil, registry: StoreRegistry
     ) throws(StoreError) {
@@ -47,11 +48,11 @@ public final class Store: Sendable {
         self.registry = registry
     }
 
-    /// The place of the store.
+    /// The location of the store.
     public var location: StoreLocation { persistentStore.location }
     /// The program's model.
     public var model: ManagedObjectModel { rules.model }
-    /// Whether every change throws code `readOnly`.
+    /// Whether every change throws `readOnly`.
     public var isReadOnly: Bool { persistentStore.isReadOnly }
 
     /// Whether the generations are sums; see ``Generation/highestSum``.
@@ -59,16 +60,17 @@ public final class Store: Sendable {
         (persistentStore as? any CommitReportingStore)?.commitFeed.addsGenerations ?? false
     }
 
-    /// Returns the metadata, as the last commit left them.
+    /// Returns the metadata as of the last commit.
     ///
-    /// - Throws: `closed`, and what reading the store throws.
+    /// - Throws: `closed`; errors of reading the store.
     public func metadata() throws(StoreError) -> StoreMetadata { try persistentStore.metadata() }
 
     /// Returns the number of objects and links and the sum of their hashes.
     ///
-    /// Two stores with equal digests have the same content. O(1) in stores that keep it.
+    /// Two stores with equal digests have the same content. The complexity is O(1) in stores that
+    /// record the digest.
     ///
-    /// - Throws: `closed`, and what reading the store throws.
+    /// - Throws: `closed`; errors of reading the store.
     public func digest() throws(StoreError) -> StoreDigest {
         let snapshot = try persistentStore.snapshot()
         defer { snapshot.close() }
@@ -78,10 +80,10 @@ public final class Store: Sendable {
 
     /// Finishes running work, and releases the store's locks and files.
     ///
-    /// Calling it again does nothing. Every later call of another method throws code `closed`. What
-    /// listens to the store ends.
+    /// Calling this method again does nothing. Later calls of other methods throw `closed`.
+    /// Sequences of ``changes`` end.
     ///
-    /// - Throws: What finishing throws; the store is closed then too.
+    /// - Throws: Errors of the last steps. The store is closed nevertheless.
     public func close() throws(StoreError) {
         CommitWatcher.shared.end(persistentStore)
         try persistentStore.close()

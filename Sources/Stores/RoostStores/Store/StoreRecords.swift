@@ -1,9 +1,9 @@
 public import RoostCore
 
-/// The results of a request, one after the other, as an asynchronous sequence.
+/// An asynchronous sequence of the results of a request.
 ///
-/// The objects are those of one view, which begins with the iteration and ends with its iterator.
-/// Memory is bounded: a batch of them is read at a time, on a thread of Roost's own.
+/// All results belong to one view, which begins with the iteration and ends with its iterator.
+/// Memory is bounded, because one batch at a time is read, on a thread of Roost's own.
 ///
 /// ```swift
 /// for try await record in store.records(FetchRequest("Track", where: "plays > 3")) {
@@ -18,12 +18,14 @@ public struct StoreRecords<Element: Sendable>: AsyncSequence, Sendable {
     let request: FetchRequest
     let transform: @Sendable (RecordBatch, StoreView) throws(StoreError) -> [Element]
 
-    /// Begins an iteration, whose first call of `next()` begins the view.
+    /// Begins an iteration.
+    ///
+    /// The first call of `next()` begins the view.
     public func makeAsyncIterator() -> Iterator { Iterator(reading: self) }
 
-    /// One pass over the results.
+    /// An iterator over the results.
     ///
-    /// In a task that is cancelled it throws `cancelled`.
+    /// In a cancelled task it throws `cancelled`.
     public struct Iterator: AsyncIteratorProtocol {
         private let pass: Pass
         private var elements: [Element] = []
@@ -31,10 +33,10 @@ public struct StoreRecords<Element: Sendable>: AsyncSequence, Sendable {
 
         fileprivate init(reading records: StoreRecords) { pass = Pass(records) }
 
-        /// Returns the next result, or nil at the end and ever after.
+        /// Returns the next result, or nil at the end and in all later calls.
         ///
-        /// - Throws: `closed` for a closed store, `cancelled`, and what the request and reading
-        ///   throw.
+        /// - Throws: `closed` for a closed store; `cancelled`; errors of the request and of
+        ///   reading.
         public mutating func next() async throws(StoreError) -> Element? {
             if position == elements.count {
                 let pass = pass
@@ -46,9 +48,9 @@ public struct StoreRecords<Element: Sendable>: AsyncSequence, Sendable {
             return elements[position]
         }
 
-        /// Returns the next result, or nil at the end and ever after.
+        /// Returns the next result, or nil at the end and in all later calls.
         ///
-        /// - Throws: As ``next()``.
+        /// - Throws: The errors of ``next()``.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> Element? {
             try await next()
         }
@@ -73,7 +75,9 @@ public struct StoreRecords<Element: Sendable>: AsyncSequence, Sendable {
 
         deinit { state.withLock { $0.view?.end() } }
 
-        /// Returns the results of the next batch; none at the end.
+        /// Returns the results of the next batch.
+        ///
+        /// Empty at the end.
         func next() throws(StoreError) -> [Element] {
             try state.withLock { (state) throws(StoreError) in
                 guard !state.isAtEnd else { return [] }
@@ -111,7 +115,7 @@ public struct StoreRecords<Element: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Store {
-    /// Returns the objects that a request asks for, as an asynchronous sequence.
+    /// Returns the objects of a request, as an asynchronous sequence.
     public func records(_ request: FetchRequest) -> StoreRecords<Record> {
         StoreRecords(store: self, request: request) { (records, _) throws(StoreError) in
             (0..<records.count).map { records.record(at: $0) }

@@ -2,10 +2,10 @@ internal import Dispatch
 internal import RoostCore
 internal import RoostSystem
 
-/// The threads of asynchronous calls of stores, which never block the cooperative pool.
+/// The threads for asynchronous calls of stores, which never block the cooperative pool.
 ///
-/// A call keeps its task while it runs here, so that `Task.isCancelled` has its meaning in stores.
-/// Threads are started when all others are busy, and end after some seconds without work.
+/// A call remains part of its task while it runs here, so stores can use `Task.isCancelled`. A
+/// thread is started if all others are busy, and ends after some seconds without work.
 final class StoreThreads: TaskExecutor {
     static let shared = StoreThreads()
 
@@ -16,7 +16,9 @@ final class StoreThreads: TaskExecutor {
         var idleCount = 0
     }
 
-    /// The most threads; further jobs wait for one.
+    /// The maximum number of threads.
+    ///
+    /// Further jobs wait for a thread.
     private static let limit = 64
     private static let idleSeconds = 5
 
@@ -38,7 +40,8 @@ final class StoreThreads: TaskExecutor {
         do throws(SystemFailure) {
             try SystemThread.start("roost store", stackByteCount: 4 << 20) { self.work() }
         } catch {
-            // Without another thread the job waits for one that runs, or runs here.
+            // If no thread can be started, the job waits for another thread, or runs here if there
+            // is none.
             let mustRun = state.withLock { state in
                 state.threadCount -= 1
                 return state.threadCount == 0
@@ -59,7 +62,7 @@ final class StoreThreads: TaskExecutor {
         }
     }
 
-    /// Runs all jobs that wait.
+    /// Runs all waiting jobs.
     private func drain() {
         while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
@@ -81,7 +84,7 @@ final class StoreThreads: TaskExecutor {
 
     /// Runs blocking work of a store on one of the threads, as part of the calling task.
     ///
-    /// - Throws: What `body` throws.
+    /// - Throws: The errors of `body`.
     static func run<Result: Sendable, Failure: Error>(
         _ body: @Sendable () throws(Failure) -> Result
     ) async throws(Failure) -> Result {
@@ -90,7 +93,7 @@ final class StoreThreads: TaskExecutor {
         }
     }
 
-    /// Runs `body` on the preferred executor of the task, whatever the caller's isolation.
+    /// Runs `body` on the preferred executor of the task, regardless of the caller's isolation.
     @concurrent
     private static func concurrently<Result: Sendable, Failure: Error>(
         _ body: @Sendable () throws(Failure) -> Result

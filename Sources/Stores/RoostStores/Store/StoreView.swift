@@ -1,11 +1,11 @@
 public import RoostCore
 internal import RoostQuery
 
-/// A consistent view of a store, as it was when the view began.
+/// A consistent view of a store as of the time when the view began.
 ///
-/// Changes by others do not show in it and do not wait for it. A view ends with the closure of
-/// ``Store/read(_:)`` that receives it, and is used on the thread of that closure only. Afterwards
-/// every call throws code `closed`.
+/// Later changes are not visible in the view and do not wait for it. A view ends with the closure
+/// of ``Store/read(_:)`` that receives it, and is used only on the closure's thread. Afterwards
+/// every call throws `closed`.
 ///
 /// ```swift
 /// try store.read { view in
@@ -27,17 +27,18 @@ public final class StoreView {
 
     // MARK: Objects
 
-    /// Returns the objects that meet a condition, in an order; objects with equal keys by ascending
-    /// ID.
+    /// Returns the objects that meet a condition, in a given order.
     ///
     /// - Parameters:
-    ///   - entity: The entity; objects of its subentities are included.
-    ///   - predicate: The condition; nil for all objects.
-    ///   - sortDescriptors: The order; a string sorts by a property, ascending.
-    ///   - limit: The most objects to return; nil for all.
+    ///   - entity: The entity, including its subentities.
+    ///   - predicate: The condition, or nil for all objects.
+    ///   - sortDescriptors: The order. A string sorts by a property, ascending. Objects with equal
+    ///     keys are in ascending order of their IDs.
+    ///   - limit: The maximum number of objects, or nil for all.
     ///   - offset: The number of objects to skip.
-    /// - Returns: The objects. All of them are in memory; ``forEach(_:_:)`` reads any number.
-    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, before anything is read.
+    /// - Returns: The objects. All of them are in memory, but ``forEach(_:_:)`` uses bounded
+    ///   memory.
+    /// - Throws: `unknownEntity`, `unknownProperty` or `invalidRequest` before anything is read.
     public func fetch(
         _ entity: EntityName, where predicate: FetchRequest.Predicate? = nil,
         sortedBy sortDescriptors: [FetchRequest.SortDescriptor] = [], limit: Int? = nil, offset: Int? = nil
@@ -46,9 +47,9 @@ public final class StoreView {
             FetchRequest(entity, where: predicate, sortedBy: sortDescriptors, limit: limit, offset: offset))
     }
 
-    /// Returns the objects that a request asks for.
+    /// Returns the objects of a request.
     ///
-    /// - Throws: As ``fetch(_:where:sortedBy:limit:offset:)``.
+    /// - Throws: The errors of ``fetch(_:where:sortedBy:limit:offset:)``.
     public func fetch(_ request: FetchRequest) throws(StoreError) -> [Record] {
         let cursor = try snapshot.fetch(request)
         var (batch, records) = (RecordBatch(model: model), [Record]())
@@ -58,12 +59,12 @@ public final class StoreView {
         return records
     }
 
-    /// Calls `body` for each object that a request asks for, in bounded memory.
+    /// Calls `body` for each object of a request, in bounded memory.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - body: The work for an object. Its first error ends the pass.
-    /// - Throws: As ``fetch(_:where:sortedBy:limit:offset:)``, and what `body` throws.
+    ///   - body: A closure that is called for each object. Its first error ends the pass.
+    /// - Throws: The errors of ``fetch(_:where:sortedBy:limit:offset:)``, and the errors of `body`.
     public func forEach(_ request: FetchRequest, _ body: (Record) throws -> Void) throws {
         let cursor = try snapshot.fetch(request)
         var batch = RecordBatch(model: model)
@@ -87,7 +88,8 @@ public final class StoreView {
         try record(ObjectID(entity, key: key))
     }
 
-    /// Returns the IDs of the objects in a to-many relationship of an object, in its order.
+    /// Returns the IDs of the objects in a to-many relationship of an object, in the relationship's
+    /// order.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a to-one relationship.
     public func objectIDs(_ relationship: String, of id: ObjectID) throws(StoreError) -> [ObjectID] {
@@ -99,16 +101,16 @@ public final class StoreView {
 
     /// Returns the number of objects that meet a condition.
     ///
-    /// - Throws: As ``fetch(_:where:sortedBy:limit:offset:)``.
+    /// - Throws: The errors of ``fetch(_:where:sortedBy:limit:offset:)``.
     public func count(
         _ entity: EntityName, where predicate: FetchRequest.Predicate? = nil
     ) throws(StoreError) -> Int {
         try count(FetchRequest(entity, where: predicate))
     }
 
-    /// Returns the number of objects that a request asks for, its limit and offset included.
+    /// Returns the number of objects of a request, within its limit and offset.
     ///
-    /// - Throws: As ``fetch(_:where:sortedBy:limit:offset:)``.
+    /// - Throws: The errors of ``fetch(_:where:sortedBy:limit:offset:)``.
     public func count(_ request: FetchRequest) throws(StoreError) -> Int { try snapshot.count(request) }
 
     /// Calls `body` for each row of a request: values of properties, groups and aggregates.
@@ -123,9 +125,9 @@ public final class StoreView {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - body: The work for a row, whose values are by column name. Its first error ends the
-    ///     pass.
-    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, and what `body` throws.
+    ///   - body: A closure that receives each row as values by column name. Its first error ends
+    ///     the pass.
+    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, and the errors of `body`.
     public func forEachRow(_ request: RowRequest, _ body: ([String: Value]) throws -> Void) throws {
         let cursor = try snapshot.rows(request)
         var batch = RowBatch()
@@ -134,14 +136,14 @@ public final class StoreView {
         }
     }
 
-    /// Returns the way in which the store finds the objects of a request.
+    /// Returns the store's plan for finding the objects of a request.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - executing: Whether the request is executed, so that the plan has the number of objects
-    ///     that were looked at.
+    ///   - executing: Whether to execute the request, so that the plan includes the number of
+    ///     examined objects.
     /// - Returns: The plan.
-    /// - Throws: As ``fetch(_:where:sortedBy:limit:offset:)``.
+    /// - Throws: The errors of ``fetch(_:where:sortedBy:limit:offset:)``.
     public func explain(_ request: FetchRequest, executing: Bool = false) throws(StoreError) -> FetchPlan {
         try snapshot.explain(request, executing: executing)
     }
@@ -150,10 +152,10 @@ public final class StoreView {
 }
 
 extension Record {
-    /// The value of a property; null for a property without a value.
+    /// Returns the value of a property, which is null if the property has no value.
     ///
     /// - Precondition: The object's entity has the property. Use ``value(_:)`` for names that are
-    ///   not written in the program.
+    ///   only known at run time.
     public subscript(_ name: String) -> Value {
         do throws(StoreError) { return try value(name) } catch { preconditionFailure(error.message) }
     }
