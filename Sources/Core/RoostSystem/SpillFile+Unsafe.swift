@@ -51,8 +51,9 @@ package final class SpillFile {
     /// Appends bytes.
     package func append(_ bytes: [UInt8]) throws(SystemFailure) { try write(bytes, at: byteCount) }
 
-    /// Writes bytes at `offset`, and overwrites existing bytes. A gap before `offset` reads as
-    /// zeros.
+    /// Writes bytes at `offset`, and overwrites existing bytes.
+    ///
+    /// A gap before `offset` reads as zeros.
     package func write(_ bytes: [UInt8], at offset: Int) throws(SystemFailure) {
         var written = 0
         while written < bytes.count {

@@ -54,8 +54,9 @@ package struct SQLiteDialect: SQLDialect {
     /// Always true, because SQLite compares a 64-bit integer with a double exactly.
     package var comparesNumbersExactly: Bool { true }
 
-    /// Returns a comparison that excludes NaN. NaN are stored as texts, and every text is greater
-    /// than every number.
+    /// Returns a comparison that excludes NaN.
+    ///
+    /// NaN are stored as texts, and every text is greater than every number.
     package func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String? {
         "(\(column) \(orEqual ? ">=" : ">") \(parameter) AND \(column) < '')"
     }

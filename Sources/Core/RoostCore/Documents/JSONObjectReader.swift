@@ -2,12 +2,14 @@ package import RoostJSONText
 
 /// Collects the problems of a document, so that all of them are reported at once.
 package final class JSONProblems {
-    /// The maximum number of described problems. Further problems are only counted, to limit the
-    /// cost of a hostile text.
+    /// The maximum number of described problems.
+    ///
+    /// Further problems are only counted, to limit the cost of a hostile text.
     package static let maximumCount = 100
 
-    /// One line per problem: path, position, description. If there are more problems than the
-    /// maximum, the last line contains their number.
+    /// One line per problem: path, position, description.
+    ///
+    /// If there are more problems than the maximum, the last line contains their number.
     package var messages: [String] {
         count > Self.maximumCount ? described + ["… and \(count - Self.maximumCount) more."] : described
     }
@@ -40,8 +42,9 @@ extension JSONProblems {
     }
 }
 
-/// Reads the members of one object by key. Reports wrong types and unknown keys instead of
-/// throwing.
+/// Reads the members of one object by key.
+///
+/// Reports wrong types and unknown keys instead of throwing.
 ///
 /// A member with the value `null` counts as absent.
 package struct JSONObjectReader {
@@ -51,7 +54,9 @@ package struct JSONObjectReader {
     package let problems: JSONProblems
     private let members: [String: JSONNode]
 
-    /// Reads an object whose keys must be in `keys`. Reports any other key or node, and continues.
+    /// Reads an object whose keys must be in `keys`.
+    ///
+    /// Reports any other key or node, and continues.
     package init(_ node: JSONNode, path: String, keys: [String], problems: JSONProblems) {
         self.path = path
         self.problems = problems
@@ -81,8 +86,9 @@ package struct JSONObjectReader {
         return members
     }
 
-    /// Returns the path of a key below a path, `path.key`. A very long key is shortened in the
-    /// middle.
+    /// Returns the path of a key below a path, `path.key`.
+    ///
+    /// A very long key is shortened in the middle.
     package static func join(_ path: String, with key: String) -> String {
         let key = MessageText.bounded(key)
         return path.isEmpty ? key : path + "." + key
@@ -187,8 +193,9 @@ package struct JSONObjectReader {
         return value
     }
 
-    /// Returns the text of a mandatory member. If it is absent, reports this and returns an empty
-    /// text.
+    /// Returns the text of a mandatory member.
+    ///
+    /// If it is absent, reports this and returns an empty text.
     package func required(_ key: String, at node: JSONNode) -> String {
         if members[key] == nil, case .object = node.content {
             problems.add("'\(key)' is missing.", path: path, at: node.byteOffset)

@@ -21,8 +21,9 @@ public struct DeleteDenial: Sendable, Hashable {
         case referenced
     }
 
-    /// The relationship that prevents the delete. It belongs to the object to delete or to the
-    /// remaining object.
+    /// The relationship that prevents the delete.
+    ///
+    /// It belongs to the object to delete or to the remaining object.
     public let relationship: RelationshipName
     /// The object to delete.
     public let deleted: ObjectID

@@ -1,6 +1,8 @@
 /// Limits the length of messages, because a file can contain any number of names of any length.
 package enum MessageText {
-    /// The maximum number of bytes of a word. No name in a model is longer, and few paths are.
+    /// The maximum number of bytes of a word.
+    ///
+    /// No name in a model is longer, and few paths are.
     static let maximumWordByteCount = 1024
     /// The maximum number of bytes of a message.
     package static let maximumByteCount = 64 << 10
@@ -24,8 +26,9 @@ package enum MessageText {
         return String(decoding: short, as: UTF8.self)
     }
 
-    /// Appends the bytes of a text. If there are more than `most`, replaces the middle with
-    /// the number of its bytes.
+    /// Appends the bytes of a text.
+    ///
+    /// If there are more than `most`, replaces the middle with the number of its bytes.
     private static func append(
         _ text: some BidirectionalCollection<UInt8>, to bytes: inout [UInt8], first: Int, last: Int, most: Int
     ) {

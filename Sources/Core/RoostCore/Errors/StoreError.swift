@@ -20,7 +20,9 @@ public struct StoreError: Error, Sendable, Adjustable {
         /// The stable name of the code, which JSON outputs and tests use.
         public let description: String
 
-        /// Creates a code for a third party's store. The built-in codes are the static members.
+        /// Creates a code for a third party's store.
+        ///
+        /// The built-in codes are the static members.
         public init(_ name: String) { description = name }
     }
 

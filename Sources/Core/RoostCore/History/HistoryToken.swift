@@ -17,8 +17,9 @@ public struct HistoryToken: Hashable, Sendable {
     package let storeUUID: StoreUUID
     /// The generation of the store after the transaction.
     package let position: UInt64
-    /// A part of the transaction's checksum. It detects that the store was restored to an older
-    /// state and then changed differently.
+    /// A part of the transaction's checksum.
+    ///
+    /// It detects that the store was restored to an older state and then changed differently.
     package let mark: UInt32
 
     /// Creates a token.

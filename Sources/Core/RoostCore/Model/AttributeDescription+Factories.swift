@@ -28,7 +28,9 @@ public import Foundation
 ///
 /// To change any other property, use ``Adjustable/with(_:)``.
 extension AttributeDescription {
-    /// Returns a text attribute. Lengths are in Unicode code points.
+    /// Returns a text attribute.
+    ///
+    /// Lengths are in Unicode code points.
     public static func string(
         _ name: String, isOptional: Bool = true, default value: String? = nil, minimumLength: Int? = nil,
         maximumLength: Int? = nil

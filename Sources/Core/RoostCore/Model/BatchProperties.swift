@@ -24,6 +24,7 @@ package struct BatchProperties {
     package let composites: [RecordLayout.Field?]
 
     /// The fields of elements with a default value, each with the marker field of its composite.
+    ///
     /// Outer composites come first.
     package let elementDefaults:
         [(composite: RecordLayout.Field, element: RecordLayout.Field, attribute: AttributeDescription)]

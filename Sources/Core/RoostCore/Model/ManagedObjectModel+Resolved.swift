@@ -129,7 +129,9 @@ extension ManagedObjectModel {
         /// The position among all constraints of the model: by entity number, then by the bytes of
         /// the attributes' names.
         package let number: Int
-        /// The number of the declaring entity. The constraint also applies to its subentities.
+        /// The number of the declaring entity.
+        ///
+        /// The constraint also applies to its subentities.
         public let entity: Int
         /// The attributes, as declared.
         public let attributes: [String]
@@ -143,7 +145,9 @@ extension ManagedObjectModel {
         /// Indexes do not affect version hashes, so compatible models may number them differently.
         /// A store uses the numbers of the model that is stored in it.
         package let number: Int
-        /// The number of the declaring entity. The index also contains objects of its subentities.
+        /// The number of the declaring entity.
+        ///
+        /// The index also contains objects of its subentities.
         package let entity: Int
         /// The index as declared.
         package let declaration: FetchIndexDescription

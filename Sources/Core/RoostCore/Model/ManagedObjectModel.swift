@@ -30,8 +30,9 @@ public struct ManagedObjectModel: Sendable {
         @usableFromInline nonisolated(unsafe) let shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>
         private let shapeMemory: RecordShapes
         let relationships: [Relationship]
-        /// The entity numbers, ordered by the symbols of the names. Every request looks some up,
-        /// and a few comparisons cost less than hashing.
+        /// The entity numbers, ordered by the symbols of the names.
+        ///
+        /// Every request looks some up, and a few comparisons cost less than hashing.
         private let numbers: [(symbol: UInt32, number: Int)]
         /// The version hashes of older recipes, by recipe and entity number; computed on first use.
         let olderHashes = Mutex<[VersionHash.Recipe: [VersionHash]]>([:])

@@ -7,7 +7,9 @@ package struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
     /// A description of the problem and the remedy.
     package let message: String
 
-    /// Creates a problem. A very long message is shortened in the middle.
+    /// Creates a problem.
+    ///
+    /// A very long message is shortened in the middle.
     package init(entity: String?, property: String? = nil, message: String) {
         self.entity = entity
         self.property = property

@@ -110,7 +110,9 @@ enum ModelResolver {
         return Inherited(attributes: attributes, relationships: allRelationships, drafts: drafts)
     }
 
-    /// Merges two sorted lists. Of equal elements, those of the left list come first.
+    /// Merges two sorted lists.
+    ///
+    /// Of equal elements, those of the left list come first.
     private static func merged<Element>(
         _ left: [Element], right: [Element], _ precedes: (Element, Element) -> Bool
     ) -> [Element] {

@@ -15,8 +15,9 @@ extension ModelValidator {
     /// The problem with a name that is too long.
     static let lengthProblem = "name is longer than \(ManagedObjectModel.maximumNameByteCount) bytes."
 
-    /// Returns the problems with the name of an entity, a property or an element. Each text
-    /// continues "The property's …".
+    /// Returns the problems with the name of an entity, a property or an element.
+    ///
+    /// Each text continues "The property's …".
     static func nameProblems(_ name: String) -> [String] {
         var problems = labelProblems(name)
         // '.' separates the parts of paths, '#' marks internal fields of the engine, and '/'

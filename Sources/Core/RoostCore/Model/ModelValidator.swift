@@ -3,8 +3,9 @@
 /// Everything that real Core Data models contain is valid: relationships without inverse, transient
 /// attributes without a type, names that differ only in case, mandatory attributes without default.
 package struct ModelValidator {
-    /// The maximum number of entities of a model and of stored properties of an entity. Records
-    /// store both numbers in two bytes.
+    /// The maximum number of entities of a model and of stored properties of an entity.
+    ///
+    /// Records store both numbers in two bytes.
     static let maximumCount = Int(UInt16.max)
     /// The maximum number of inherited fields, and of pairs of entity and superentity, in a model.
     ///
@@ -104,7 +105,9 @@ package struct ModelValidator {
     /// Returns the names of all properties of an entity, for hints.
     func propertyNames(of number: Int) -> [String] { line(of: number).flatMap { properties[$0].keys.sorted() } }
 
-    /// Checks limits, duplicate names and cycles. All other checks depend on these.
+    /// Checks limits, duplicate names and cycles.
+    ///
+    /// All other checks depend on these.
     private mutating func checkModel() {
         checkNameLengths()
         guard isBounded else { return }
@@ -129,8 +132,9 @@ package struct ModelValidator {
         }
     }
 
-    /// Reports names that are too long. No other checks follow, because their messages would
-    /// contain these names.
+    /// Reports names that are too long.
+    ///
+    /// No other checks follow, because their messages would contain these names.
     private mutating func checkNameLengths() {
         for entity in entities {
             if Self.isTooLong(entity.name) { add(entity.name, message: "The entity's \(Self.lengthProblem)") }
@@ -150,8 +154,9 @@ package struct ModelValidator {
         return [attribute.name] + attribute.elements.flatMap { names(of: $0, depth: depth + 1) }
     }
 
-    /// Adds inherited fields to an entity's counts. Not recursive, because the depth of a hierarchy
-    /// is unlimited.
+    /// Adds inherited fields to an entity's counts.
+    ///
+    /// Not recursive, because the depth of a hierarchy is unlimited.
     private mutating func measure(_ number: Int, depths: inout [Int]) {
         var open: [Int] = []
         var isOpen: Set<Int> = []

@@ -26,8 +26,9 @@ enum ModelValue {
         }
     }
 
-    /// Returns the value of JSON content for an attribute of a type. Reports content that does not
-    /// fit, and returns null.
+    /// Returns the value of JSON content for an attribute of a type.
+    ///
+    /// Reports content that does not fit, and returns null.
     static func value(
         _ node: JSONNode, type: AttributeType, elements: [AttributeDescription], path: String, problems: JSONProblems
     ) -> Value {

@@ -63,7 +63,9 @@ public struct RelationshipDescription: Hashable, Sendable, Adjustable {
     /// The user's own notes.
     public var userInfo: [String: String] = [:]
 
-    /// Creates a relationship. ``toOne(_:to:inverse:isOptional:deleteRule:)`` and
+    /// Creates a relationship.
+    ///
+    /// ``toOne(_:to:inverse:isOptional:deleteRule:)`` and
     /// ``toMany(_:to:inverse:isOrdered:deleteRule:)`` are shorter.
     public init(
         _ name: String, destination: String, inverse: String?, minCount: Int = 0, maxCount: Int?

@@ -44,7 +44,9 @@ public struct BatchInsertRequest {
     public var onConflict = ConflictRule.fail
     /// The author of the changes, for the store's history.
     public var author: String?
-    /// Starts rows that can also set to-many relationships. Replaces ``rows``.
+    /// Starts rows that can also set to-many relationships.
+    ///
+    /// Replaces ``rows``.
     package var memberRows: (() -> () throws(StoreError) -> MemberRow?)?
     /// Returns a function that returns the next row, or nil at the end.
     package let rows: () -> () throws(StoreError) -> Row?

@@ -81,8 +81,9 @@ extension FetchRequest {
             public static let diacriticInsensitive = Self(rawValue: 2)
             /// `[n]`: the strings are already normalized and are compared unchanged.
             public static let normalized = Self(rawValue: 4)
-            /// `[l]`: `<`, `<=`, `>` and `>=` use the localized standard order. Other operators are
-            /// not affected.
+            /// `[l]`: `<`, `<=`, `>` and `>=` use the localized standard order.
+            ///
+            /// Other operators are not affected.
             public static let localized = Self(rawValue: 8)
         }
 

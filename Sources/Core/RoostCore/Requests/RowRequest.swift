@@ -16,7 +16,9 @@ public struct RowRequest: Hashable, Sendable {
     ///
     /// The sort order may contain names of columns. The limit and the offset count rows.
     public var fetchRequest: FetchRequest
-    /// The columns. If empty, the row has every attribute, or the values that rows are grouped by.
+    /// The columns.
+    ///
+    /// If empty, the row has every attribute, or the values that rows are grouped by.
     public var propertiesToFetch: [FetchRequest.FetchedProperty]
     /// The values that rows are grouped by: key paths through to-one relationships, other
     /// expressions, or names of columns.

@@ -86,10 +86,13 @@ extension StoreError {
 /// ```
 public struct BulkLoadOptions: Sendable {
     /// The keys to count as used, by root entity, in addition to the keys of the loaded objects.
+    ///
     /// They keep a copied store from reusing the key of a deleted object.
     public var lastKeys: [EntityName: Int64]
     /// A function that ``BulkLoader/finish()`` calls repeatedly, because finishing can take as long
-    /// as all calls before it. An error that the function throws ends the load.
+    /// as all calls before it.
+    ///
+    /// An error that the function throws ends the load.
     public var checkCancellation: (@Sendable () throws(StoreError) -> Void)?
 
     /// The author of the load, for the store's history.

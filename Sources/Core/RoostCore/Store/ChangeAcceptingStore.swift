@@ -57,8 +57,9 @@ public struct ExternalChanges: Sendable, Hashable {
     /// The maximum number of objects in ``objects``.
     package static let listedCount = 100
 
-    /// The number of objects whose values do not match their checksums. Inserted objects are
-    /// included, deleted objects are not.
+    /// The number of objects whose values do not match their checksums.
+    ///
+    /// Inserted objects are included, deleted objects are not.
     public var objectCount: Int
     /// The first of these objects.
     public var objects: [ObjectID]

@@ -104,8 +104,9 @@ package struct MissingObjects {
 
 /// Collects the deletes that are denied because a remaining object refers to the deleted object.
 package struct DeleteDenials {
-    /// The key of a denial. Each pair has only one denial, although a million objects can refer to
-    /// the deleted object.
+    /// The key of a denial.
+    ///
+    /// Each pair has only one denial, although a million objects can refer to the deleted object.
     private struct Pair: Hashable {
         let deleted: ObjectPlace
         let relationship: Int

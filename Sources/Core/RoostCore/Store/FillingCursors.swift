@@ -11,7 +11,9 @@ open class FillingRecordCursor: RecordCursor {
     /// Creates a cursor over records of a model.
     public init(model: ManagedObjectModel) { self.model = model }
 
-    /// Throws `closed` if the snapshot or the store is closed. Does nothing by default.
+    /// Throws `closed` if the snapshot or the store is closed.
+    ///
+    /// Does nothing by default.
     open func requireOpen() throws(StoreError) {}
 
     /// Adds the next records to an empty batch until it is full.
@@ -22,7 +24,9 @@ open class FillingRecordCursor: RecordCursor {
     ///   other error ends the cursor.
     open func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool { false }
 
-    /// Releases the cursor's resources. Called once, when the cursor ends.
+    /// Releases the cursor's resources.
+    ///
+    /// Called once, when the cursor ends.
     open func finish() {}
 
     /// Ends the cursor: returns the records of the batch first, then throws the error.
@@ -74,7 +78,9 @@ open class FillingLinkCursor: LinkCursor {
     /// Creates a cursor over links of the relationship with the given number.
     public init(relationship: Int) { self.relationship = relationship }
 
-    /// Throws `closed` if the snapshot or the store is closed. Does nothing by default.
+    /// Throws `closed` if the snapshot or the store is closed.
+    ///
+    /// Does nothing by default.
     open func requireOpen() throws(StoreError) {}
 
     /// Adds the next links to an empty batch until it is full.
@@ -83,7 +89,9 @@ open class FillingLinkCursor: LinkCursor {
     /// - Throws: The error if a link cannot be read. It ends the cursor.
     open func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool { false }
 
-    /// Releases the cursor's resources. Called once, when the cursor ends.
+    /// Releases the cursor's resources.
+    ///
+    /// Called once, when the cursor ends.
     open func finish() {}
 
     private func end() {

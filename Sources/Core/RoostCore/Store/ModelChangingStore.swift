@@ -25,8 +25,9 @@ package protocol ModelChangingStore: PersistentStore {
 
 /// The content of a store that is equal under two models, byte for byte.
 package struct KeptContent: Sendable, Hashable {
-    /// The hierarchies whose records stay, by the number of the root entity. Both models use the
-    /// same number.
+    /// The hierarchies whose records stay, by the number of the root entity.
+    ///
+    /// Both models use the same number.
     package var hierarchies: Set<Int>
     /// The relationships whose links stay: the number in the old model, by the number in the new
     /// model.

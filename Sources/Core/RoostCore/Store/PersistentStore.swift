@@ -104,8 +104,9 @@ public struct StoreFinding: Adjustable, Sendable, Hashable, CustomStringConverti
         case damage
     }
 
-    /// The rules of a model that ``checkStore(_:limit:)`` compares the data with. The
-    /// ``StoreFinding/kind`` of a violation is one of them.
+    /// The rules of a model that ``checkStore(_:limit:)`` compares the data with.
+    ///
+    /// The ``StoreFinding/kind`` of a violation is one of them.
     package enum Rule: String, Sendable, CaseIterable {
         /// A mandatory attribute or relationship has no value.
         case mandatory

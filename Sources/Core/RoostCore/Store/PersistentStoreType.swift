@@ -190,7 +190,9 @@ public struct StoreOptions: Sendable, Adjustable {
     /// The clock for the times in the history, in microseconds since 2001-01-01; nil for the system
     /// clock.
     package var historyClock: (@Sendable () -> Int64)? = nil
-    /// Options of the store's type, by name. An unknown option throws `invalidRequest`.
+    /// Options of the store's type, by name.
+    ///
+    /// An unknown option throws `invalidRequest`.
     public var typeOptions: [String: String]
 
     /// Creates options.

@@ -90,7 +90,9 @@ package final class PreparedChange: Sendable {
     /// Returns the ID that the object has in the change set.
     package func id(_ item: Item) -> ObjectID { ObjectID(model.entities[item.entity].name, key: item.place.key) }
 
-    /// Returns the item at a place, or nil. The items must be in the order of their places.
+    /// Returns the item at a place, or nil.
+    ///
+    /// The items must be in the order of their places.
     package static func item(at place: ObjectPlace, in items: [Item]) -> Item? {
         var (start, end) = (0, items.count)
         while start < end {
@@ -182,7 +184,9 @@ package final class PreparedChange: Sendable {
         return nil
     }
 
-    /// Returns the first item that has the place of one of `others`. Both lists must be in order.
+    /// Returns the first item that has the place of one of `others`.
+    ///
+    /// Both lists must be in order.
     private static func common(_ items: [Item], others: [Item]) -> Item? {
         var index = 0
         for item in items {

@@ -140,7 +140,9 @@ extension SaveNotice {
     fileprivate var idCount: Int { inserted.count + updated.count + deleted.count }
 }
 
-/// The notices that a reader has not received yet. Consecutive notices of one store are merged.
+/// The notices that a reader has not received yet.
+///
+/// Consecutive notices of one store are merged.
 ///
 /// - Complexity: Memory for at most ``SaveNotice/mostIDs`` IDs for each sequence of commits without
 ///   a gap.

@@ -16,7 +16,9 @@ public struct StoreMetadata: Sendable, Hashable {
     public var storeUUID: StoreUUID
     /// The model that the store was created with, as it is stored in the store.
     public var model: ManagedObjectModel
-    /// The user's own keys and values. Conversions copy them.
+    /// The user's own keys and values.
+    ///
+    /// Conversions copy them.
     public var userMetadata: [String: MetadataValue]
 
     /// Creates metadata.
@@ -96,7 +98,9 @@ public indirect enum MetadataValue: Sendable, Hashable {
 }
 
 extension MetadataValue: CustomStringConvertible {
-    /// A description for debugging. A date is shown as seconds since 2001-01-01, as in ``Value``.
+    /// A description for debugging.
+    ///
+    /// A date is shown as seconds since 2001-01-01, as in ``Value``.
     public var description: String {
         switch self {
         case .string(let value): value.debugDescription

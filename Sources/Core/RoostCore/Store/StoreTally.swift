@@ -13,8 +13,10 @@ public struct Tally: Hashable, Sendable {
         self.sum = sum
     }
 
-    /// Whether a count in a file is plausible. The limit is far above the capacity of any disk, and
-    /// low enough that the sum over 2^16 entities, the maximum of a model, does not overflow.
+    /// Whether a count in a file is plausible.
+    ///
+    /// The limit is far above the capacity of any disk, and low enough that the sum over 2^16
+    /// entities, the maximum of a model, does not overflow.
     package static func canBe(count: Int) -> Bool { (0..<1 << 46).contains(count) }
 
     /// Adds one record or link with this hash.
@@ -48,7 +50,9 @@ public struct Tally: Hashable, Sendable {
 /// print(tally.entities[track.number].count, "tracks of", tally.digest.objectCount, "objects")
 /// ```
 public struct StoreTally: Hashable, Sendable {
-    /// The tallies by entity number. An object counts only for its own entity.
+    /// The tallies by entity number.
+    ///
+    /// An object counts only for its own entity.
     public var entities: [Tally]
     /// The tallies by relationship number; zero for relationships that own no links.
     public var relationships: [Tally]

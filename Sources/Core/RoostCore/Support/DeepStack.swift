@@ -7,7 +7,9 @@ package enum DeepStack {
     /// The maximum depth of recursion over predicates on the caller's own stack.
     package static let shallowDepth = 12
 
-    /// 200 levels use less than 8 MiB in a build without optimization. Unused memory costs nothing.
+    /// 200 levels use less than 8 MiB in a build without optimization.
+    ///
+    /// Unused memory costs nothing.
     private static let byteCount = 32 << 20
 
     /// Runs `body` and returns its result.

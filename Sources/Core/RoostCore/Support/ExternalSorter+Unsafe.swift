@@ -52,8 +52,9 @@ package final class ExternalSorter {
         try mergeFullLevels()
     }
 
-    /// Merges the last runs as soon as enough runs have the same level. Each run has an open file,
-    /// and the number of open files is limited.
+    /// Merges the last runs as soon as enough runs have the same level.
+    ///
+    /// Each run has an open file, and the number of open files is limited.
     private func mergeFullLevels() throws(StoreError) {
         while let level = runs.last?.level, runs.count >= Self.fanIn,
             runs[runs.count - Self.fanIn].level == level
@@ -206,8 +207,9 @@ package final class SortedEntryReader {
 /// One sorted run in a separate file, which is written once and read once.
 final class SortedRun {
     private let file: SpillFile
-    /// The number of merges that created the run. Within a sorter, levels never increase from run
-    /// to run.
+    /// The number of merges that created the run.
+    ///
+    /// Within a sorter, levels never increase from run to run.
     let level: Int
     private var buffer: [UInt8] = []
     private var bufferByteCount = 256 << 10

@@ -5,7 +5,9 @@
 /// For these operations, `Array` needs about 80 and 60 instructions. The type has value semantics.
 @usableFromInline
 struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
-    /// The elements. Those after the first ``count`` are unused.
+    /// The elements.
+    ///
+    /// Those after the first ``count`` are unused.
     @usableFromInline var memory: [Element] = []
     @usableFromInline private(set) var count = 0
 

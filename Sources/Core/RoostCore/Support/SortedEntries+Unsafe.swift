@@ -31,8 +31,9 @@ package struct EncodedEntries: Sendable {
 /// An entry is `[key length, 4][value length, 4][group, 1][key][value]`; the key length includes
 /// the group. Entries are sorted by group, then key, then value.
 package struct EntryArena: Sendable {
-    /// The position of an entry and the first 16 bytes of its key. Most comparisons then need not
-    /// read the entry.
+    /// The position of an entry and the first 16 bytes of its key.
+    ///
+    /// Most comparisons then need not read the entry.
     package struct Item: Sendable {
         package var high: UInt64
         package var low: UInt64
@@ -81,7 +82,9 @@ package struct EntryArena: Sendable {
         (word(key, offset: 0), word(key, offset: 8))
     }
 
-    /// Returns eight bytes of a key as a number with the same order. Bytes after the end are zero.
+    /// Returns eight bytes of a key as a number with the same order.
+    ///
+    /// Bytes after the end are zero.
     private static func word(_ key: UnsafeRawBufferPointer, offset: Int) -> UInt64 {
         let count = key.count - offset
         // SAFETY: all bytes that are read are before the end of the key.

@@ -127,8 +127,9 @@ package enum DateText {
         return Double("-\(-whole - 1).\(String(decoding: complement(Array(fraction.utf8)), as: UTF8.self))")
     }
 
-    /// Returns the digits of 1 minus the fraction with these digits. At least one digit must not be
-    /// 0.
+    /// Returns the digits of 1 minus the fraction with these digits.
+    ///
+    /// At least one digit must not be 0.
     private static func complement(_ digits: [UInt8]) -> [UInt8] {
         var result = digits
         var borrow: UInt8 = 10
@@ -149,8 +150,9 @@ package enum DateText {
         }
     }
 
-    /// Returns the days since 0000-03-01. Years start in March, so that the leap day is the last
-    /// day.
+    /// Returns the days since 0000-03-01.
+    ///
+    /// Years start in March, so that the leap day is the last day.
     private static func dayNumber(year: Int, month: Int, day: Int) -> Int {
         let year = month > 2 ? year : year - 1
         let era = (year >= 0 ? year : year - 399) / 400

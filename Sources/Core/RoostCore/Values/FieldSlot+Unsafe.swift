@@ -74,8 +74,9 @@ package struct FieldSlot: Sendable {
         return UnsafeRawBufferPointer(rebasing: bytes[Int(tail) + start..<Int(tail) + end])
     }
 
-    /// Returns the first eight bytes of the field as a number with the same order. Missing bytes
-    /// are zero.
+    /// Returns the first eight bytes of the field as a number with the same order.
+    ///
+    /// Missing bytes are zero.
     @inlinable
     @inline(__always)
     package func firstBytes(in record: RecordReader) -> UInt64 {

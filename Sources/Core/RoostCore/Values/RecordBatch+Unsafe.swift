@@ -10,7 +10,9 @@ extension Record {
 // MARK: Reading
 
 extension RecordBatch {
-    /// Runs `body` with a reader of the record at `index`. The reader is valid only inside `body`.
+    /// Runs `body` with a reader of the record at `index`.
+    ///
+    /// The reader is valid only inside `body`.
     @inlinable
     public func withRecord<Result, Failure: Error>(
         at index: Int, _ body: (RecordReader) throws(Failure) -> Result
@@ -350,8 +352,9 @@ extension RecordBatch {
 }
 
 extension RecordBatch {
-    /// Runs `body` with a function that returns a reader of the record at an index. Neither may
-    /// escape `body`.
+    /// Runs `body` with a function that returns a reader of the record at an index.
+    ///
+    /// Neither may escape `body`.
     @inlinable
     package func withReaders<Result>(
         _ body: ((Int) -> RecordReader) throws(StoreError) -> Result

@@ -1,7 +1,9 @@
 internal import Foundation
 
 extension RecordBatch {
-    /// Appends a record with decoded values. Properties without a value in `values` are null.
+    /// Appends a record with decoded values.
+    ///
+    /// Properties without a value in `values` are null.
     ///
     /// The names are those of attributes and to-one relationships, the dotted path of a composite's
     /// element, or ``RecordLayout/orderFieldName(of:)`` for the place in an ordered inverse. On hot

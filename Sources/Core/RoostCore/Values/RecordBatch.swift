@@ -30,7 +30,9 @@ public struct RecordBatch: Sendable {
     public let model: ManagedObjectModel
     @usableFromInline var arena = ReusedArray<UInt8>()
     @usableFromInline var entries = ReusedArray<Entry>()
-    /// The layout of the record being built, or nil. The record starts at `buildOffset`.
+    /// The layout of the record being built, or nil.
+    ///
+    /// The record starts at `buildOffset`.
     var buildLayout: RecordLayout?
     @usableFromInline var buildOffset = 0
     var buildKey: Int64 = 0
@@ -113,7 +115,9 @@ public struct Record: Sendable, Hashable {
     /// The number of times the object was written.
     public var version: UInt32 { withReader { $0.version } }
 
-    /// Runs `body` with a reader of the record. The reader is valid only inside `body`.
+    /// Runs `body` with a reader of the record.
+    ///
+    /// The reader is valid only inside `body`.
     package func withReader<Result, Failure: Error>(
         _ body: (RecordReader) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -14,7 +14,9 @@ public enum RecordHash {
             base + RecordLayout.Header.entity, record.count - RecordLayout.Header.entity, seed)
     }
 
-    /// Returns the mask of a version counter. The checksum is the content hash XOR this mask.
+    /// Returns the mask of a version counter.
+    ///
+    /// The checksum is the content hash XOR this mask.
     @inlinable
     package static func versionMask(_ version: UInt32) -> UInt64 { UInt64(version) &* 0xD6E8_FEB8_6659_FD93 }
 

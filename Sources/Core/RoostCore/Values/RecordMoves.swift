@@ -44,7 +44,9 @@ package struct RecordMoves: Sendable {
     /// Whether a whole record can be copied, with only the entity number changed.
     package let isWhole: Bool
 
-    /// Creates moves for pairs of fields of the same kind. No field may be set twice.
+    /// Creates moves for pairs of fields of the same kind.
+    ///
+    /// No field may be set twice.
     package init(
         _ fields: [(from: RecordLayout.Field, to: RecordLayout.Field)], from: RecordLayout, to: RecordLayout
     ) {

@@ -157,7 +157,9 @@ extension RecordReader {
         }
     }
 
-    /// Returns the bits of a float field. A conversion to double would change a signaling NaN.
+    /// Returns the bits of a float field.
+    ///
+    /// A conversion to double would change a signaling NaN.
     @inlinable
     package func floatBits(_ field: borrowing RecordLayout.Field) -> UInt32 {
         field.kind == .float ? Self.load(bytes, offset: field.byteOffset, as: UInt32.self) : 0
@@ -244,7 +246,9 @@ extension RecordReader {
     public func value(_ name: String) throws(StoreError) -> Value { value(try layout.requireField(name)) }
 
     /// Returns every field that is not null, by name: attributes, to-one relationships and their
-    /// places. Composites are returned as a whole.
+    /// places.
+    ///
+    /// Composites are returned as a whole.
     ///
     /// ``RecordBatch/append(_:version:values:)`` creates the same record from these values.
     public func values() -> [String: Value] {

@@ -12,8 +12,9 @@ final class RecordShapes: @unchecked Sendable {
     struct Shape {
         @usableFromInline let fieldCount: Int
         @usableFromInline let fixedByteCount: Int
-        /// The offset of the first tail field's slot. The slots of tail fields are adjacent and
-        /// directly precede the tail.
+        /// The offset of the first tail field's slot.
+        ///
+        /// The slots of tail fields are adjacent and directly precede the tail.
         @usableFromInline let firstVariableByteOffset: Int
         /// The number of the root of the entity's hierarchy.
         @usableFromInline let root: Int
@@ -42,8 +43,9 @@ final class RecordShapes: @unchecked Sendable {
 }
 
 extension ManagedObjectModel.Resolved {
-    /// Returns the shape of an entity's records. Traps if the number comes from a record of another
-    /// model, which is an error in the program.
+    /// Returns the shape of an entity's records.
+    ///
+    /// Traps if the number comes from a record of another model, which is an error in the program.
     @inlinable
     func shape(_ entity: Int) -> RecordShapes.Shape {
         precondition(entity < shapes.count, "the record follows another model than the batch or reader it is in")

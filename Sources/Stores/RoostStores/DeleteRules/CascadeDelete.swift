@@ -39,8 +39,9 @@ struct DeletePropagation {
         let target: Int64
     }
 
-    /// The maximum number of deleted objects for which referring objects are fetched by ID. Above
-    /// it, all objects are read.
+    /// The maximum number of deleted objects for which referring objects are fetched by ID.
+    ///
+    /// Above it, all objects are read.
     private static let lookUpCount = 1000
 
     private let snapshot: any StoreSnapshot
