@@ -5,7 +5,7 @@ internal import RoostQuery
 
 #if SQLite
 
-    /// A view of a Core Data store: one connection of its own.
+    /// A view of a Core Data store that uses its own connection.
     final class CoreDataSnapshot: ScanningSnapshot {
         let schema: CoreDataSchema
         private let state: CoreDataStore.State
@@ -28,7 +28,7 @@ internal import RoostQuery
             external = ExternalData(storePath: database.path)
         }
 
-        /// The connection; throws code `closed` after the end of the snapshot or the store.
+        /// The connection. Throws `closed` if the snapshot or the store is closed.
         var database: ForeignDatabase {
             get throws(StoreError) {
                 try state.requireOpen()
@@ -39,7 +39,7 @@ internal import RoostQuery
 
         func requireOpen() throws(StoreError) { _ = try database }
 
-        /// Throws code `busy` when the files changed since the snapshot was taken.
+        /// Throws `busy` if the files changed since the snapshot was taken.
         func verifySource() throws(StoreError) { try source.verify() }
 
         func reader(root: Int) -> CoreDataRowReader? {
@@ -55,7 +55,7 @@ internal import RoostQuery
             let database = try database
             let root = try model.requireEntity(entity).root
             guard let known = schema.roots[root] else { return 0 }
-            // The recorded key is too low in stores that Core Data migrated in place.
+            // // In stores that Core Data migrated in place, the recorded key is too low.
             let statement = try database.prepare("SELECT max(Z_PK) FROM \(ForeignDatabase.quoted(known.table))")
             let greatest = try statement.step() ? statement.integer(0) : 0
             try verifySource()
@@ -71,7 +71,8 @@ internal import RoostQuery
                 let numbers = resolved.selfAndSubentities.map { String(schema.fileNumbers[$0]) }
                 conditions.append("+r.Z_ENT IN (\(numbers.joined(separator: ", ")))")
             }
-            // Without its index on Z_ENT SQLite reads in key order; the plus sign keeps it from choosing the index and sorting.
+            // // Key order needs a scan without the index on Z_ENT. The plus sign keeps SQLite from
+            // using that index and sorting.
             let statement = try database.prepare(
                 "\(reader.selection) WHERE \(conditions.joined(separator: " AND ")) ORDER BY r.Z_PK")
             try statement.bind(id?.key ?? 0, at: 1)
