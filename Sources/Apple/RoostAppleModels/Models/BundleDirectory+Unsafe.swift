@@ -119,7 +119,7 @@ package final class BundleDirectory {
         guard status.st_size <= limit else {
             throw StoreError(.limitExceeded, "'\(path)' has \(status.st_size) bytes; at most \(limit) are read.")
         }
-        // // One byte more than the file's size, so that a file that grows meanwhile is detected.
+        // One byte more than the file's size, so that a file that grows meanwhile is detected.
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size) + 1)
         var count = 0
         while count < bytes.count {

@@ -259,11 +259,11 @@ package enum CoreDataModelReader {
             let list = try bytes.map { (bytes) throws(StoreError) in
                 try PropertyListValue.read(bytes, file: "\(bundle.path)/\(file)")
             }
-            // // Xcode writes an empty dictionary if there is only one version.
+            // Xcode writes an empty dictionary if there is only one version.
             current = list?.dictionary?["_XCCurrentVersionName"]?.string
         }
         if let current {
-            // // The name must be a directory entry, so it cannot be a path to another file.
+            // The name must be a directory entry, so it cannot be a path to another file.
             guard names.contains(versionName(current)) else {
                 throw StoreError(
                     .invalidModel,

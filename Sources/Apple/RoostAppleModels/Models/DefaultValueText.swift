@@ -39,7 +39,7 @@ enum DefaultValueText {
         }
     }
 
-    // // MARK: Conversions like NSString's
+    // MARK: Conversions like NSString's
 
     /// Returns the whole number at the start of a text, or 0 if there are no digits.
     ///
@@ -88,8 +88,8 @@ enum DefaultValueText {
             let point = rest
             rest = rest.dropFirst()
             let fraction = takeDigits(&rest)
-            // // A decimal point without digits after it is part of a number only if a digit
-            // precedes it.
+            // A decimal point without digits after it is part of a number only if a digit precedes
+            // it.
             if count + fraction == 0 { rest = point }
             count += fraction
         }

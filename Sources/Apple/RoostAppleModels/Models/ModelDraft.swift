@@ -58,7 +58,7 @@ package struct ModelDraft {
                 let back = lineage(relationship.destinationEntityName).lazy
                     .compactMap { number in positions[number][inverse].map { entities[number].relationships[$0] } }
                     .first
-                // // The inverse must refer back to this relationship.
+                // The inverse must refer back to this relationship.
                 let pointsBack = back.map {
                     $0.inverseName == relationship.name && lineage($0.destinationEntityName).contains(entity)
                 }
@@ -72,7 +72,7 @@ package struct ModelDraft {
             }
         }
         for (entity, relationship) in dropped { self.entities[entity].relationships[relationship].inverseName = nil }
-        // // Removing an inverse on one side makes the other side one-sided too.
+        // Removing an inverse on one side makes the other side one-sided too.
         if !dropped.isEmpty { dropOneSidedInverses(&warnings, file: file) }
     }
 

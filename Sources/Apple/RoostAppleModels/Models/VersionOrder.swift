@@ -13,8 +13,8 @@ package struct VersionOrder {
         case numbers
         /// The older version is the source of a mapping model, and the newer one its destination.
         case mappingModel
-        /// The newer version is the bundle's current version or begins with the same word, and the
-        /// older version begins with another word, or neither name has a number.
+        /// The newer version has the first word of the bundle's current version, and the older
+        /// version does not. Or the newer version is current, and neither name has a number.
         case currentVersion
         /// A store with the older version is to be migrated to the newer one.
         case store
@@ -58,13 +58,13 @@ package struct VersionOrder {
         }
         for (older, newer) in mappings { add(older, before: newer, reason: .mappingModel) }
         let words = Dictionary(grouping: self.names, by: Self.firstWord)
-        // // The model may have been renamed: versions that begin with the current version's word
-        // come last.
+        // The model may have been renamed: versions that begin with the current version's word come
+        // last.
         if let current {
             let word = Self.firstWord(current)
             let alike = words[word] ?? []
             add(self.names.filter { Self.firstWord($0) != word }, before: alike, reason: .currentVersion)
-            // // A name such as `Notes old` does not reveal when the version was created.
+            // A name such as `Notes old` does not reveal when the version was created.
             if !Self.hasNumber(current) {
                 for name in alike where !Self.hasNumber(name) { add(name, before: current, reason: .currentVersion) }
             }
@@ -131,7 +131,7 @@ package struct VersionOrder {
         var count = later.map { _ in 0 }
         for next in later.joined() { count[next.position] += 1 }
         var (rest, sorted): ([Int], [Int]) = (Array(later.indices), [])
-        // // Cycles were rejected, so there is always a version without a predecessor.
+        // Cycles were rejected, so there is always a version without a predecessor.
         while let index = rest.firstIndex(where: { count[$0] == 0 }) ?? rest.indices.first {
             let position = rest.remove(at: index)
             if names.indices.contains(position) { sorted.append(position) }

@@ -75,13 +75,13 @@ extension XMLModelDocument {
                 }
                 return
             }
-            // // Left over from when the attribute was a date.
+            // Left over from when the attribute was a date.
             warn(
                 element,
                 message: "defaultDateTimeInterval has no meaning for type \(attribute.type.name); it is left out")
         }
-        // // The editor leaves an empty default when a number or a date is deleted. Only strings
-        // can be empty.
+        // The editor leaves an empty default when a number or a date is deleted. Only strings can
+        // be empty.
         guard let text = element["defaultValueString"], !text.isEmpty || attribute.type == .string else { return }
         guard let (value, isWhole) = DefaultValueText.value(text, type: attribute.type) else {
             warn(

@@ -20,7 +20,7 @@ package struct XMLModelDocument {
         check(
             root,
             ignoring: [
-                // // Only the editor needs these attributes: the tool that wrote the file, its
+                // Only the editor needs these attributes: the tool that wrote the file, its
                 // systems, its language.
                 "type", "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion",
                 "sourceLanguage", "macOSVersion", "iOSVersion", "tvOSVersion", "watchOSVersion", "visionOSVersion",
@@ -39,8 +39,7 @@ package struct XMLModelDocument {
             case "configuration": try configuration(child)
             case "fetchRequest": draft.fetchRequestTemplates.append(try fetchRequest(child))
             case "userInfo": draft.userInfo = try userInfo(child)
-            // // The entities' positions in the editor, and composite types, which are read
-            // elsewhere.
+            // The entities' positions in the editor, and composite types, which are read elsewhere.
             case "elements", "compositeAttribute", "composite": continue
             default: warnUnknown(child, in: "model")
             }
@@ -162,7 +161,7 @@ package struct XMLModelDocument {
         return groups
     }
 
-    // // MARK: Parts of the model
+    // MARK: Parts of the model
 
     private mutating func configuration(_ element: XMLElement) throws(StoreError) {
         check(element, ignoring: ["usedWithCloudKit"], importing: ["name"])

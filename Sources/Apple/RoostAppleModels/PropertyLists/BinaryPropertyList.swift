@@ -42,7 +42,7 @@ package struct BinaryPropertyList {
         self.bytes = bytes
         self.file = file
         self.budget = budget
-        // // The format: bplist00, the objects, the table of offsets, and a trailer of 32 bytes.
+        // The format: bplist00, the objects, the table of offsets, and a trailer of 32 bytes.
         guard bytes.count >= 8 + 32, bytes.starts(with: Array("bplist0".utf8)) else {
             throw Self.damaged(file, what: "it is not a binary property list, or its end is missing")
         }
@@ -117,7 +117,7 @@ package struct BinaryPropertyList {
             }
         case 0x1:
             if low <= 3, let value = signed(offset + 1, size: 1 << low) { return .integer(value) }
-            // // Sixteen bytes hold unsigned 64-bit numbers.
+            // Sixteen bytes hold unsigned 64-bit numbers.
             if low == 4, let value = signed(offset + 9, size: 8) { return .integer(value) }
         case 0x2:
             if low == 2, let bits = Self.number(bytes, offset: offset + 1, size: 4) {

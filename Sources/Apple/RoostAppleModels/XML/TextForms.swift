@@ -31,7 +31,7 @@ enum ISODate {
         guard day <= lengths[month - 1] else { return nil }
         let before = year - 1
         let years = before * 365 + before / 4 - before / 100 + before / 400
-        // // 0001-01-01 is 730 485 days before 2001-01-01.
+        // 0001-01-01 is 730 485 days before 2001-01-01.
         return years - 730_485 + lengths[..<(month - 1)].reduce(0, +) + day - 1
     }
 }

@@ -20,7 +20,7 @@ package struct XMLElement {
         _ bytes: [UInt8], file: String, allowsPlainDoctype: Bool = false
     ) throws(StoreError) -> XMLElement {
         var parser = try XMLPullParser(bytes, file: file, allowsPlainDoctype: allowsPlainDoctype)
-        // // The open elements, outermost first. The parser limits their number.
+        // The open elements, outermost first. The parser limits their number.
         var open: [XMLElement] = []
         var root: XMLElement?
         while let event = try parser.next() {

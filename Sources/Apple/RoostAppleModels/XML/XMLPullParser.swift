@@ -188,7 +188,7 @@ package struct XMLPullParser {
                 line += 1
                 text.append(isAttribute ? UInt8(ascii: " ") : byte)
             case UInt8(ascii: "\r"):
-                // // A line end is one character in each of its forms.
+                // A line end is one character in each of its forms.
                 if offset + 1 < bytes.count, bytes[offset + 1] == UInt8(ascii: "\n") { break }
                 text.append(isAttribute ? UInt8(ascii: " ") : UInt8(ascii: "\n"))
             case UInt8(ascii: "\t"): text.append(isAttribute ? UInt8(ascii: " ") : byte)

@@ -76,14 +76,14 @@ struct ArchivedObject {
         }
         var pairs: [(key: String, value: KeyedArchive.Node)] = []
         for (key, value) in zip(keys, values) {
-            // // A slot without a value holds a placeholder.
+            // A slot without a value holds a placeholder.
             if let empty, value.string == empty { continue }
             if let name = key.string { pairs.append((name, value)) }
         }
         return pairs
     }
 
-    // // MARK: Objects that wrap a plain value
+    // MARK: Objects that wrap a plain value
 
     /// Whether the object is Foundation's wrapper of a string, data, date or number.
     var isPlain: Bool {

@@ -66,7 +66,7 @@ extension ArchivedExpression {
     }
 
     private static func options(_ archived: ArchivedObject) throws(StoreError) -> FetchRequest.Comparison.Options {
-        // // In archives of IN and CONTAINS, the options are named flags.
+        // In archives of IN and CONTAINS, the options are named flags.
         let (options, flags) = (try archived.integer("NSOptions"), try archived.integer("NSFlags"))
         let known: FetchRequest.Comparison.Options = [
             .caseInsensitive, .diacriticInsensitive, .normalized, .localized,

@@ -21,7 +21,7 @@ extension FetchRequest.Expression {
         case .registered(let name, let arguments): return .registered(name, arguments.map(\.ofSource))
         case .cast(let operand, let type): return .cast(operand.ofSource, type)
         case .subquery(let collection, let variable, let predicate):
-            // // A variable with the name `source` hides the source object.
+            // A variable with the name `source` hides the source object.
             let isHidden = variable == MappingVariable.source.rawValue
             return .subquery(collection.ofSource, variable: variable, isHidden ? predicate : predicate.ofSource)
         case .conditional(let condition, let first, let second):

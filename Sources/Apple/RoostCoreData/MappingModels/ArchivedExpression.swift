@@ -80,7 +80,7 @@ struct ArchivedExpression {
     }
 
     private mutating func subquery(_ object: ArchivedObject, depth: Int) throws(StoreError) -> FetchRequest.Expression {
-        // // The variable is stored as its name, or as an expression.
+        // The variable is stored as its name, or as an expression.
         let variable = try object.string("NSVariable", or: "NSVariable", inner: "NSVariable")
         return .subquery(
             try expression(.object(try Self.part(object, field: "NSExpression", of: "SUBQUERY")), depth: depth),
@@ -117,7 +117,7 @@ struct ArchivedExpression {
             }
             return .registered(name, [operand] + arguments)
         default:
-            // // A property read by its name is a key path with one step.
+            // A property read by its name is a key path with one step.
             guard name == MappingFunction.value.rawValue || name == "valueForKeyPath:",
                 case .constant(.string(let path))? = arguments.first, arguments.count == 1, !path.isEmpty
             else { throw Self.untranslatable("function '\(name)', which the classes of a program would run,") }
@@ -205,7 +205,7 @@ enum MappingPath {
         switch operand {
         case _ where names.isEmpty: return operand
         case .evaluatedObject: return .keyPath(names)
-        // // A path after another path becomes one path.
+        // A path after another path becomes one path.
         case .path(of: let start, let first): return .path(of: start, first + names)
         default: return .path(of: operand, names)
         }

@@ -91,7 +91,7 @@ struct MappingImport {
             let object = try object(identifier, type: "XDDEVENTITYMAPPING", of: root)
             linked.append((object, object["mappingnumber"].flatMap { Int($0.trimmingSpaces) } ?? 0))
         }
-        // // Mappings with equal numbers stay in the order of the links.
+        // Mappings with equal numbers stay in the order of the links.
         let ordered = linked.enumerated().sorted { ($0.element.number, $0.offset) < ($1.element.number, $1.offset) }
         var names: Set<String> = []
         /// The last number appended to each name that several mappings share.
@@ -258,8 +258,8 @@ struct MappingImport {
         guard let sourceHash = mapping.sourceVersionHash, sourceHash == mapping.destinationVersionHash,
             let entity = destinationModel?.entity(destination), source == destination
         else { return .transform }
-        // // A mapping between equal entities may still change values, and a copy cannot have
-        // property mappings.
+        // A mapping between equal entities may still change values, and a copy cannot have property
+        // mappings.
         let properties = mapping.attributeMappings + mapping.relationshipMappings
         guard properties.allSatisfy(\.userInfo.isEmpty) else { return .transform }
         let attributes = Dictionary(
@@ -267,7 +267,7 @@ struct MappingImport {
         let copiesAttributes = entity.attributes.allSatisfy {
             $0.isTransient || attributes[$0.name] == .source($0.name)
         }
-        // // Their relationship mappings are examined after all entity mappings have been read.
+        // Their relationship mappings are examined after all entity mappings have been read.
         let named = Set(mapping.relationshipMappings.map(\.name))
         let namesRelationships = entity.relationships.allSatisfy { named.contains($0.declaration.name) }
         return copiesAttributes && namesRelationships ? .copy : .transform
@@ -307,7 +307,7 @@ struct MappingImport {
         else {
             throw failure(object, place: place, what: what)
         }
-        // // The field's name depends on the version of Foundation. Only one field is a function.
+        // The field's name depends on the version of Foundation. Only one field is a function.
         for name in fetch.fields.keys.sorted() where name != "$class" {
             guard let function = try fetch.object(name),
                 try function.string("NSSelectorName") == "fetchRequestForSourceEntityNamed:predicateString:"
@@ -360,8 +360,8 @@ struct MappingImport {
         guard let entity = mapping["sourcename"], !object.blankAttributes.contains("sourcekeypath") else { return nil }
         if let path = object["sourcekeypath"] { return MappingPath.expression(path) }
         guard object.flag("autogenerateexpression") != false else { return nil }
-        // // If the source is unknown, the name is used. Validation reports a superfluous name, but
-        // a missing name would lose values.
+        // If the source is unknown, the name is used. Validation reports a superfluous name, but a
+        // missing name would lose values.
         return source?.hasAttribute(name, of: entity) ?? true ? .source(name) : nil
     }
 

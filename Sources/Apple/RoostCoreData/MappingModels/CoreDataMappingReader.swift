@@ -74,7 +74,7 @@ package enum CoreDataMappingReader {
             var reading = MappingImport(file: file, objects: try XMLStoreObject.all(in: root, file: file))
             return try reading.read(source: source, destination: destination)
         } catch {
-            // // The parsers of models and archives throw other codes.
+            // The parsers of models and archives throw other codes.
             guard error.code == .invalidModel || error.code == .corrupted else { throw error }
             throw error.withMessage(error.message, code: .invalidMappingModel)
         }

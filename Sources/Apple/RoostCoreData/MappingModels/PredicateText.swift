@@ -67,7 +67,7 @@ enum PredicateText {
             10: "IN", 99: "CONTAINS", 100: "BETWEEN",
         ]
         guard let symbol = names[type] else { return nil }
-        // // In archives of IN and CONTAINS, the options are named flags.
+        // In archives of IN and CONTAINS, the options are named flags.
         var options = try comparison.integer("NSOptions") ?? 0
         if type == 10 || type == 99 { options = try comparison.integer("NSFlags") ?? options }
         let letters = (options & 1 != 0 ? "c" : "") + (options & 2 != 0 ? "d" : "") + (options & 4 != 0 ? "n" : "")
@@ -105,7 +105,7 @@ enum PredicateText {
                 let base = try expression(operand, depth: depth + 1)
             else { return nil }
             if base == "_NSPredicateUtilities" {
-                // // A derived attribute's path.@count is archived as count:(path).
+                // A derived attribute's path.@count is archived as count:(path).
                 let aggregates = [
                     "count:": "@count", "sum:": "@sum", "min:": "@min", "max:": "@max", "average:": "@avg",
                 ]

@@ -51,15 +51,14 @@ extension ModelArchive {
         attribute.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
         attribute.userInfo = try userInfo(object)
         attribute.valueTransformerName = try object.string("NSValueTransformerName").flatMap { $0.isEmpty ? nil : $0 }
-        // // The type implies the class, except where the author of the model chooses a class.
+        // The type implies the class, except where the author of the model chooses a class.
         if type == .transformable || type == .undefined || type == .composite {
             attribute.attributeValueClassName = try object.string("NSAttributeValueClassName").flatMap {
                 $0.isEmpty ? nil : $0
             }
         }
         let flags = try object.integer("NSFlagsKey") ?? 0
-        // // Bits of the archive: 4 means external storage, 16 preservation in history after
-        // deletion.
+        // Bits of the archive: 4 means external storage, 16 preservation in history after deletion.
         attribute.allowsExternalBinaryDataStorage = flags & 4 != 0
         attribute.preservesValueInHistoryOnDeletion = flags & 16 != 0
         attribute.isIndexedBySpotlight = try Self.isIndexedBySpotlight(object)
@@ -148,7 +147,7 @@ extension ModelArchive {
             let length = try object.integer("NS.length"), (0...8).contains(length), bytes.count >= Int(length) * 2
         else { return nil }
         let isNegative = try object.flag("NS.negative")
-        // // Apple writes "not a number" as a negative number without a mantissa.
+        // Apple writes "not a number" as a negative number without a mantissa.
         if length == 0 { return isNegative ? .nan : .zero }
         let isLittleEndian = try object.integer("NS.mantissa.bo") != 2
         var mantissa: UInt128 = 0

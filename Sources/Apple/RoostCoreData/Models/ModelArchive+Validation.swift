@@ -23,7 +23,7 @@ extension ModelArchive {
         -> Bool
     {
         if try predicate.className == "NSCompoundPredicate", try predicate.integer("NSCompoundPredicateType") == 1 {
-            // // All or nothing: part of a condition must not replace the whole condition.
+            // All or nothing: part of a condition must not replace the whole condition.
             var whole = attribute
             for node in try predicate.list("NSSubpredicates") {
                 guard let part = node.object, try part.className == "NSComparisonPredicate",

@@ -17,7 +17,7 @@ enum ModelCacheReader {
         compressed: [UInt8], file: String
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
         let what = "the model cache of '\(file)'"
-        // // Some tools do not compress the archive, which is then recognized by its first bytes.
+        // Some tools do not compress the archive, which is then recognized by its first bytes.
         let archive =
             compressed.starts(with: Array("bplist".utf8))
             ? compressed : try Inflate.raw(compressed, limit: Limit.archiveByteCount, what: what)
@@ -95,7 +95,7 @@ struct ModelArchive {
         entity.renamingIdentifier = try renamingIdentifier(object, name: name)
         entity.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
         entity.userInfo = try userInfo(object)
-        // // The archive repeats inherited properties in every subentity. The superentity's names
+        // The archive repeats inherited properties in every subentity. The superentity's names
         // identify them.
         let inherited = Set(try superentity?.dictionary("NSProperties").map(\.key) ?? [])
         for (property, node) in try object.dictionary("NSProperties") where !inherited.contains(property) {
@@ -130,7 +130,7 @@ struct ModelArchive {
     ) throws(StoreError) {
         for node in try object.list("NSFetchIndexDescriptions") {
             guard let description = node.object else { continue }
-            // // Subentities also list the indexes that a superentity declares.
+            // Subentities also list the indexes that a superentity declares.
             if let owner = try description.object("NSEntity")?.string("NSEntityName"), owner != entity.name { continue }
             entity.fetchIndexes.append(try fetchIndex(description, of: entity.name))
         }

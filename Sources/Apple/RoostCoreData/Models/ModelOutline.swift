@@ -80,7 +80,7 @@ struct ModelOutline {
         return nil
     }
 
-    // // MARK: Queries
+    // MARK: Queries
 
     /// Returns whether an entity has an attribute, own or inherited, or nil for an unknown entity.
     func hasAttribute(_ name: String, of entity: String) -> Bool? {

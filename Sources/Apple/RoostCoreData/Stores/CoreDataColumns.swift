@@ -45,8 +45,8 @@ internal import RoostForeignSQLite
                 for attribute in declaration.attributes where attribute.isStored && attribute.type != .objectID {
                     for (path, type, bases) in Self.leaves(attribute, prefix: "") {
                         let owner = Owner(entity: number, property: path)
-                        // // A composite's columns may have several names. The first existing name
-                        // is used.
+                        // A composite's columns may have several names. The first existing name is
+                        // used.
                         guard let base = bases.first(where: { !tables.candidates($0, in: table).isEmpty }) else {
                             throw missing(owner, bases: bases, table: table)
                         }
@@ -71,14 +71,14 @@ internal import RoostForeignSQLite
         ) throws(StoreError) {
             let candidates = tables.candidates(base, in: table)
             if owners.count == 1 {
-                // // If the plain name exists, a column with digits belongs to another property.
+                // If the plain name exists, a column with digits belongs to another property.
                 guard let column = candidates.first(where: { $0.name.uppercased() == base }) ?? candidates.first else {
                     throw missing(owners[0], bases: [base], table: table)
                 }
                 columns[owners[0]] = column.name
                 return
             }
-            // // Core Data assigns columns to entities in the order of their numbers in the file.
+            // Core Data assigns columns to entities in the order of their numbers in the file.
             let ordered = owners.sorted { fileNumber($0.entity) < fileNumber($1.entity) }
             var taken: Set<String> = []
             var open: [(owner: Owner, columns: [String])] = []

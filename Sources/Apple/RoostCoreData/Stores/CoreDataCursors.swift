@@ -70,7 +70,7 @@ internal import RoostForeignSQLite
             statement.reset()
             try statement.bind(id.key, at: 1)
             guard try statement.step() else { return }
-            // // A record of a superentity or a sibling does not match the requested ID.
+            // A record of a superentity or a sibling does not match the requested ID.
             guard let number = snapshot.schema.entities[statement.integer(1)], entity.includes(number) else { return }
             _ = try reader.append(statement, to: &batch)
         }

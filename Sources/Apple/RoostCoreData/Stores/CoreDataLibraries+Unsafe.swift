@@ -6,7 +6,7 @@
     extension CoreDataStoreType {
         /// The libraries that read stores and their models: SQLite and zlib.
         package var libraries: [StoreLibrary] {
-            // // SAFETY: Both libraries return constant C strings.
+            // SAFETY: Both libraries return constant C strings.
             [
                 StoreLibrary(name: "SQLite", version: String(cString: sqlite3_libversion())),
                 StoreLibrary(name: "zlib", version: String(cString: zlibVersion())),

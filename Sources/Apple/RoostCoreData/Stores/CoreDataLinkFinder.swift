@@ -41,7 +41,7 @@ internal import RoostForeignSQLite
                 relationship: relationship.number, query: query, sourceTable: source, targetTable: target)
         }
 
-        // // MARK: Keys in the destination's table
+        // MARK: Keys in the destination's table
 
         /// Returns the query for a to-many relationship without an inverse.
         ///
@@ -53,8 +53,8 @@ internal import RoostForeignSQLite
             let number = fileNumbers[relationship.source]
             var candidates = tables.candidates("Z\(number)\(name)", in: table).map(\.name)
             if candidates.isEmpty {
-                // // The number is only a hint. A single column with the right name and another
-                // number is used.
+                // The number is only a hint. A single column with the right name and another number
+                // is used.
                 candidates = (tables.columns[table] ?? []).map(\.name).filter {
                     Self.isNumbered($0, prefix: "Z", name: name)
                 }

@@ -30,8 +30,8 @@ internal import RoostForeignSQLite
         func append(_ row: ForeignStatement, to batch: inout RecordBatch) throws(StoreError) -> Bool {
             let key = row.integer(0)
             guard key > 0, let entity = root.entities[row.integer(1)] else { return false }
-            // // Core Data starts at version 1. A row that another tool wrote without a version
-            // counts as new.
+            // Core Data starts at version 1. A row that another tool wrote without a version counts
+            // as new.
             batch.beginRecord(entity.layout, key: key, version: UInt32(clamping: max(1, row.integer(2))))
             do throws(StoreError) {
                 for reading in entity.readings where !row.isNull(reading.column) {
@@ -63,7 +63,7 @@ internal import RoostForeignSQLite
             case .double, .float, .date: try batch.setDouble(try double(row, reading: reading), for: field)
             case .decimal: batch.setDecimal(try decimal(row, reading: reading), for: field)
             case .reference, .polymorphicReference:
-                // // A reference to a missing row or to the wrong entity counts as null.
+                // A reference to a missing row or to the wrong entity counts as null.
                 guard !row.isNull(column + 1), let entity = schema.entities[row.integer(column + 1)],
                     let destination = field.destination, schema.model.entities[destination].includes(entity)
                 else { return false }
@@ -111,7 +111,7 @@ internal import RoostForeignSQLite
             return true
         }
 
-        // // MARK: Numbers in any SQLite type
+        // MARK: Numbers in any SQLite type
 
         private func integer(_ row: ForeignStatement, reading: CoreDataSchema.Reading) throws(StoreError) -> Int64 {
             switch row.storageClass(reading.column) {
@@ -141,8 +141,8 @@ internal import RoostForeignSQLite
             let text: String? =
                 switch row.storageClass(reading.column) {
                 case .integer: String(row.integer(reading.column))
-                // // The shortest digits that give the same floating-point number are closest to
-                // the original value.
+                // The shortest digits that give the same floating-point number are closest to the
+                // original value.
                 case .real: "\(row.double(reading.column))"
                 case .text: try row.string(reading.column)
                 case .blob, .null: nil

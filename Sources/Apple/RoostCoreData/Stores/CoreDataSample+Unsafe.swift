@@ -29,7 +29,7 @@
             var code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
             if code == SQLITE_OK { code = sqlite3_exec(handle, sql, nil, nil, nil) }
             let message = code == SQLITE_OK ? "" : String(cString: sqlite3_errmsg(handle))
-            // // SQLite requires closing a connection that failed to open.
+            // SQLite requires closing a connection that failed to open.
             let closing = sqlite3_close(handle)
             guard code == SQLITE_OK, closing == SQLITE_OK else {
                 throw StoreError(.ioFailure, "The sample '\(path)' cannot be written (\(code), \(closing)): \(message)")
@@ -62,7 +62,7 @@
                 for object in objects[root] ?? [] {
                     let entity = try model.requireEntity(object.id.entity).number + 1
                     let values = try columns.map { column in
-                        // // A property of another entity in the hierarchy is null in this row.
+                        // A property of another entity in the hierarchy is null in this row.
                         guard let property = column.property(of: entity - 1) else { return "NULL" }
                         return try Self.literal(try object.value(property))
                     }
@@ -160,7 +160,7 @@
             case .date(let date): "\(date.timeIntervalSinceReferenceDate)"
             case .decimal(let number): "\(number)"
             case .objectID(let id): "\(id.key)"
-            // // A text may contain U+0000, which SQL literals cannot.
+            // A text may contain U+0000, which SQL literals cannot.
             case .string(let text), .uri(let text): "CAST(\(literal(Array(text.utf8))) AS TEXT)"
             case .data(let data): literal([UInt8](data))
             case .uuid(let uuid): literal(withUnsafeBytes(of: uuid.uuid) { Array($0) })

@@ -154,7 +154,7 @@ internal import RoostForeignSQLite
             }
             return tableNames.values.sorted().flatMap { table in
                 (tables.columns[table] ?? []).map(\.name).filter { name in
-                    // // Z_PK, Z_ENT and Z_OPT are in every table. Orders (Z_FOK_…) and reference
+                    // Z_PK, Z_ENT and Z_OPT are in every table. Orders (Z_FOK_…) and reference
                     // entities (Z7_…) belong to other columns.
                     let rest = name.dropFirst().drop { $0.isASCII && $0.isNumber }
                     return !rest.hasPrefix("_") && !used.contains("\(table).\(name)")
@@ -178,7 +178,7 @@ internal import RoostForeignSQLite
             else { return nil }
             var order: String?
             if relationship.inverseIsOrdered {
-                // // The order's column has the same digits as the key's column.
+                // The order's column has the same digits as the key's column.
                 let suffix = String(column.dropFirst(relationship.name.name.count + 1))
                 let base = "Z_FOK_" + relationship.name.name.uppercased()
                 let candidates = tables.candidates(base, in: table)
@@ -263,7 +263,7 @@ internal import RoostForeignSQLite
                     composites: [])
             }
             let key = "r." + ForeignDatabase.quoted(reference.column)
-            // // The destination's row provides its entity and shows that it exists.
+            // The destination's row provides its entity and shows that it exists.
             let destination =
                 "(SELECT d.Z_ENT FROM \(ForeignDatabase.quoted(reference.destinationTable)) d WHERE d.Z_PK = \(key))"
             // Key and entity are in adjacent columns.

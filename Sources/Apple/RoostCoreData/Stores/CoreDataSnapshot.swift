@@ -55,7 +55,7 @@ internal import RoostQuery
             let database = try database
             let root = try model.requireEntity(entity).root
             guard let known = schema.roots[root] else { return 0 }
-            // // In stores that Core Data migrated in place, the recorded key is too low.
+            // In stores that Core Data migrated in place, the recorded key is too low.
             let statement = try database.prepare("SELECT max(Z_PK) FROM \(ForeignDatabase.quoted(known.table))")
             let greatest = try statement.step() ? statement.integer(0) : 0
             try verifySource()
@@ -71,7 +71,7 @@ internal import RoostQuery
                 let numbers = resolved.selfAndSubentities.map { String(schema.fileNumbers[$0]) }
                 conditions.append("+r.Z_ENT IN (\(numbers.joined(separator: ", ")))")
             }
-            // // Key order needs a scan without the index on Z_ENT. The plus sign keeps SQLite from
+            // Key order needs a scan without the index on Z_ENT. The plus sign keeps SQLite from
             // using that index and sorting.
             let statement = try database.prepare(
                 "\(reader.selection) WHERE \(conditions.joined(separator: " AND ")) ORDER BY r.Z_PK")
@@ -130,7 +130,7 @@ internal import RoostQuery
                 }
                 let forward = Self.places(isFlipped ? "t, s, i, o" : "s, t, o, i", relationship: resolved)
                 if resolved.isReflexive {
-                    // A pair is kept once and leads both ways.
+                    // Each pair is stored once. The query returns it in both directions.
                     query = """
                         SELECT \(forward) FROM (\(links.query)) WHERE s = ?1
                         UNION ALL SELECT \(Self.places("t, s, i, o", relationship: resolved)) FROM (\(links.query)) WHERE t = ?1 AND s <> t
@@ -146,8 +146,8 @@ internal import RoostQuery
 
         func close() { connection = nil }
 
-        /// Names source, target, place and place in the inverse a, b, c and d; places without
-        /// meaning are 0.
+        /// Names source, target, position and position in the inverse a, b, c and d. Positions in
+        /// unordered relationships are 0.
         private static func places(_ columns: String, relationship: ManagedObjectModel.Relationship) -> String {
             let names = columns.split(separator: ",").map { $0.trimmingSpaces }
             let order = relationship.isOrdered ? "coalesce(\(names[2]), 0)" : "0"
