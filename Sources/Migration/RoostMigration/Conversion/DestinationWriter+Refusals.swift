@@ -42,7 +42,7 @@ extension DestinationWriter {
         }
     }
 
-    /// Throws `invalidRequest` if the directory cannot hold the names of the new store's files.
+    /// Throws `invalidRequest` if the names of the files beside the new store would be too long.
     private func requireRoomForName(_ location: StoreLocation) throws(StoreError) {
         // The longest name of all files that are created beside the destination.
         let suffixes = registry.companionSuffixes + [StoreLock.suffix]

@@ -91,7 +91,7 @@ extension InPlaceMigration {
 }
 
 extension MappingPlan {
-    /// Returns the content of the source that the destination has unchanged, byte for byte.
+    /// Returns the source content that is unchanged in the destination, byte for byte.
     func keptContent() throws(StoreError) -> KeptContent {
         var kept = KeptContent()
         for hierarchy in hierarchies where try isKept(hierarchy) { kept.hierarchies.insert(hierarchy.destination) }
@@ -101,7 +101,7 @@ extension MappingPlan {
         return kept
     }
 
-    /// Whether the records of a hierarchy are exactly those of the same hierarchy of the source.
+    /// Returns whether a hierarchy has exactly the same records in the source.
     private func isKept(_ hierarchy: Hierarchy) throws(StoreError) -> Bool {
         guard let root = hierarchy.source, root == hierarchy.destination, source.entities[root].root == root else {
             return false
@@ -115,8 +115,7 @@ extension MappingPlan {
         return true
     }
 
-    /// Returns the relationship of the source that has exactly the links of a plan, with their
-    /// places; or nil.
+    /// Returns the source relationship with exactly the links and positions of a plan, or nil.
     private func origin(ofKept link: LinkPlan) -> Int? {
         guard case .links(let number) = link.relation.storage, !link.relation.isFlipped, link.sources == .all,
             link.targets == .all

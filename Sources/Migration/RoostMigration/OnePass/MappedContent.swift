@@ -1,20 +1,21 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// The content that a mapping makes of a store, in one pass.
+/// The content that a mapping creates from a store, in one pass.
 ///
-/// The objects of a hierarchy of the new model are read in key order and changed one by one; links
-/// and references keep their keys. If a predicate or a dropped entity leaves out objects whose keys
-/// links may name, the keys of the other objects are collected first: two bits for each object if
-/// keys are adjacent.
+/// The objects of a hierarchy of the new model are read in key order and transformed one by one.
+/// Links and references keep their keys. If a predicate or a dropped entity excludes objects that
+/// links may refer to, the keys of the other objects are collected first. This takes two bits for
+/// each object if keys are adjacent.
 final class MappedContent: ContentSource {
-    /// The results of the pass, apart from the content of the destination.
+    /// The results of the pass, except for the destination's content.
     struct Outcome: Sendable {
-        /// By entity mapping: the numbers of objects read and made; nil if it makes none.
+        /// The numbers of objects that each entity mapping read and created, or nil if it creates
+        /// none.
         var counts: [(read: Int, made: Int)?] = []
         /// The tally that the last commit of the source recorded.
         var recorded: StoreTally?
-        /// Messages about content that has no place in the destination, with counts.
+        /// Messages, with counts, about content that cannot be migrated to the destination.
         var losses: [String] = []
     }
 
@@ -23,16 +24,16 @@ final class MappedContent: ContentSource {
     private let options: ConversionOptions
     private let pairs: [Int: OneSidedPairs]
     private let result = Mutex(Outcome())
-    /// The directories for temporary files: that of the destination, as soon as it is known.
+    /// The directories for temporary files, including the destination's directory once known.
     private let spillDirectories: Mutex<[String]>
 
-    /// Creates the content that a plan makes of a store.
+    /// Creates the content from a store and a plan.
     ///
     /// - Parameters:
     ///   - store: The source.
     ///   - plan: A plan without obstacles.
-    ///   - pairs: The plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
-    ///   - options: How the source is read.
+    /// - pairs: The result of the plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
+    /// - options: The options for reading the source.
     init(
         _ store: any PersistentStore, plan: MappingPlan, pairs: [Int: OneSidedPairs], options: ConversionOptions
     ) {
@@ -52,8 +53,8 @@ final class MappedContent: ContentSource {
         try StoreContent(store, options: options).identity()
     }
 
-    /// Streams everything, and checks the numbers of objects in relationships that the mapping may
-    /// have changed.
+    /// Streams all content, and checks the counts of relationships that the mapping may have
+    /// changed.
     func fill(
         _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
@@ -121,10 +122,10 @@ private struct MappedReading {
         counts = Array(repeating: nil, count: plan.mapping.entityMappings.count)
     }
 
-    /// Sends everything; returns nil if the writer stopped.
+    /// Sends all content. Returns nil if the writer stopped.
     mutating func run(into channel: BatchChannel) throws(StoreError) -> CopiedContent? {
         recorded = try snapshot.recordedTally()
-        // Some sources cannot make a graph without reading everything.
+        // For some sources, creating a graph requires reading everything.
         let graph = plan.asksForObjects ? snapshot.objectGraph() : nil
         keySets = try collectKeys(over: graph)
         let backReferences = try collectBackReferences(over: graph)
@@ -144,7 +145,7 @@ private struct MappedReading {
             counts[maker.mapping] = (transform.readCount, transform.madeCount)
             losses += MigrationReport.losses(maker.source.name, lostIDs: transform.lostIDs)
         }
-        // Dropped content is counted too: it may be dropped because of a damaged value.
+        // Dropped content is counted too, because a damaged value may be the cause.
         if recorded != nil, !store.takesChanges {
             try found.countRest(of: snapshot, options: options, noting: &skipped)
         }
@@ -164,7 +165,8 @@ private struct MappedReading {
         var lastKeys: [EntityName: Int64] = [:]
         for hierarchy in plan.hierarchies {
             guard let source = hierarchy.source else { continue }
-            // The last key of the whole source hierarchy: the key of a deleted object is not used again.
+            // The last key of the whole source hierarchy, so that keys of deleted objects are not
+            // reused.
             lastKeys[plan.destination.entities[hierarchy.destination].name] =
                 try snapshot.lastKey(of: plan.source.entities[source].name)
         }
@@ -184,7 +186,7 @@ private struct MappedReading {
         guard let source = hierarchy.source else { return true }
         var makers = [Int?](repeating: nil, count: plan.source.entities.count)
         for (entity, maker) in hierarchy.makers { makers[entity] = maker }
-        // A hierarchy that becomes several is read once for each of them, and counted once.
+        // A hierarchy that is split is read once for each new hierarchy, but counted only once.
         let entity = plan.source.entities[source]
         let isCounted = entity.number == entity.root && found.begins(entity.selfAndSubentities)
         return try forEachBatch(of: entity) { (this, records) throws(StoreError) in
@@ -218,8 +220,7 @@ private struct MappedReading {
 
     // MARK: Keys
 
-    /// Returns the keys of the objects that become others, for each set of makers that the plan
-    /// names.
+    /// Returns the keys of the migrated objects, for each set of makers in the plan.
     private mutating func collectKeys(over graph: (any ObjectGraph)?) throws(StoreError) -> [KeySet] {
         var sets: [KeySet] = []
         for numbers in plan.keySets {
