@@ -164,8 +164,8 @@ final class BackReferences {
 }
 
 extension StoreError {
-    /// Creates the error for a reference to an object whose to-one `inverse` already has the value
-    /// `other`.
+    /// Creates the error for a reference to an object whose to-one `inverse` is already set.
+    /// `other` is a phrase for the conflicting reference.
     static func noRoom(
         _ relationship: RelationshipName, inverse: RelationshipName, from object: ObjectID,
         to destination: ObjectID, other: String

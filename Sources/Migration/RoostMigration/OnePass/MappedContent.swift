@@ -262,7 +262,7 @@ private struct MappedReading {
         }
     }
 
-    /// Returns the roots of the hierarchies from which makers take objects.
+    /// Returns the root entities of the hierarchies from which makers read objects.
     private func roots(of makers: [MappingPlan.Maker]) -> [ManagedObjectModel.Entity] {
         Set(makers.map(\.source.root)).sorted().map { plan.source.entities[$0] }
     }
@@ -321,7 +321,7 @@ private struct MappedReading {
         }
     }
 
-    /// Sends the links of pairs that only the other end of a one-to-one relationship has.
+    /// Sends the links of pairs that only the other end of a one-to-one relationship stores.
     private mutating func sendPairsOfOtherEnd(
         _ relationship: ManagedObjectModel.Relationship, mapper: LinkMapper, link: LinkPlan,
         into channel: BatchChannel
@@ -339,8 +339,8 @@ private struct MappedReading {
         return shouldContinue && send(batch, into: channel)
     }
 
-    /// Returns the pairs that objects with some keys have by a to-one relationship, by key, without
-    /// damaged objects.
+    /// Returns the pairs of the objects with the given keys in a to-one relationship, by key.
+    /// Damaged objects are omitted.
     private mutating func pairs(
         of keys: [Int64], of relationship: ManagedObjectModel.Relationship, _ stored: (RecordReader) -> Link?
     ) throws(StoreError) -> [Int64: Link] {
@@ -368,19 +368,19 @@ private struct MappedReading {
     }
 }
 
-/// Makes links of the new model out of pairs of the source.
+/// A mapper of source pairs to links of the new model.
 private struct LinkMapper {
     private let plan: LinkPlan
     private let sources: KeySet?
     private let targets: KeySet?
-    /// Whether the source keeps a place for the targets of a source, and for the sources of a
-    /// target.
+    /// Whether the source stores the order of a source object's targets, and of a target's source
+    /// objects.
     private let hasOrder: Bool
     private let hasInverseOrder: Bool
-    /// Whether the source stores once what counts from both ends here.
+    /// Whether the source stores a pair once that counts from both ends in the destination.
     private let isDoubled: Bool
-    /// Whether a pair and its reverse are one pair here: both ends have it, and the source may
-    /// store it once or twice.
+    /// Whether a pair and its reverse are the same pair in the destination. The source may store it
+    /// once or twice.
     private let isMerged: Bool
     private let isOrdered: Bool
 
@@ -395,7 +395,7 @@ private struct LinkMapper {
         let origin = plan.relation.relationship(source)
         let (order, inverseOrder) = (origin.isOrdered, origin.inverseIsOrdered)
         (hasOrder, hasInverseOrder) = plan.relation.isFlipped ? (inverseOrder, order) : (order, inverseOrder)
-        // In a to-one relationship that is its own inverse, each of the two objects keeps the pair.
+        // In a to-one relationship that is its own inverse, both objects store the pair.
         var isKeptOnce = origin.isReflexive
         if case .field = plan.relation.storage { isKeptOnce = false }
         isDoubled = isKeptOnce && !plan.relationship.isReflexive
@@ -403,22 +403,22 @@ private struct LinkMapper {
         isOrdered = plan.relationship.isOrdered && (hasOrder || hasInverseOrder)
     }
 
-    /// Whether the result for a pair depends on whether its reverse exists.
+    /// Returns whether the result for a pair depends on the existence of its reverse.
     func needsBack(of pair: Link) -> Bool {
         guard isMerged, pair.source != pair.target else { return false }
         return isOrdered || (pair.source > pair.target) != plan.relation.isFlipped
     }
 
-    /// Appends the links that a pair of the source becomes, as the source keeps it.
+    /// Appends the links for a pair as stored in the source.
     ///
     /// - Parameters:
     ///   - pair: The pair.
-    ///   - back: The reverse of the pair, if it is needed and exists.
+    /// - back: The reverse of the pair, if required and existing.
     ///   - batch: The batch to append to.
     func append(_ pair: Link, back: Link? = nil, to batch: inout LinkBatch) {
         let pair = oriented(pair)
         let back = back.map(oriented).flatMap { takes($0) ? $0 : nil }
-        // Of a pair and its reverse, the one with the lower source represents both.
+        // If a pair and its reverse exist, the one with the lower source represents both.
         if back != nil, pair.source > pair.target { return }
         append(oriented: pair, back: back, to: &batch)
         if isDoubled, pair.source != pair.target { append(oriented: pair.flipped, back: nil, to: &batch) }
@@ -432,7 +432,7 @@ private struct LinkMapper {
 
     private func append(oriented pair: Link, back: Link?, to batch: inout LinkBatch) {
         guard takes(pair) else { return }
-        // Without a place, an object is ordered by its key.
+        // An object without a position is ordered by its key.
         let order = hasOrder ? pair.order : hasInverseOrder ? back?.inverseOrder : nil
         let inverseOrder = hasInverseOrder ? pair.inverseOrder : hasOrder ? back?.order : nil
         let link = Link(
@@ -441,10 +441,9 @@ private struct LinkMapper {
     }
 }
 
-/// The links of a relationship by source; the links of recently requested sources are kept in
-/// memory.
+/// A cache of a relationship's links by source, for recently requested sources.
 private struct LinksBySource {
-    /// The number of links to keep, besides those of the last object.
+    /// The maximum number of cached links, in addition to those of the latest object.
     private static let keptCount = 1 << 16
 
     private let snapshot: any StoreSnapshot
@@ -459,7 +458,7 @@ private struct LinksBySource {
         entity = snapshot.model.entities[relationship.source].name
     }
 
-    /// Returns the link from the target of another link to its source, or nil.
+    /// Returns the reverse of a link, or nil.
     mutating func link(backOf link: Link) throws(StoreError) -> Link? {
         if let links = known[link.target] { return links[link.source] }
         var links: [Int64: Link] = [:]
@@ -473,7 +472,7 @@ private struct LinksBySource {
             count = 0
         }
         known[link.target] = links
-        // An object without links takes a place too.
+        // An object without links counts as one entry.
         count += links.count + 1
         return links[link.source]
     }
