@@ -118,8 +118,8 @@ extension MappingPlan {
                     $0.storage == .field && SourceRelation($0, model: source) == relation
                 })
             else {
-                // Without references from any relationship, there are no pairs. Otherwise they must
-                // be searched for.
+                // If no relationship refers to these objects, they have no pairs. Otherwise the
+                // pairs must be searched for.
                 guard saying.contains(where: { leads($0.origin, to: maker.source) }), let inverse,
                     destination.entities[inverse.destination].includes(maker.destination.number)
                 else { return nil }

@@ -145,8 +145,7 @@ final class BufferedObjects {
         }
     }
 
-    /// Moves all objects into an empty batch, with the values that were set; call ``removeAll()``
-    /// next.
+    /// Moves all objects with their current values into an empty batch. Call ``removeAll()`` next.
     func move(into batch: inout RecordBatch) throws(StoreError) {
         if pending.allSatisfy({ $0.changes.isEmpty }) {
             swap(&records, &batch)
@@ -155,7 +154,7 @@ final class BufferedObjects {
         }
     }
 
-    /// Removes everything, which was written.
+    /// Removes all objects after they were written.
     func removeAll() {
         records.removeAll()
         settled.removeAll()
@@ -168,7 +167,7 @@ final class BufferedObjects {
 }
 
 extension Value {
-    /// The approximate number of bytes that the value takes in memory beside itself.
+    /// The approximate additional memory of the value, in bytes.
     fileprivate var byteCount: Int {
         switch self {
         case .string(let text), .uri(let text): text.utf8.count
