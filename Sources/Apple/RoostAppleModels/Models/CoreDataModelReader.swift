@@ -11,7 +11,9 @@ package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
     /// The problem and how the reader handled it.
     package let message: String
 
-    /// Creates a warning. Shortens a very long name or message in the middle.
+    /// Creates a warning.
+    ///
+    /// Shortens a very long name or message in the middle.
     package init(file: String, line: Int?, element: String, message: String) {
         self.file = file
         self.line = line
@@ -106,7 +108,7 @@ package enum CoreDataModelReader {
     /// These are the entities with 'Codegen' set to 'Class Definition' or 'Category/Extension'.
     ///
     /// - Parameters:
-    /// - path: A model in XML, as for ``read(at:version:compiled:)``.
+    ///   - path: A model in XML, as for ``read(at:version:compiled:)``.
     ///   - version: The version of a bundle; nil for the current one.
     /// - Returns: The entity names in the order of the file; empty for a compiled model.
     /// - Throws: The same errors as ``read(at:version:compiled:)``.
@@ -161,7 +163,7 @@ package enum CoreDataModelReader {
     ///
     /// - Parameters:
     ///   - bytes: The whole file.
-    /// - file: The file name for warnings and errors.
+    ///   - file: The file name for warnings and errors.
     /// - Returns: The model, and warnings about parts that were left out or changed.
     /// - Throws: `invalidModel` (with file and line), `limitExceeded`.
     package static func read(

@@ -10,7 +10,7 @@ enum DefaultValueText {
     /// Returns the default value that a text represents for an attribute type.
     ///
     /// - Parameters:
-    /// - text: The text. It is not empty unless the type is a string.
+    ///   - text: The text. It is not empty unless the type is a string.
     ///   - type: The attribute's type.
     /// - Returns: The value, and whether the whole text is valid for the type; nil if the text
     ///   gives no default.

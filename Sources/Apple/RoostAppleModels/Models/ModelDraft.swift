@@ -12,8 +12,9 @@ package struct ModelDraft {
 
     package init() {}
 
-    /// Builds the model. Corrects what Core Data tolerates and a model does not allow, with
-    /// warnings.
+    /// Builds the model.
+    ///
+    /// Corrects what Core Data tolerates and a model does not allow, with warnings.
     ///
     /// - Throws: `invalidModel`, with the file name.
     package func build(warnings: inout [ModelImportWarning], file: String) throws(StoreError) -> ManagedObjectModel {

@@ -14,7 +14,9 @@ package struct VersionOrder {
         /// The older version is the source of a mapping model, and the newer one its destination.
         case mappingModel
         /// The newer version has the first word of the bundle's current version, and the older
-        /// version does not. Or the newer version is current, and neither name has a number.
+        /// version does not.
+        ///
+        /// Or the newer version is current, and neither name has a number.
         case currentVersion
         /// A store with the older version is to be migrated to the newer one.
         case store
@@ -43,9 +45,9 @@ package struct VersionOrder {
     ///
     /// - Parameters:
     ///   - names: The names.
-    /// - current: The version that the bundle names as current.
-    /// - stated: Versions in the order of their creation.
-    /// - mappings: The source and destination versions of mapping models.
+    ///   - current: The version that the bundle names as current.
+    ///   - stated: Versions in the order of their creation.
+    ///   - mappings: The source and destination versions of mapping models.
     ///   - store: The version of a store to migrate, and its target version.
     package init(
         _ names: [String], current: String?, stated: [String] = [], mappings: [(older: String, newer: String)] = [],

@@ -48,7 +48,9 @@ extension XMLModelDocument {
         nonEmpty(element["elementID"]).flatMap { $0 == name ? nil : $0 }
     }
 
-    /// Returns a Boolean attribute, written YES or NO. A missing attribute means NO.
+    /// Returns a Boolean attribute, written YES or NO.
+    ///
+    /// A missing attribute means NO.
     mutating func flag(_ element: XMLElement, name: String) -> Bool {
         guard let text = element[name] else { return false }
         guard let value = Self.boolean(text) else {

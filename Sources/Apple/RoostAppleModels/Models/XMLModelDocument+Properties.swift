@@ -179,15 +179,18 @@ extension XMLModelDocument {
         }
     }
 
-    /// Returns a whole number, or nil. Accepts `5.0`, which older editors wrote.
+    /// Returns a whole number, or nil.
+    ///
+    /// Accepts `5.0`, which older editors wrote.
     private static func integer(_ text: String) -> Int64? {
         Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) }
     }
 
     // MARK: Composites
 
-    /// The XML attributes that may name the composite type. No public sample shows which one Xcode
-    /// writes.
+    /// The XML attributes that may name the composite type.
+    ///
+    /// No public sample shows which one Xcode writes.
     private static let compositeReferences = [
         "compositeAttributeName", "compositeName", "composite", "compositeType", "compositeAttribute", "elementName",
     ]
@@ -195,6 +198,7 @@ extension XMLModelDocument {
     /// Reads the elements of a composite.
     ///
     /// They are inside the XML element, in the type that it names, or in the type with its name.
+    /// Otherwise the model's only composite type is used, with a warning.
     private mutating func readElements(
         _ element: XMLElement, into attribute: inout AttributeDescription, entity: String, depth: Int
     ) throws(StoreError) {

@@ -39,7 +39,8 @@ package struct XMLModelDocument {
             case "configuration": try configuration(child)
             case "fetchRequest": draft.fetchRequestTemplates.append(try fetchRequest(child))
             case "userInfo": draft.userInfo = try userInfo(child)
-            // The entities' positions in the editor, and composite types, which are read elsewhere.
+            // The entities' positions in the editor, and composite types, which are handled
+            // separately.
             case "elements", "compositeAttribute", "composite": continue
             default: warnUnknown(child, in: "model")
             }
@@ -177,7 +178,9 @@ package struct XMLModelDocument {
         draft.configurations[try name(of: element)] = members
     }
 
-    /// Reads a stored fetch request. Stores settings without a counterpart in a model as options.
+    /// Reads a stored fetch request.
+    ///
+    /// Stores settings without a counterpart in a model as options.
     mutating func fetchRequest(_ element: XMLElement) throws(StoreError) -> FetchRequestTemplate {
         var template = FetchRequestTemplate(
             try name(of: element), entity: element["entity"] ?? "",

@@ -35,8 +35,8 @@ package struct BinaryPropertyList {
     ///
     /// - Parameters:
     ///   - bytes: The whole list.
-    /// - file: The file name for errors.
-    /// - budget: The limit on objects and bytes; several lists of one file may share it.
+    ///   - file: The file name for errors.
+    ///   - budget: The limit on objects and bytes; several lists of one file may share it.
     /// - Throws: Code `corrupted`.
     package init(_ bytes: [UInt8], file: String, budget: DecodingBudget = DecodingBudget()) throws(StoreError) {
         self.bytes = bytes
@@ -135,7 +135,9 @@ package struct BinaryPropertyList {
         return nil
     }
 
-    /// Returns the whole list as values. Supports lists without UIDs only.
+    /// Returns the whole list as values.
+    ///
+    /// Supports lists without UIDs only.
     ///
     /// - Throws: `corrupted`; `limitExceeded` if the list nests deeper than 32, expands to more
     ///   than 100 000 values, or exceeds the budget.

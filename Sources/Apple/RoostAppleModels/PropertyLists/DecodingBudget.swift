@@ -7,9 +7,13 @@ internal import RoostCore
 package final class DecodingBudget {
     /// The limits, far above the needs of real models.
     enum Limit {
-        /// The maximum number of bytes of texts and data. Repeated reads count again.
+        /// The maximum number of bytes of texts and data.
+        ///
+        /// Repeated reads count again.
         static let bytes = 16 << 20
-        /// The maximum number of objects and members. Repeated reads count again.
+        /// The maximum number of objects and members.
+        ///
+        /// Repeated reads count again.
         static let members = 2_000_000
     }
 

@@ -15,7 +15,9 @@ package struct XMLElement {
     /// Returns the children with the given name.
     package func children(_ name: String) -> [XMLElement] { children.filter { $0.name == name } }
 
-    /// Reads a whole document. ``XMLPullParser`` documents which documents are refused.
+    /// Reads a whole document.
+    ///
+    /// ``XMLPullParser`` documents which documents are refused.
     package static func document(
         _ bytes: [UInt8], file: String, allowsPlainDoctype: Bool = false
     ) throws(StoreError) -> XMLElement {

@@ -37,8 +37,10 @@ package struct XMLPullParser {
     /// The name of an element like `<a/>` whose end event is due next.
     private var pendingEnd: String?
 
-    /// Creates a parser. With `allowsPlainDoctype`, it skips one `<!DOCTYPE …>` without an internal
-    /// subset, as in property lists.
+    /// Creates a parser.
+    ///
+    /// With `allowsPlainDoctype`, it skips one `<!DOCTYPE …>` without an internal subset, as in
+    /// property lists.
     init(_ bytes: [UInt8], file: String, allowsPlainDoctype: Bool = false) throws(StoreError) {
         guard bytes.count <= Limit.byteCount else {
             throw StoreError(

@@ -43,7 +43,9 @@ struct ArchivedObject {
         return try archive.nodes(field: field)
     }
 
-    /// Returns the members of the dictionary in a field. Its keys are strings.
+    /// Returns the members of the dictionary in a field.
+    ///
+    /// Its keys are strings.
     func dictionary(_ name: String) throws(StoreError) -> [(key: String, value: KeyedArchive.Node)] {
         guard let object = try object(name) else { return [] }
         return try object.pairs()

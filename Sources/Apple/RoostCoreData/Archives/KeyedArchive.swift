@@ -1,11 +1,10 @@
 internal import RoostAppleModels
 internal import RoostCore
 
-/// The object graph of an `NSKeyedArchiver` archive, read as data. Archived classes are never
-/// instantiated.
+/// The object graph of an `NSKeyedArchiver` archive, read as data.
 ///
-/// Objects are decoded on demand. Graphs may have cycles, so code that walks a graph must limit the
-/// walk.
+/// Archived classes are never instantiated. Objects are decoded on demand. Graphs may have cycles,
+/// so code that walks a graph must limit the walk.
 final class KeyedArchive {
     /// A value of an archived object.
     enum Node {
@@ -30,8 +29,8 @@ final class KeyedArchive {
     ///
     /// - Parameters:
     ///   - bytes: The whole archive.
-    /// - file: The file name for errors.
-    /// - budget: The limit on objects and bytes; the archives of one file share it.
+    ///   - file: The file name for errors.
+    ///   - budget: The limit on objects and bytes; the archives of one file share it.
     /// - Throws: `corrupted`, `limitExceeded`.
     init(_ bytes: [UInt8], file: String, budget: DecodingBudget = DecodingBudget()) throws(StoreError) {
         list = try BinaryPropertyList(bytes, file: file, budget: budget)

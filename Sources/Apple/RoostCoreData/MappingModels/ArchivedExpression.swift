@@ -18,7 +18,9 @@ struct ArchivedExpression {
 
     private var nodeCount = 0
 
-    /// Counts a part of the expression. Throws if there are too many parts or they nest too deeply.
+    /// Counts a part of the expression.
+    ///
+    /// Throws if there are too many parts or they nest too deeply.
     mutating func enter(depth: Int) throws(StoreError) {
         nodeCount += 1
         guard depth < Limit.depth, nodeCount <= Limit.nodes else {
@@ -181,7 +183,9 @@ struct ArchivedExpression {
         }
     }
 
-    /// Returns the object in a field. Throws if it is missing.
+    /// Returns the object in a field.
+    ///
+    /// Throws if it is missing.
     static func part(_ object: ArchivedObject, field: String, of what: String) throws(StoreError) -> ArchivedObject {
         try required(try object.object(field), what: what)
     }
@@ -229,8 +233,9 @@ enum MappingPath {
         return parts.count > 1 ? expression(from: variable, text: parts[1]) : variable
     }
 
-    /// The plain equivalents of collection operators. Paths are flat here, so operators on sets and
-    /// on arrays act on objects.
+    /// The plain equivalents of collection operators.
+    ///
+    /// Paths are flat here, so operators on sets and on arrays act on objects.
     private static let operators = [
         "@distinctUnionOfSets": "@distinctUnionOfObjects", "@distinctUnionOfArrays": "@distinctUnionOfObjects",
         "@unionOfSets": "@unionOfObjects", "@unionOfArrays": "@unionOfObjects",

@@ -189,8 +189,9 @@ struct MappingImport {
         return settled
     }
 
-    /// Records a property mapping for which the file has neither an expression nor a key path. The
-    /// import creates its expression.
+    /// Records a property mapping for which the file has neither an expression nor a key path.
+    ///
+    /// The import creates its expression.
     private mutating func note(_ object: XMLStoreObject, property: String, of mapping: String) {
         guard object["valueexpressiondata"] == nil, object["sourcekeypath"] == nil, object["sourcemappingname"] == nil
         else { return }
@@ -297,7 +298,9 @@ struct MappingImport {
 
     /// Returns the predicate of a source expression for the mapping's own entity:
     /// `FETCH(FUNCTION($manager, "fetchRequestForSourceEntityNamed:predicateString:", "Note", "…"),
-    /// …)`. Other fetches are not supported.
+    /// …)`.
+    ///
+    /// Other fetches are not supported.
     private func writtenFetch(
         _ data: String, of object: XMLStoreObject, place: String
     ) throws(StoreError) -> String {
@@ -513,7 +516,9 @@ struct MappingImport {
 
     // MARK: Warnings
 
-    /// Warns of entity mappings that Xcode unlinked but left in the file. They are ignored.
+    /// Warns of entity mappings that Xcode unlinked but left in the file.
+    ///
+    /// They are ignored.
     private mutating func warnOfOrphans() {
         let counted = Set(mappings.map(\.object.identifier))
         let orphans = objects.values.filter { $0.type == "XDDEVENTITYMAPPING" && !counted.contains($0.identifier) }

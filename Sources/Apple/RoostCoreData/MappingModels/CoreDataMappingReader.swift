@@ -38,9 +38,9 @@ package enum CoreDataMappingReader {
     ///
     /// - Parameters:
     ///   - path: An `.xcmappingmodel` bundle, or the XML file.
-    /// - source: The source model. If given, filters are parsed with its types and version hashes
+    ///   - source: The source model. If given, filters are parsed with its types and version hashes
     ///     are set.
-    /// - destination: The destination model. If both models are given, mappings of equal entities
+    ///   - destination: The destination model. If both models are given, mappings of equal entities
     ///     have type `copy`. If a model is missing, the names come from the copy embedded in the
     ///     file.
     /// - Returns: The mapping model, and warnings about parts that were left out or changed.

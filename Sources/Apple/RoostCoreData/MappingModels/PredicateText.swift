@@ -6,7 +6,9 @@ internal import RoostCore
 /// the caller warns.
 enum PredicateText {
     private static let depthLimit = 64
-    /// The maximum size of a text, in bytes. A part with several references is printed each time.
+    /// The maximum size of a text, in bytes.
+    ///
+    /// A part with several references is printed each time.
     private static let byteLimit = 1 << 20
 
     /// Returns the text of an archived `NSPredicate`, or nil if it has none.

@@ -3,14 +3,18 @@ internal import RoostCore
 internal import RoostSystem
 
 extension ModelArchive {
-    /// The fields that every property description has. Unused fields are derived from the others.
+    /// The fields that every property description has.
+    ///
+    /// Unused fields are derived from the others.
     private static let common: Set<String> = [
         "NSPropertyName", "NSEntity", "NSIsOptional", "NSIsTransient", "NSIsReadOnly", "NSIsIndexed", "NSIsOrdered",
         "NSRenamingIdentifier", "NSVersionHashModifier", "NSUserInfo", "NSValidationPredicates", "NSValidationWarnings",
         "NSIsIndexedBySpotlight", "NSIndexedBySpotlight", "NSAllowsCloudEncryption", "_P",
     ]
 
-    /// Returns whether Spotlight indexes a property. Newer systems write the key without `Is`.
+    /// Returns whether Spotlight indexes a property.
+    ///
+    /// Newer systems write the key without `Is`.
     private static func isIndexedBySpotlight(_ object: ArchivedObject) throws(StoreError) -> Bool {
         if try object.flag("NSIndexedBySpotlight") { return true }
         return try object.flag("NSIsIndexedBySpotlight")

@@ -21,8 +21,9 @@ internal import RoostForeignSQLite
         /// The file's numbers for the model's entities.
         let fileNumbers: [Int64]
         let database: ForeignDatabase
-        /// The columns by declaring entity and property name. Elements of composites have dotted
-        /// paths.
+        /// The columns by declaring entity and property name.
+        ///
+        /// Elements of composites have dotted paths.
         private(set) var columns: [Owner: String] = [:]
         private(set) var notices: [String] = []
 

@@ -16,7 +16,9 @@ internal import RoostForeignSQLite
             self.external = external
         }
 
-        /// The query for rows of the table. The caller adds conditions on `r`.
+        /// The query for rows of the table.
+        ///
+        /// The caller adds conditions on `r`.
         var selection: String {
             let values = (["r.Z_PK", "r.Z_ENT", "r.Z_OPT"] + root.expressions).joined(separator: ", ")
             return "SELECT \(values) FROM \(ForeignDatabase.quoted(root.table)) r"

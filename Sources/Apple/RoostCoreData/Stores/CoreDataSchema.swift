@@ -28,8 +28,9 @@ internal import RoostForeignSQLite
         /// The table of one root entity.
         struct Root: Sendable {
             let table: String
-            /// The row's expressions from the fourth value on. The first three are key, entity and
-            /// version.
+            /// The row's expressions from the fourth value on.
+            ///
+            /// The first three are key, entity and version.
             let expressions: [String]
             /// The entities by their numbers in the file, without abstract entities.
             let entities: [Int64: Entity]

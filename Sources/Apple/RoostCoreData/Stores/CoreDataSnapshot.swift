@@ -28,7 +28,9 @@ internal import RoostQuery
             external = ExternalData(storePath: database.path)
         }
 
-        /// The connection. Throws `closed` if the snapshot or the store is closed.
+        /// The connection.
+        ///
+        /// Throws `closed` if the snapshot or the store is closed.
         var database: ForeignDatabase {
             get throws(StoreError) {
                 try state.requireOpen()
@@ -146,8 +148,9 @@ internal import RoostQuery
 
         func close() { connection = nil }
 
-        /// Names source, target, position and position in the inverse a, b, c and d. Positions in
-        /// unordered relationships are 0.
+        /// Names source, target, position and position in the inverse a, b, c and d.
+        ///
+        /// Positions in unordered relationships are 0.
         private static func places(_ columns: String, relationship: ManagedObjectModel.Relationship) -> String {
             let names = columns.split(separator: ",").map { $0.trimmingSpaces }
             let order = relationship.isOrdered ? "coalesce(\(names[2]), 0)" : "0"

@@ -38,7 +38,9 @@
         private let schemaVersion: Int64
         private let identity: CoreDataMetadata
 
-        /// Opens the store at `location`. See ``CoreDataStoreType/open(_:options:)``.
+        /// Opens the store at `location`.
+        ///
+        /// See ``CoreDataStoreType/open(_:options:)``.
         init(type: CoreDataStoreType, location: StoreLocation, options: StoreOptions) throws(StoreError) {
             try type.requireKnown(options.typeOptions)
             self.type = type
@@ -69,8 +71,9 @@
                 userMetadata: identity.userMetadata)
         }
 
-        /// Apple's version hash of each entity, as recorded in the store. The bytes are opaque and
-        /// can only be compared.
+        /// Apple's version hash of each entity, as recorded in the store.
+        ///
+        /// The bytes are opaque and can only be compared.
         package var appleVersionHashes: [String: [UInt8]] { identity.versionHashes }
 
         /// Returns a view of the store's current content.

@@ -64,7 +64,9 @@
             }
         }
 
-        /// Opens a store for reading. See ``PersistentStoreType/open(_:options:)``.
+        /// Opens a store for reading.
+        ///
+        /// See ``PersistentStoreType/open(_:options:)``.
         ///
         /// - Throws: `notFound`, `notAStore`, `corrupted`, `permissionDenied`; `modelMismatch` if
         ///   the model does not match the file; `invalidRequest` for an unknown type option, or if

@@ -27,10 +27,13 @@ public struct StoreDifference: Sendable, Hashable, Codable, CustomStringConverti
 
     /// The kind of this difference.
     public var kind: Kind
-    /// The object, as `Entity/p<key>`. For a link, the source object. Empty for a difference of
-    /// models.
+    /// The object, as `Entity/p<key>`.
+    ///
+    /// For a link, the source object. Empty for a difference of models.
     public var object: String
-    /// The properties that differ. For a link, the relationship. For models, the entities.
+    /// The properties that differ.
+    ///
+    /// For a link, the relationship. For models, the entities.
     package var properties: [String]
     /// The target object of a link.
     package var target: String?
@@ -66,11 +69,11 @@ public enum StoreComparison {
     ///
     /// - Parameters:
     ///   - first: A store.
-    /// - second: The store to compare with `first`.
-    /// - limit: The maximum number of differences. The comparison ends when it is reached.
-    /// - trustingDigests: Whether equal recorded digests count as equal content. Then equal stores
-    ///     are compared in O(1), but damage and changes by other programs are not detected.
-    /// - cancellation: An object that can cancel the comparison, which then throws `cancelled`.
+    ///   - second: The store to compare with `first`.
+    ///   - limit: The maximum number of differences. The comparison ends when it is reached.
+    ///   - trustingDigests: Whether equal recorded digests count as equal content. Then equal
+    ///     stores are compared in O(1), but damage and changes by other programs are not detected.
+    ///   - cancellation: An object that can cancel the comparison, which then throws `cancelled`.
     /// - Returns: The differences. Empty if and only if the contents are equal.
     /// - Throws: `corrupted`, naming the damaged record; `cancelled`; other read errors.
     public static func diff(

@@ -13,8 +13,9 @@ protocol StoreContents: Sendable {
         _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent
 
-    /// Returns warnings about content that the source cannot return unchanged. Called after the
-    /// content was written.
+    /// Returns warnings about content that the source cannot return unchanged.
+    ///
+    /// Called after the content was written.
     func notices() throws(StoreError) -> [String]
 
     /// Returns whether the source has a history that can be copied to a store.

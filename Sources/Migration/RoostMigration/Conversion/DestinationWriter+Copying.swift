@@ -12,7 +12,9 @@ struct CopiedContent: Sendable {
     var dangling: [RelationshipCount] = []
     /// Warnings about the source.
     var warnings: [String] = []
-    /// Whether all content is durable. A load makes it durable.
+    /// Whether all content is durable.
+    ///
+    /// A load makes it durable.
     var isFlushed = true
 }
 

@@ -2,7 +2,9 @@ internal import RoostCore
 internal import RoostFiles
 
 extension DestinationWriter {
-    /// The type of the destination. Throws `unknownStoreType`.
+    /// The type of the destination.
+    ///
+    /// Throws `unknownStoreType`.
     var type: any PersistentStoreType {
         get throws(StoreError) { try destination.type(in: registry) }
     }

@@ -1,8 +1,9 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// A writer that creates, fills, verifies and publishes a destination store from any source. All or
-/// nothing.
+/// A writer that creates, fills, verifies and publishes a destination store from any source.
+///
+/// All or nothing.
 package struct DestinationWriter: Sendable {
     let destination: ConversionEndpoint
     /// The name of the source in reports.
@@ -112,7 +113,9 @@ package struct DestinationWriter: Sendable {
         }
     }
 
-    /// Copies and verifies the content. The destination's store stays open.
+    /// Copies and verifies the content.
+    ///
+    /// The destination's store stays open.
     private func fill(
         _ store: any PersistentStore, from source: any StoreContents
     ) throws(StoreError) -> (report: ConversionReport, isFlushed: Bool) {

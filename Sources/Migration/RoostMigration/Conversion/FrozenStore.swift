@@ -30,9 +30,9 @@ final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
 
     func metadata() throws(StoreError) -> StoreMetadata { frozenMetadata }
 
-    /// Returns a view of the captured state. Closing the view does not release the state.
+    /// Returns a view of the captured state.
     ///
-    /// Use only one view at a time.
+    /// Closing the view does not release the state. Use only one view at a time.
     func snapshot() throws(StoreError) -> any StoreSnapshot { FrozenSnapshot(frozen.withLock { $0 }) }
 
     func checkStructure() throws(StoreError) { try base.requireSoundStructure() }

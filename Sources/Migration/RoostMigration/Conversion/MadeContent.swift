@@ -12,7 +12,9 @@ package protocol MadeContent: Sendable {
     /// - Throws: Read errors, and the errors of `sink`.
     func send(to sink: ContentSink) throws(StoreError)
 
-    /// Returns warnings for the user. Called after ``send(to:)``.
+    /// Returns warnings for the user.
+    ///
+    /// Called after ``send(to:)``.
     func warnings() -> [String]
 }
 
@@ -36,7 +38,9 @@ package final class ContentSink {
     /// Returns an empty batch for the links of the relationship with the given number.
     package func emptyLinks(_ relationship: Int) -> LinkBatch { channel.spareLinks(relationship) }
 
-    /// Sends records of one hierarchy. Waits if the channel is full.
+    /// Sends records of one hierarchy.
+    ///
+    /// Waits if the channel is full.
     ///
     /// - Throws: `cancelled`, also if the other thread has failed. The other thread's error is then
     ///   reported.
@@ -46,7 +50,9 @@ package final class ContentSink {
         guard channel.send(.records(records)) else { throw Self.stopped }
     }
 
-    /// Sends links. Waits if the channel is full.
+    /// Sends links.
+    ///
+    /// Waits if the channel is full.
     ///
     /// - Throws: `cancelled`, also if the other thread has failed. The other thread's error is then
     ///   reported.
@@ -113,14 +119,16 @@ private struct WrittenByFunction: StoreContents {
 }
 
 extension MigrationManager {
-    /// Creates, fills and verifies a new store with content that a function writes. All or nothing.
+    /// Creates, fills and verifies a new store with content that a function writes.
+    ///
+    /// All or nothing.
     ///
     /// - Parameters:
     ///   - destination: The new store.
     ///   - model: Its model.
     ///   - name: The name of the source, for messages and the report.
-    /// - options: The options. Those for a source store have no effect.
-    /// - write: Writes into the store, and returns warnings for the user.
+    ///   - options: The options. Those for a source store have no effect.
+    ///   - write: Writes into the store, and returns warnings for the user.
     /// - Returns: The report.
     /// - Throws: Errors of `write`, and the errors of `convert` for its destination.
     package func make(
@@ -135,14 +143,15 @@ extension MigrationManager {
         return try destinationWriter.fill(from: WrittenByFunction(model: model, write: write))
     }
 
-    /// Creates, fills and verifies a new store, as ``convert(from:to:options:)`` does. All or
-    /// nothing.
+    /// Creates, fills and verifies a new store, as ``convert(from:to:options:)`` does.
+    ///
+    /// All or nothing.
     ///
     /// - Parameters:
     ///   - destination: The new store.
     ///   - content: The content.
-    /// - name: The name of the content's source, for messages and the report.
-    /// - options: The options. Those for a source store have no effect.
+    ///   - name: The name of the content's source, for messages and the report.
+    ///   - options: The options. Those for a source store have no effect.
     /// - Returns: The report.
     /// - Throws: Errors of the content, and the errors of `convert` for its destination.
     package func make(

@@ -1,13 +1,14 @@
 internal import RoostCore
 
 extension RecordCursor {
-    /// Reads the next batch. Stops on cancellation, and skips damaged objects if the options allow
-    /// it.
+    /// Reads the next batch.
+    ///
+    /// Stops on cancellation, and skips damaged objects if the options allow it.
     ///
     /// - Parameters:
-    /// - batch: Receives the records.
-    /// - options: The options for reading the source.
-    /// - skipped: Receives the damaged objects.
+    ///   - batch: Receives the records.
+    ///   - options: The options for reading the source.
+    ///   - skipped: Receives the damaged objects.
     /// - Returns: Whether there was another batch.
     /// - Throws: `cancelled`; `corrupted` for damage that is not skipped; other read errors.
     func next(

@@ -54,7 +54,9 @@ struct DanglingReferences {
         entity < model.entities.count && !scope.includes(entity)
     }
 
-    /// Returns whether either end of a link is outside the dump. If so, counts the link.
+    /// Returns whether either end of a link is outside the dump.
+    ///
+    /// If so, counts the link.
     mutating func leadsOut(_ link: Link, relationship: ManagedObjectModel.Relationship) -> Bool {
         if scope.includes(key: link.source, inHierarchyOf: relationship.source),
             scope.includes(key: link.target, inHierarchyOf: relationship.destination)

@@ -37,14 +37,18 @@ struct DumpScope: Sendable {
     private enum Part: Sendable {
         case nothing
         case everything
-        /// Objects of some entities. A key alone does not identify the entity of its object.
+        /// Objects of some entities.
+        ///
+        /// A key alone does not identify the entity of its object.
         case some(KeyRuns)
     }
 
     let model: ManagedObjectModel
     /// Whether each entity is in the dump, by entity number.
     private let includes: [Bool]
-    /// The parts of hierarchies, by entity number. Only root entities are used.
+    /// The parts of hierarchies, by entity number.
+    ///
+    /// Only root entities are used.
     private var parts: [Part]
 
     /// Creates a scope of the given entities and all their subentities, or of all entities for nil.
@@ -87,8 +91,9 @@ struct DumpScope: Sendable {
         parts[root] = .some(keys)
     }
 
-    /// Returns whether the object with a key, in the hierarchy of an entity, is in the dump. All
-    /// its objects must have been noted.
+    /// Returns whether the object with a key, in the hierarchy of an entity, is in the dump.
+    ///
+    /// All its objects must have been noted.
     mutating func includes(key: Int64, inHierarchyOf entity: Int) -> Bool {
         let root = model.entities[entity].root
         switch parts[root] {
@@ -128,7 +133,9 @@ struct KeyRuns: Sendable {
         isSorted = true
     }
 
-    /// Returns whether the set contains a key. The keys must be sorted.
+    /// Returns whether the set contains a key.
+    ///
+    /// The keys must be sorted.
     func contains(_ key: Int64) -> Bool {
         var (low, high) = (0, runs.count)
         while low < high {

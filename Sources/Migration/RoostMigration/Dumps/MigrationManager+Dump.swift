@@ -11,11 +11,11 @@ extension MigrationManager {
     /// so a reader recognizes it as incomplete.
     ///
     /// - Parameters:
-    /// - store: The store. Other writers may change it meanwhile.
-    /// - entities: The entities to dump, including subentities; nil for all content. A link is
+    ///   - store: The store. Other writers may change it meanwhile.
+    ///   - entities: The entities to dump, including subentities; nil for all content. A link is
     ///     written if the object at either end is.
     ///   - cancellation: An object that can cancel the dump.
-    /// - sink: Receives the next bytes of the text. `dump` rethrows its errors.
+    ///   - sink: Receives the next bytes of the text. `dump` rethrows its errors.
     /// - Returns: The digest of the written content. For a complete dump, it equals the store's
     ///   digest.
     /// - Throws: `unknownEntity`, suggesting the nearest name; `corrupted`, naming the damaged
@@ -41,20 +41,20 @@ extension MigrationManager {
         return try writer.write(metadata)
     }
 
-    /// Loads and verifies a dump in a new store. All or nothing.
+    /// Loads and verifies a dump in a new store.
     ///
-    /// A complete dump from ``dump(_:entities:cancellation:to:)`` becomes a store with the same
-    /// content, object IDs, versions, UUID, metadata and used keys. As in
+    /// All or nothing. A complete dump from ``dump(_:entities:cancellation:to:)`` becomes a store
+    /// with the same content, object IDs, versions, UUID, metadata and used keys. As in
     /// ``convert(from:to:options:)``, the finished destination is read again before it is
     /// published; in addition, the dump is compared with its last line. After an error or a
     /// cancellation, no part of the destination remains. Memory is bounded for dumps of any size.
     /// - Parameters:
     ///   - destination: The new store.
-    /// - name: The name of the text for messages and the report: a path, or `standard input`.
-    /// - allowsDangling: Whether to leave out and report references and links to objects outside a
-    ///     partial dump, instead of refusing the dump.
-    /// - options: The options. Those for a source store have no effect.
-    /// - source: Returns the dump's next bytes, on a thread of the load. It is not called again
+    ///   - name: The name of the text for messages and the report: a path, or `standard input`.
+    ///   - allowsDangling: Whether to leave out and report references and links to objects outside
+    ///     a partial dump, instead of refusing the dump.
+    ///   - options: The options. Those for a source store have no effect.
+    ///   - source: Returns the dump's next bytes, on a thread of the load. It is not called again
     ///     after it returned none.
     /// - Returns: The report.
     /// - Throws: `notAStore` if the text is not a dump; `unsupportedVersion`; `corrupted` with line

@@ -2,7 +2,9 @@ internal import RoostCore
 internal import RoostFiles
 
 extension InPlaceMigration {
-    /// Plans the migration. See ``MigrationManager/planMigrationInPlace(_:model:options:)``.
+    /// Plans the migration.
+    ///
+    /// See ``MigrationManager/planMigrationInPlace(_:model:options:)``.
     func plan() throws(StoreError) -> MigrationPlan {
         let type = try replaceableType()
         let server = type as? any ServerStoreType

@@ -8,7 +8,9 @@ struct InPlaceMigration: Sendable {
     let options: MigrationOptions
     let registry: StoreRegistry
 
-    /// Runs the migration. See ``MigrationManager/migrateInPlace(_:model:options:)``.
+    /// Runs the migration.
+    ///
+    /// See ``MigrationManager/migrateInPlace(_:model:options:)``.
     func run() throws(StoreError) -> MigrationReport {
         let type = try replaceableType()
         if let server = type as? any ServerStoreType { return try run(onServer: server) }
@@ -103,10 +105,10 @@ struct InPlaceMigration: Sendable {
         return report
     }
 
-    /// Creates the new store and replaces the old one with it. The caller holds the store's lock
-    /// exclusively.
+    /// Creates the new store and replaces the old one with it.
     ///
-    /// Returns nil if another process has already migrated the store.
+    /// The caller holds the store's lock exclusively. Returns nil if another process has already
+    /// migrated the store.
     private func replace(
         _ type: any PersistentStoreType, path: String
     ) throws(StoreError) -> (report: MigrationReport, backup: String?)? {
@@ -221,7 +223,9 @@ struct InPlaceMigration: Sendable {
         ]
     }
 
-    /// Returns the store's type. Throws if the options do not allow replacing the store.
+    /// Returns the store's type.
+    ///
+    /// Throws if the options do not allow replacing the store.
     func replaceableType() throws(StoreError) -> any PersistentStoreType {
         guard !options.conversion.skipsDamaged else {
             throw StoreError(

@@ -1,12 +1,13 @@
 public import RoostCore
 
 extension MigrationManager {
-    /// Migrates a store to another model at its own location, with verification. All or nothing.
+    /// Migrates a store to another model at its own location, with verification.
     ///
-    /// The new store is created beside the old store, with its UUID, user metadata and used keys.
-    /// It is read again and compared, and then replaces the old store in one atomic step. Opening
-    /// the store, even after a crash at any time, gives the complete old store or the complete new
-    /// store. Running the same migration again finishes it and removes all temporary files.
+    /// All or nothing. The new store is created beside the old store, with its UUID, user metadata
+    /// and used keys. It is read again and compared, and then replaces the old store in one atomic
+    /// step. Opening the store, even after a crash at any time, gives the complete old store or the
+    /// complete new store. Running the same migration again finishes it and removes all temporary
+    /// files.
     ///
     /// From the first read until the replacement, no other process can open the store, so no commit
     /// is lost. Other processes wait until their timeout. A store on a server stays open to others,
@@ -28,7 +29,7 @@ extension MigrationManager {
     /// - Parameters:
     ///   - location: The store.
     ///   - model: The new model.
-    /// - options: The options. ``MigrationOptions/keepsBackup`` retains the old file. The
+    ///   - options: The options. ``MigrationOptions/keepsBackup`` retains the old file. The
     ///     destination's options of ``MigrationOptions/conversion`` have no effect, except whether
     ///     to verify.
     /// - Returns: The report. Its ``MigrationReport/path`` is `nothing` if the store already has

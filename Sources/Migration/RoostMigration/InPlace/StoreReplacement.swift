@@ -15,7 +15,9 @@ package import RoostFiles
 package struct StoreReplacement: Sendable {
     /// The type of the store.
     let type: any PersistentStoreType
-    /// The path of the store's file. It is not a symbolic link.
+    /// The path of the store's file.
+    ///
+    /// It is not a symbolic link.
     let path: String
     /// Whether to keep the old file, at ``StoreFile/backupSibling(of:)``.
     let keepsBackup: Bool
@@ -30,14 +32,14 @@ package struct StoreReplacement: Sendable {
     /// Merges the store into one file and locks it exclusively.
     ///
     /// A process that closes the store at the same time as `settle` can leave its log or journal,
-    /// because each sees that the other has the store open. This call then gets the lock and runs
-    /// `settle` again.
+    /// because each sees that the other has the store open. This call then gets the lock, releases
+    /// it and runs `settle` again.
     ///
     /// - Parameters:
-    /// - path: The path of the store's file. It is not a symbolic link.
+    ///   - path: The path of the store's file. It is not a symbolic link.
     ///   - type: Its type.
-    /// - timeout: The time to wait for others to close the store.
-    /// - settle: Opens and closes the store.
+    ///   - timeout: The time to wait for others to close the store.
+    ///   - settle: Opens and closes the store.
     /// - Returns: The acquired lock. If the store is still more than one file, a program that does
     ///   not use Roost's locks has it open.
     /// - Throws: `busy`, `cancelled`, and errors of `settle`.
@@ -115,8 +117,9 @@ package struct StoreReplacement: Sendable {
         return backup
     }
 
-    /// Throws `busy` if a program that does not use Roost's locks has the store open. The store is
-    /// then more than one file.
+    /// Throws `busy` if a program that does not use Roost's locks has the store open.
+    ///
+    /// The store is then more than one file.
     private func requireOneFile() throws(StoreError) {
         guard let other = Self.otherFile(besideStoreAt: path, type: type) else { return }
         throw StoreError(
@@ -135,8 +138,9 @@ package struct StoreReplacement: Sendable {
         guard found.linkCount <= 2 else { throw StoreFile.hasOtherNames(path, found) }
     }
 
-    /// Removes a temporary store and the files that belong to it. The next cleanup removes what
-    /// remains.
+    /// Removes a temporary store and the files that belong to it.
+    ///
+    /// The next cleanup removes what remains.
     private func remove(_ location: StoreLocation) {
         try? type.destroy(location)
         for path in [location.path, StoreLock.path(forStoreAt: location.path)] { try? StoreFile.remove(path) }
@@ -147,8 +151,9 @@ extension StoreError {
     /// Returns the same error with `path` instead of the paths of temporary files beside the store.
     func naming(_ path: String) -> StoreError { withMessage(StoreFile.namingStore(path, in: message)) }
 
-    /// Returns the same error. A `busy` error also names the processes that have the store open, if
-    /// known.
+    /// Returns the same error.
+    ///
+    /// A `busy` error also names the processes that have the store open, if known.
     package func namingUsers(ofStoreAt path: String) -> StoreError {
         guard code == .busy else { return self }
         let users = FileUsers.names(ofStoreAt: StoreFile.resolvingLink(path))

@@ -14,8 +14,9 @@ struct LossCounter {
         case all
         /// The references to objects with keys in one of these sets.
         case keys([KeySet])
-        /// The references to objects of these entities, by number, with keys in the set. A nil set
-        /// means all objects of the entity.
+        /// The references to objects of these entities, by number, with keys in the set.
+        ///
+        /// A nil set means all objects of the entity.
         case objects([Int: KeySet?])
     }
 
@@ -58,7 +59,7 @@ struct LossCounter {
     ///   - mapping: The mapping model.
     ///   - snapshot: The source.
     ///   - destination: The new model.
-    /// - options: The options for reading the source.
+    ///   - options: The options for reading the source.
     /// - Returns: The losses, each with its count.
     /// - Throws: Errors from reading the snapshot.
     static func losses(

@@ -52,7 +52,7 @@ public struct MigrationLoss: Sendable, Adjustable, Hashable, Codable {
 }
 
 extension MigrationLoss: CustomStringConvertible {
-    /// The place, the reason, the count and the mappings, in one line.
+    /// The text form in one line, with entity, property, reason, count and mappings.
     public var description: String {
         let place = entity + (property.map { "." + $0 } ?? "")
         let reason = message.hasSuffix(".") ? String(message.dropLast()) : message

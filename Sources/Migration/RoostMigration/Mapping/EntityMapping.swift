@@ -16,22 +16,28 @@ public import RoostCore
 public struct EntityMapping: Hashable, Sendable, Adjustable {
     /// The kinds of entity mappings.
     public enum MappingType: String, Sendable, CaseIterable, Codable {
-        /// A policy defines the mapping. ``EntityMapping/policyName`` names the policy.
+        /// A policy defines the mapping.
+        ///
+        /// ``EntityMapping/policyName`` names the policy.
         case custom
-        /// The entity is new. A policy may create objects of it.
+        /// The entity is new.
+        ///
+        /// A policy may create objects of it.
         case add
         /// The objects are dropped.
         case remove
-        /// Each object is copied unchanged. The entity has the same version hash in both models.
+        /// Each object is copied unchanged.
         ///
-        /// Property mappings are not needed. Existing ones must be equivalent to the copy.
+        /// The entity has the same version hash in both models. Property mappings are not needed.
+        /// Existing ones must be equivalent to the copy.
         case copy
         /// Each object becomes one object, with the values of the property mappings.
         case transform
     }
 
-    /// The name that other mappings use to refer to this mapping's objects. Unique in the mapping
-    /// model.
+    /// The name that other mappings use to refer to this mapping's objects.
+    ///
+    /// Unique in the mapping model.
     public var name: String
     /// The kind of this mapping.
     public var type: MappingType

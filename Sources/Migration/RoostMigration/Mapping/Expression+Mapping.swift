@@ -118,7 +118,9 @@ struct MappingExpressionParts {
         case predicate(FetchRequest.Predicate, bound: Set<String>)
     }
 
-    /// Collects the parts. Avoids recursion, because expressions may be deeply nested.
+    /// Collects the parts.
+    ///
+    /// Avoids recursion, because expressions may be deeply nested.
     init(of expression: FetchRequest.Expression) {
         var open = [Item.expression(expression, bound: [])]
         while let item = open.popLast() {

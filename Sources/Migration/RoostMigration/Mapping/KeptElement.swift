@@ -10,8 +10,8 @@ package struct KeptElement: Hashable, Sendable {
     /// Returns the elements of a model that remain after a series of mapping models.
     ///
     /// - Parameters:
-    /// - source: The model of the existing objects.
-    /// - mappings: The mapping models in order, starting from `source`, without policies and
+    ///   - source: The model of the existing objects.
+    ///   - mappings: The mapping models in order, starting from `source`, without policies and
     ///     predicates, such as inferred ones.
     /// - Returns: The elements, with their names in `source`, without abstract entities.
     package static func all(of source: ManagedObjectModel, after mappings: [MappingModel]) -> Set<KeptElement> {

@@ -3,7 +3,9 @@ internal import RoostJSONText
 internal import RoostQuery
 
 extension MappingDocument {
-    /// Reads a document. Throws all its problems in one error.
+    /// Reads a document.
+    ///
+    /// Throws all its problems in one error.
     static func read(_ bytes: [UInt8]) throws(StoreError) -> MappingModel {
         let node = try JSONNode.document(
             bytes, acceptsJSON5: true, as: "The mapping document", code: .invalidMappingModel)
@@ -83,8 +85,9 @@ private struct MappingDocumentReader {
         return nil
     }
 
-    /// Parses a text in the predicate language. Returns nil if the text is missing or invalid, and
-    /// reports errors.
+    /// Parses a text in the predicate language.
+    ///
+    /// Returns nil if the text is missing or invalid, and reports errors.
     private func parsed<Result>(
         _ node: JSONNode?, path: String, _ parse: (String) throws(StoreError) -> Result
     ) -> Result? {

@@ -75,8 +75,10 @@ struct MappingInference {
         "Renaming identifier '\(identifier)' matches several in the source: \(names.joined(separator: ", ")); keep the name of one of them, or give a mapping model."
     }
 
-    /// Reports merged hierarchies. Keys are unique per hierarchy, so objects of two hierarchies
-    /// cannot be merged into one with their keys.
+    /// Reports merged hierarchies.
+    ///
+    /// Keys are unique per hierarchy, so objects of two hierarchies cannot be merged into one with
+    /// their keys.
     private mutating func checkHierarchies() {
         var roots: [Int: [Int: Int]] = [:]
         for entity in destination.entities {

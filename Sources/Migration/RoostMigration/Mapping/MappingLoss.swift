@@ -47,8 +47,9 @@ package struct MappingLoss: Hashable, Sendable {
 }
 
 extension FetchRequest.Predicate {
-    /// Returns a predicate that matches if any of the given predicates matches. Returns nil, which
-    /// matches all objects, if one of them is nil.
+    /// Returns a predicate that matches if any of the given predicates matches.
+    ///
+    /// Returns nil, which matches all objects, if one of them is nil.
     static func any(_ predicates: [Self?]) -> Self? {
         let all = predicates.compactMap { $0 }
         guard all.count == predicates.count else { return nil }

@@ -29,9 +29,9 @@ extension MappingModel {
     /// requirements on the data.
     ///
     /// - Parameters:
-    /// - source: The model of the existing objects.
-    /// - destination: The new model.
-    /// - options: The options for inference.
+    ///   - source: The model of the existing objects.
+    ///   - destination: The new model.
+    ///   - options: The options for inference.
     /// - Returns: A mapping model with the version hashes of both models, without
     ///   ``problems(from:to:)``.
     /// - Throws: `mappingNotInferable`, with every reason: an incompatible change of type, a

@@ -8,8 +8,8 @@ extension MappingModel {
     /// and the results of expressions are not examined.
     ///
     /// - Parameters:
-    /// - source: The model of the existing objects.
-    /// - destination: The new model.
+    ///   - source: The model of the existing objects.
+    ///   - destination: The new model.
     /// - Returns: The remarks, without errors that ``problems(from:to:)`` reports.
     package func remarks(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [MappingRemark] {
         var remarks = MappingRemarks(self, source: source, destination: destination)

@@ -16,7 +16,9 @@ internal import RoostCore
 /// let options = MigrationOptions(mapping: mapping)
 /// ```
 public struct MappingModel: Hashable, Sendable {
-    /// The mappings, in execution order. Their names are unique.
+    /// The mappings, in execution order.
+    ///
+    /// Their names are unique.
     public var entityMappings: [EntityMapping]
     /// The user's notes.
     public var userInfo: [String: String]

@@ -2,7 +2,9 @@ package import RoostCore
 
 /// A problem of a mapping model, or a reason why no mapping model can be inferred.
 package struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
-    /// The entity mapping concerned. Nil for a problem of the whole mapping model or of inference.
+    /// The entity mapping concerned.
+    ///
+    /// Nil for a problem of the whole mapping model or of inference.
     package let mapping: String?
     /// The entity concerned: a destination entity, or a source entity without a destination.
     package let entity: String?
@@ -11,7 +13,9 @@ package struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
     /// The problem and its remedy.
     package let message: String
 
-    /// Creates a problem. Shortens a very long message in the middle.
+    /// Creates a problem.
+    ///
+    /// Shortens a very long message in the middle.
     package init(mapping: String? = nil, entity: String? = nil, property: String? = nil, message: String) {
         self.mapping = mapping
         self.entity = entity

@@ -52,7 +52,8 @@ extension MappingRemark {
 }
 
 extension ManagedObjectModel.Relationship {
-    /// Whether the model requires a destination for every object. A mandatory to-many relationship
-    /// with a minimum of 0 may be empty.
+    /// Whether the model requires a destination for every object.
+    ///
+    /// A mandatory to-many relationship with a minimum of 0 may be empty.
     package var mustLeadSomewhere: Bool { !declaration.isOptional && (!isToMany || declaration.minCount > 0) }
 }

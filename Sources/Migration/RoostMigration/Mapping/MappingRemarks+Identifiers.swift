@@ -3,8 +3,9 @@ internal import RoostPredicates
 
 // Remarks on renaming identifiers that match nothing, and on new uniqueness constraints.
 extension MappingRemarks {
-    /// Adds notes on renaming identifiers that match nothing. Each creates a new element, which is
-    /// probably unintended.
+    /// Adds notes on renaming identifiers that match nothing.
+    ///
+    /// Each creates a new element, which is probably unintended.
     mutating func judgeIdentifiers(of entity: Entity) {
         let declaration = entity.declaration
         let origins = byDestination[entity.name] ?? []

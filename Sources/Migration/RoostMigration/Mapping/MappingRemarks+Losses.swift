@@ -102,8 +102,9 @@ extension MappingRemarks {
             }
     }
 
-    /// Examines the elements of a composite, at any depth. An element that no mapping reads is
-    /// reported only as a whole.
+    /// Examines the elements of a composite, at any depth.
+    ///
+    /// An element that no mapping reads is reported only as a whole.
     private mutating func judgeElements(
         of composite: AttributeDescription, path: [String], entity: Entity, makers: [Mapping]
     ) {

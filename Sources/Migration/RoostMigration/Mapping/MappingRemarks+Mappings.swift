@@ -139,8 +139,9 @@ extension MappingRemarks {
         }
     }
 
-    /// Adds remarks on values that lose digits in a smaller type. Whole numbers are checked
-    /// individually during the migration.
+    /// Adds remarks on values that lose digits in a smaller type.
+    ///
+    /// Whole numbers are checked individually during the migration.
     private mutating func judgeDigits(
         of old: AttributeDescription, in new: AttributeDescription, oldPath: [String], newPath: [String],
         origin: Entity, mapping: Mapping

@@ -102,7 +102,9 @@ struct MappingRemarks {
         remarks.append(remark)
     }
 
-    /// Adds a loss. If an equal remark on other objects exists, adds the loss to that remark.
+    /// Adds a loss.
+    ///
+    /// If an equal remark on other objects exists, adds the loss to that remark.
     mutating func add(
         loss: MappingLoss, entity: EntityName, property: String? = nil, message: String
     ) {

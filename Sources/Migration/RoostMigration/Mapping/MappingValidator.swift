@@ -22,8 +22,9 @@ struct MappingValidator {
         problems.append(MappingProblem(mapping: mapping.name, property: property, message: message))
     }
 
-    /// Returns `; did you mean 'Track'?`, or a full stop. Gives hints only for the first problems,
-    /// because each hint examines every name.
+    /// Returns `; did you mean 'Track'?`, or a full stop.
+    ///
+    /// Gives hints only for the first problems, because each hint examines every name.
     func hint(_ name: String, among names: [String]) -> String {
         problems.count < 100 ? ModelValidator.hint(name, among: names) : "."
     }
@@ -208,8 +209,9 @@ struct MappingValidator {
         }
     }
 
-    /// Returns whether the entity has a transient relationship with the given name. Stores do not
-    /// contain such relationships.
+    /// Returns whether the entity has a transient relationship with the given name.
+    ///
+    /// Stores do not contain such relationships.
     private func declares(_ name: String, entity: Entity) -> Bool {
         var current: Entity? = entity
         while let entity = current {

@@ -39,9 +39,9 @@ struct VersionMatching<Element> {
     /// Matches elements.
     ///
     /// - Parameters:
-    /// - old: The elements of the source, with unique names.
-    /// - new: The elements of the destination, with unique names.
-    /// - traits: The rules for comparing the elements.
+    ///   - old: The elements of the source, with unique names.
+    ///   - new: The elements of the destination, with unique names.
+    ///   - traits: The rules for comparing the elements.
     init(from old: [Element], to new: [Element], traits: Traits) {
         (self.old, self.new, self.traits) = (old, new, traits)
         origins = Array(repeating: nil, count: new.count)
@@ -97,8 +97,10 @@ struct VersionMatching<Element> {
 }
 
 extension VersionMatching.Traits where Element == ManagedObjectModel.Entity {
-    /// The traits of entities. Entities with equal version hashes match first: they need no
-    /// migration, so no identifier can assign their objects to another entity.
+    /// The traits of entities.
+    ///
+    /// Entities with equal version hashes match first: they need no migration, so no identifier can
+    /// assign their objects to another entity.
     static var entities: Self {
         Self(
             name: \.name.text, renamingIdentifier: \.declaration.renamingIdentifier,
@@ -108,8 +110,10 @@ extension VersionMatching.Traits where Element == ManagedObjectModel.Entity {
 }
 
 extension VersionMatching.Traits where Element == ManagedObjectModel.Relationship {
-    /// The traits of relationships. Relationships with the same name are equal if they have the
-    /// same destination entity and inverse.
+    /// The traits of relationships.
+    ///
+    /// Relationships with the same name are equal if they have the same destination entity and
+    /// inverse.
     static var relationships: Self {
         Self(
             name: \.declaration.name, renamingIdentifier: \.declaration.renamingIdentifier,
@@ -122,8 +126,9 @@ extension VersionMatching.Traits where Element == ManagedObjectModel.Relationshi
 }
 
 extension VersionMatching.Traits where Element == AttributeDescription {
-    /// Returns the traits of attributes. Attributes with the same name are equal if they have the
-    /// same type.
+    /// Returns the traits of attributes.
+    ///
+    /// Attributes with the same name are equal if they have the same type.
     static func attributes(canTake: @escaping (_ old: Element, _ new: Element) -> Bool) -> Self {
         Self(
             name: \.name, renamingIdentifier: \.renamingIdentifier, isSame: { $0.type == $1.type },

@@ -104,9 +104,9 @@ final class BackReferences {
     ///
     /// - Parameters:
     ///   - plan: The plan.
-    /// - graph: The graph in which predicates find related objects.
-    /// - directories: The directories for a temporary file, in order of preference.
-    /// - forEachBatch: Calls its second argument with all records of a source entity and its
+    ///   - graph: The graph in which predicates find related objects.
+    ///   - directories: The directories for a temporary file, in order of preference.
+    ///   - forEachBatch: Calls its second argument with all records of a source entity and its
     ///     subentities.
     /// - Throws: Errors from reading the source; `noSpace` and `ioFailure` of the file.
     init(
@@ -165,6 +165,7 @@ final class BackReferences {
 
 extension StoreError {
     /// Creates the error for a reference to an object whose to-one `inverse` is already set.
+    ///
     /// `other` is a phrase for the conflicting reference.
     static func noRoom(
         _ relationship: RelationshipName, inverse: RelationshipName, from object: ObjectID,

@@ -7,8 +7,9 @@ internal import RoostCore
 struct EmptyRelationships {
     private let members: [(entity: ManagedObjectModel.Entity, relationship: ManagedObjectModel.Relationship)]
 
-    /// Finds the relationships. Mappings with policies are excluded, because their results are
-    /// validated.
+    /// Finds the relationships.
+    ///
+    /// Mappings with policies are excluded, because their results are validated.
     init(_ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel) {
         var members: [(ManagedObjectModel.Entity, ManagedObjectModel.Relationship)] = []
         for mapping in mapping.entityMappings where mapping.policyName == nil {
@@ -52,8 +53,9 @@ struct EmptyRelationships {
 }
 
 extension EntityMapping {
-    /// Returns whether the mapping sets a relationship of its objects. A constant null does not
-    /// count.
+    /// Returns whether the mapping sets a relationship of its objects.
+    ///
+    /// A constant null does not count.
     func says(_ relationship: String, of source: ManagedObjectModel.Entity) -> Bool {
         if type == .copy { return source.relationship(relationship) != nil }
         let expression = relationshipMappings.first { $0.name == relationship }?.valueExpression

@@ -1,7 +1,8 @@
 internal import RoostCore
 
-/// A set of keys that are added in ascending order. Each block of 64 adjacent keys takes sixteen
-/// bytes.
+/// A set of keys that are added in ascending order.
+///
+/// Each block of 64 adjacent keys takes sixteen bytes.
 struct KeySet: Sendable {
     /// The keys divided by 64, in ascending order, with parallel bit masks of the keys in each
     /// block.

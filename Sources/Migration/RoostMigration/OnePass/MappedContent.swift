@@ -32,8 +32,8 @@ final class MappedContent: ContentSource {
     /// - Parameters:
     ///   - store: The source.
     ///   - plan: A plan without obstacles.
-    /// - pairs: The result of the plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
-    /// - options: The options for reading the source.
+    ///   - pairs: The result of the plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
+    ///   - options: The options for reading the source.
     init(
         _ store: any PersistentStore, plan: MappingPlan, pairs: [Int: OneSidedPairs], options: ConversionOptions
     ) {
@@ -122,7 +122,9 @@ private struct MappedReading {
         counts = Array(repeating: nil, count: plan.mapping.entityMappings.count)
     }
 
-    /// Sends all content. Returns nil if the writer stopped.
+    /// Sends all content.
+    ///
+    /// Returns nil if the writer stopped.
     mutating func run(into channel: BatchChannel) throws(StoreError) -> CopiedContent? {
         recorded = try snapshot.recordedTally()
         // For some sources, creating a graph requires reading everything.
@@ -340,6 +342,7 @@ private struct MappedReading {
     }
 
     /// Returns the pairs of the objects with the given keys in a to-one relationship, by key.
+    ///
     /// Damaged objects are omitted.
     private mutating func pairs(
         of keys: [Int64], of relationship: ManagedObjectModel.Relationship, _ stored: (RecordReader) -> Link?
@@ -379,8 +382,9 @@ private struct LinkMapper {
     private let hasInverseOrder: Bool
     /// Whether the source stores a pair once that counts from both ends in the destination.
     private let isDoubled: Bool
-    /// Whether a pair and its reverse are the same pair in the destination. The source may store it
-    /// once or twice.
+    /// Whether a pair and its reverse are the same pair in the destination.
+    ///
+    /// The source may store it once or twice.
     private let isMerged: Bool
     private let isOrdered: Bool
 
@@ -413,7 +417,7 @@ private struct LinkMapper {
     ///
     /// - Parameters:
     ///   - pair: The pair.
-    /// - back: The reverse of the pair, if required and existing.
+    ///   - back: The reverse of the pair, if required and existing.
     ///   - batch: The batch to append to.
     func append(_ pair: Link, back: Link? = nil, to batch: inout LinkBatch) {
         let pair = oriented(pair)

@@ -133,8 +133,9 @@ private struct AttributeResolution {
         fields.append(FieldPlan(to: to, source: .constant(stored), marker: outer?.field))
     }
 
-    /// Records that a field has no value. A mandatory field must have a value if its composite has
-    /// one.
+    /// Records that a field has no value.
+    ///
+    /// A mandatory field must have a value if its composite has one.
     private mutating func leaveEmpty(_ to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool) {
         guard isMandatory else { return }
         if let outer {
@@ -185,7 +186,9 @@ private struct AttributeResolution {
         }
     }
 
-    /// Sets a whole composite to a value. Elements that are not in the value get their defaults.
+    /// Sets a whole composite to a value.
+    ///
+    /// Elements that are not in the value get their defaults.
     private mutating func setComposite(
         _ value: Value, to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool
     ) throws(StoreError) {

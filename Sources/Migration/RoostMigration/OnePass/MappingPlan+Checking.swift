@@ -7,9 +7,9 @@ extension MappingPlan {
     ///
     /// - Parameters:
     ///   - snapshot: The source.
-    /// - options: The options for reading the source.
-    /// - pairs: The result of ``oneSidedPairs(_:options:directories:)``.
-    /// - countsNulls: Whether to count nulls in properties that become mandatory, which may read
+    ///   - options: The options for reading the source.
+    ///   - pairs: The result of ``oneSidedPairs(_:options:directories:)``.
+    ///   - countsNulls: Whether to count nulls in properties that become mandatory, which may read
     ///     every object.
     /// - Returns: The errors of the migration.
     /// - Throws: Errors from reading the snapshot.

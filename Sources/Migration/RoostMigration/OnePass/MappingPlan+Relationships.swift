@@ -3,8 +3,9 @@ internal import RoostCore
 extension MappingPlan {
     // MARK: Relationship mappings
 
-    /// Returns a maker's statement about a relationship of its destination. If one pass cannot
-    /// execute it, adds an obstacle and returns nil.
+    /// Returns a maker's statement about a relationship of its destination.
+    ///
+    /// If one pass cannot execute it, adds an obstacle and returns nil.
     private mutating func statement(
         _ maker: Maker, relationship: ManagedObjectModel.Relationship
     ) -> RelationshipStatement? {
@@ -146,6 +147,7 @@ extension MappingPlan {
     }
 
     /// Returns whether one pass cannot create the pairs of a relationship that is its own inverse.
+    ///
     /// If so, adds the obstacle.
     private mutating func hasReflexiveObstacle(
         _ relationship: ManagedObjectModel.Relationship, from own: ManagedObjectModel.Relationship?

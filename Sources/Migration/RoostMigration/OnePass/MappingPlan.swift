@@ -75,7 +75,7 @@ struct MappingPlan: Sendable {
     ///   - mapping: The mapping model.
     ///   - source: The model of the source.
     ///   - destination: The new model.
-    /// - onlyAttributes: Whether to resolve only the makers' attributes and ignore obstacles, for
+    ///   - onlyAttributes: Whether to resolve only the makers' attributes and ignore obstacles, for
     ///     three passes.
     /// - Throws: `unknownEntity`, `unknownProperty`, and errors from compiling an expression or a
     ///   predicate.
@@ -235,7 +235,9 @@ struct FieldPlan: Sendable {
 
     let to: RecordLayout.Field
     let source: Source
-    /// The composite that contains the field. Without the composite, the field has no value.
+    /// The composite that contains the field.
+    ///
+    /// Without the composite, the field has no value.
     var marker: RecordLayout.Field?
     /// The value that replaces null.
     var fallback: Value?
@@ -248,8 +250,9 @@ struct ReferencePlan: Sendable {
     /// The field, and the field for its position in the ordered inverse.
     let to: RecordLayout.Field
     let order: RecordLayout.Field?
-    /// The field of the source object, and the field of its position. Without a position, the
-    /// object's key is used.
+    /// The field of the source object, and the field of its position.
+    ///
+    /// Without a position, the object's key is used.
     let from: RecordLayout.Field
     let orderFrom: RecordLayout.Field?
     /// The number of the new entity of each source entity's objects, by source entity number.

@@ -14,10 +14,10 @@ struct MigrationEstimate {
     /// Returns the duration of one step, in seconds.
     ///
     /// - Parameters:
-    /// - count: The number of objects and links of the source.
+    ///   - count: The number of objects and links of the source.
     ///   - source: The costs of the source's type.
     ///   - destination: The costs of the destination's type.
-    /// - path: The path of the step.
+    ///   - path: The path of the step.
     ///   - verifies: Whether the destination is read again.
     /// - Returns: The duration in seconds.
     static func seconds(

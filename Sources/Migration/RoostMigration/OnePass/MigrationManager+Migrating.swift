@@ -2,12 +2,12 @@ public import RoostCore
 
 extension MigrationManager {
     /// Creates a store with another model, of any type, from the content of a store, with
-    /// verification. All or nothing.
+    /// verification.
     ///
-    /// ``MigrationOptions/mapping`` defines how objects become objects of the new model. Without a
-    /// mapping, it is inferred from the two models. If no policy is used and every object keeps its
-    /// key, the source is read in one pass, in batches, with bounded memory; otherwise in three
-    /// passes.
+    /// All or nothing. ``MigrationOptions/mapping`` defines how objects become objects of the new
+    /// model. Without a mapping, it is inferred from the two models. If no policy is used and every
+    /// object keeps its key, the source is read in one pass, in batches, with bounded memory;
+    /// otherwise in three passes.
     ///
     /// - In one pass, objects keep their keys and versions.
     /// - In three passes, an object keeps its key if its hierarchy gets objects from one hierarchy
@@ -23,7 +23,7 @@ extension MigrationManager {
     /// source is opened read-only.
     ///
     /// - Parameters:
-    /// - source: The store to migrate, which provides its own model.
+    ///   - source: The store to migrate, which provides its own model.
     ///   - destination: The new store. An open, empty store must have the new model.
     ///   - model: The new model.
     ///   - options: The options.

@@ -38,14 +38,18 @@ public struct MigrationOptions: Sendable, Adjustable {
     /// without objects, or an attribute that is always null, is no loss. Data that a policy drops
     /// is the program's decision, so it is reported and not refused.
     public var allowsLoss: Bool
-    /// The losses that the user has confirmed. No other losses are then allowed.
+    /// The losses that the user has confirmed.
+    ///
+    /// No other losses are then allowed.
     package var acceptedLosses: [[MigrationLoss]] = []
     /// Whether an in-place migration retains the old file, as `<name>.backup-<UUID>` beside the new
     /// one.
     ///
     /// The backup is an ordinary store of the old model, which Roost never removes.
     public var keepsBackup: Bool = false
-    /// The memory limit for associations, after which they go to a file. Tests make it small.
+    /// The memory limit for associations, after which they go to a file.
+    ///
+    /// Tests make it small.
     package var associationByteCount = 8 << 20
 
     /// Creates options.

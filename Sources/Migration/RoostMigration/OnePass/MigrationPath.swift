@@ -23,10 +23,9 @@ package enum MigrationPath: String, Sendable, Hashable, Codable {
     /// Unchanged records and links are not written. SQLite stores can migrate in place this way if
     /// at least half of all objects and links stay unchanged.
     case oneTransaction
-    /// Objects are created first, then relationships, and then all are validated. Used for
-    /// policies, or if keys change.
+    /// Objects are created first, then relationships, and then all are validated.
     ///
-    /// Objects from a policy must meet all requirements of the model. Other objects must meet those
-    /// of one pass.
+    /// Used for policies, or if keys change. Objects from a policy must meet all requirements of
+    /// the model. Other objects must meet those of one pass.
     case threePasses
 }

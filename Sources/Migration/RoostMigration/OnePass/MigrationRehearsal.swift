@@ -23,12 +23,12 @@ struct MigrationRehearsal {
     private var documentByteCount = 0
 
     /// - Parameters:
-    /// - plan: The resolved mapping.
+    ///   - plan: The resolved mapping.
     ///   - pairs: The plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
     ///   - snapshot: The source.
-    /// - options: The options for reading the source.
-    /// - documentLimit: The maximum document size for the objects.
-    /// - directories: The directories for a temporary file, in order of preference.
+    ///   - options: The options for reading the source.
+    ///   - documentLimit: The maximum document size for the objects.
+    ///   - directories: The directories for a temporary file, in order of preference.
     init(
         _ plan: MappingPlan, pairs: [Int: OneSidedPairs], snapshot: any StoreSnapshot,
         options: ConversionOptions, documentLimit: DocumentLimit?, directories: [String]

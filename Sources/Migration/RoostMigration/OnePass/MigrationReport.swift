@@ -55,8 +55,9 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     package var sourceDigest: String?
     /// The digest of the content that the mapping created.
     package var mappedDigest: String
-    /// The digest of the finished destination. A difference from ``mappedDigest`` makes the
-    /// migration fail.
+    /// The digest of the finished destination.
+    ///
+    /// A difference from ``mappedDigest`` makes the migration fail.
     package var destinationDigest: String
     /// Whether ``destinationDigest`` was computed by reading the finished destination again,
     /// instead of while writing.
@@ -81,10 +82,10 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     /// The declarations in the new store's model that have no effect, one line for each kind
     /// (``ModelRemark``).
     package var remarks: [String] = []
-    /// The reports of the steps through several versions. Their sources and destinations are
-    /// version names.
+    /// The reports of the steps through several versions.
     ///
-    /// Empty for a single step, which ``mappings`` describes.
+    /// Their sources and destinations are version names. Empty for a single step, which
+    /// ``mappings`` describes.
     package var steps: [MigrationReport] = []
     /// The path of the old store that an in-place migration retained, or nil.
     public var backup: String?

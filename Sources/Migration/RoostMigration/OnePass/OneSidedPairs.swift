@@ -27,10 +27,10 @@ final class OneSidedPairs: Sendable {
     /// Finds the pairs of a relationship that only the other end stores.
     ///
     /// - Parameters:
-    /// - relationship: The end whose missing pairs are collected.
+    ///   - relationship: The end whose missing pairs are collected.
     ///   - snapshot: The source.
-    /// - options: The options for reading the source.
-    /// - directories: The directories for a temporary file, in order of preference.
+    ///   - options: The options for reading the source.
+    ///   - directories: The directories for a temporary file, in order of preference.
     /// - Returns: The pairs, or nil if there are none or the relationship is not one-to-one.
     /// - Throws: Errors from reading the source or writing the file; `cancelled`.
     static func found(
@@ -83,8 +83,9 @@ final class OneSidedPairs: Sendable {
         self.rivalCount = rivalCount
     }
 
-    /// Returns the object that refers to a given object with a null reference. If there are
-    /// several, returns the one with the lowest key.
+    /// Returns the object that refers to a given object with a null reference.
+    ///
+    /// If there are several, returns the one with the lowest key.
     func partner(_ entity: Int, key: Int64) throws(StoreError) -> (entity: Int, key: Int64)? {
         var found: [AssociationTable.Object] = []
         try table.withLock { (table) throws(StoreError) in

@@ -35,8 +35,9 @@ enum AttributeStatement {
 enum RelationshipStatement {
     /// An empty relationship, except for links from its inverse.
     case nothing
-    /// The new objects of a source relationship's destinations. If an entity mapping is named, only
-    /// the objects that it created.
+    /// The new objects of a source relationship's destinations.
+    ///
+    /// If an entity mapping is named, only the objects that it created.
     case related(ManagedObjectModel.Relationship, by: String?)
 
     /// Interprets an expression, or returns nil if one pass cannot execute it.

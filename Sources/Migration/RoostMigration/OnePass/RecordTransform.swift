@@ -37,14 +37,14 @@ final class RecordTransform {
     /// Compiles a plan's maker.
     ///
     /// - Parameters:
-    /// - maker: One of the plan's makers.
+    ///   - maker: One of the plan's makers.
     ///   - plan: The whole plan.
-    /// - graph: The graph in which expressions and predicates find related objects; required if
+    ///   - graph: The graph in which expressions and predicates find related objects; required if
     ///     there are any.
-    /// - keySets: The key sets for ``MappingPlan/keySets``.
-    /// - backReferences: The pairs for ``MappingPlan/backPairs``, or nil to omit them, as in a
+    ///   - keySets: The key sets for ``MappingPlan/keySets``.
+    ///   - backReferences: The pairs for ``MappingPlan/backPairs``, or nil to omit them, as in a
     ///     rehearsal.
-    /// - pairs: The pairs that only the other ends of one-to-one relationships store, or nil if
+    ///   - pairs: The pairs that only the other ends of one-to-one relationships store, or nil if
     ///     they were not searched for.
     /// - Throws: Errors from compiling an expression or the predicate, naming the mapping.
     init(
@@ -97,8 +97,9 @@ final class RecordTransform {
         try append(record, key: record.key, to: &batch)
     }
 
-    /// Appends the new object for a source record with the given key. The mapping must select the
-    /// record.
+    /// Appends the new object for a source record with the given key.
+    ///
+    /// The mapping must select the record.
     ///
     /// - Throws: The errors of ``append(_:to:)``.
     func append(_ record: RecordReader, key: Int64, to batch: inout RecordBatch) throws(StoreError) {

@@ -33,7 +33,9 @@ struct StoreMigration: Sendable {
         return conversion
     }
 
-    /// Runs the migration. See ``MigrationManager/migrate(from:to:model:options:)``.
+    /// Runs the migration.
+    ///
+    /// See ``MigrationManager/migrate(from:to:model:options:)``.
     func run() throws(StoreError) -> MigrationReport {
         if let refusal = try conversion.refusalsBeforeOpening().first { throw refusal }
         return try conversion.withSource(isReadOnce: true) { (store) throws(StoreError) in
@@ -135,7 +137,9 @@ struct StoreMigration: Sendable {
 
     // MARK: Planning
 
-    /// Plans the migration. See ``MigrationManager/planMigration(from:to:model:options:)``.
+    /// Plans the migration.
+    ///
+    /// See ``MigrationManager/planMigration(from:to:model:options:)``.
     func plan() throws(StoreError) -> MigrationPlan {
         var refusals = try conversion.refusalsBeforeOpening()
         return try conversion.withSource(isReadOnce: false) { (store) throws(StoreError) in
@@ -276,7 +280,9 @@ extension MigrationPlan {
 }
 
 extension MigrationReport {
-    /// Puts counted losses before all other losses. IDs were counted again during the lookup.
+    /// Puts counted losses before all other losses.
+    ///
+    /// IDs were counted again during the lookup.
     fileprivate mutating func add(_ losses: [MigrationLoss]) {
         lossCounts = losses
         self.losses = losses.map(\.description) + self.losses

@@ -78,7 +78,9 @@ struct AssociationIndex {
         }
     }
 
-    /// Returns all current runs in order. Later additions are not included.
+    /// Returns all current runs in order.
+    ///
+    /// Later additions are not included.
     func all() throws(StoreError) -> RunMerge {
         try RunMerge(
             segments.map { .segment($0.runs, page: 0, rest: []) }
@@ -86,9 +88,9 @@ struct AssociationIndex {
     }
 }
 
-/// Sorted runs in the pages of a file. The numbers and maximum keys of the pages are in memory.
+/// Sorted runs in the pages of a file.
 ///
-/// Deallocation frees the pages.
+/// The numbers and maximum keys of the pages are in memory. Deallocation frees the pages.
 final class SpilledRuns {
     /// The size of a run in bytes: key, other key, count, entity, other entity, little-endian.
     private static let runByteCount = 24
@@ -103,8 +105,9 @@ final class SpilledRuns {
     /// The most recently read page.
     private var cached: (page: Int, runs: [AssociationRun])?
 
-    /// Writes runs to pages of a file. After an error these pages are not freed, and the migration
-    /// ends.
+    /// Writes runs to pages of a file.
+    ///
+    /// After an error these pages are not freed, and the migration ends.
     init(_ merge: RunMerge, in file: SpillPages) throws(StoreError) {
         var merge = merge
         self.file = file

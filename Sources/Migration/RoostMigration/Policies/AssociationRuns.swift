@@ -69,7 +69,9 @@ struct SortedRuns {
         }
     }
 
-    /// Inserts a single association in order. Shifts all later runs.
+    /// Inserts a single association in order.
+    ///
+    /// Shifts all later runs.
     mutating func insert(_ single: AssociationRun) {
         let position = runs.firstPosition { $0.key > single.key }
         if position > 0 {
@@ -109,8 +111,9 @@ struct RunMerge {
         for index in self.sources.indices { heads.append(try self.sources[index].next()) }
     }
 
-    /// Returns the next run, or nil at the end. No other run starts before the end of the returned
-    /// run.
+    /// Returns the next run, or nil at the end.
+    ///
+    /// No other run starts before the end of the returned run.
     mutating func next() throws(StoreError) -> AssociationRun? {
         var least = -1
         // The lowest key at which another run must precede or interrupt this run.

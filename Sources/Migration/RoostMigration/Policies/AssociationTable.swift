@@ -30,8 +30,9 @@ final class AssociationTable {
         var bySource = Side()
         var byDestination = Side()
         var count = 0
-        /// Whether no object is in two associations and all are of one entity. Known only while
-        /// both directions are in ascending order.
+        /// Whether no object is in two associations and all are of one entity.
+        ///
+        /// Known only while both directions are in ascending order.
         var isInjective = true
         /// Whether, in addition, each source object has the key of its destination object.
         var keepsKeys = true
@@ -52,8 +53,8 @@ final class AssociationTable {
     ///   - mappingCount: The number of entity mappings.
     ///   - source: The model of the source.
     ///   - destination: The model of the destination.
-    /// - memoryByteCount: The memory limit, after which associations go to a file.
-    /// - directories: The directories for the file, in order of preference.
+    ///   - memoryByteCount: The memory limit, after which associations go to a file.
+    ///   - directories: The directories for the file, in order of preference.
     init(
         mappingCount: Int, from source: ManagedObjectModel, to destination: ManagedObjectModel,
         memoryByteCount: Int, directories: [String]
@@ -123,14 +124,16 @@ final class AssociationTable {
         return count
     }
 
-    /// Returns all distinct destination objects of a mapping, by hierarchy and key. Later
-    /// associations are not included.
+    /// Returns all distinct destination objects of a mapping, by hierarchy and key.
+    ///
+    /// Later associations are not included.
     func destinations(in mapping: Int) throws(StoreError) -> AssociatedObjects {
         try AssociatedObjects(mappings[mapping].byDestination.indexes)
     }
 
-    /// Returns all distinct source objects of a mapping, by hierarchy and key. Later associations
-    /// are not included.
+    /// Returns all distinct source objects of a mapping, by hierarchy and key.
+    ///
+    /// Later associations are not included.
     func sources(in mapping: Int) throws(StoreError) -> AssociatedObjects {
         try AssociatedObjects(mappings[mapping].bySource.indexes)
     }

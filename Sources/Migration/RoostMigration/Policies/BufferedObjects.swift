@@ -32,7 +32,7 @@ final class BufferedObjects {
     private(set) var pending: [Pending] = []
     /// Objects including later changes, for requests that are answered without a write.
     private(set) var settled: RecordBatch
-    /// The positions by key, or nil before the first lookup.
+    /// The positions by key, or nil until the next lookup.
     private var positions: [Place: Int]?
     /// The positions of objects that differ from the store, by root.
     private(set) var changedPositions: [Int: [Int]] = [:]
@@ -54,7 +54,9 @@ final class BufferedObjects {
 
     // MARK: Adding
 
-    /// Adds a new object whose record `body` appends. Returns the object's position.
+    /// Adds a new object whose record `body` appends.
+    ///
+    /// Returns the object's position.
     func add(
         entity: Int, key: Int64, _ body: (inout RecordBatch) throws(StoreError) -> Void
     ) throws(StoreError) -> Int {
@@ -66,7 +68,9 @@ final class BufferedObjects {
         return pending.count - 1
     }
 
-    /// Adds a copy of a stored record. Returns the object's position.
+    /// Adds a copy of a stored record.
+    ///
+    /// Returns the object's position.
     func keep(_ found: RecordBatch, at index: Int) -> Int {
         records.append(found, at: index)
         pending.append(Pending(isNew: false))
@@ -145,7 +149,9 @@ final class BufferedObjects {
         }
     }
 
-    /// Moves all objects with their current values into an empty batch. Call ``removeAll()`` next.
+    /// Moves all objects with their current values into an empty batch.
+    ///
+    /// Call ``removeAll()`` next.
     func move(into batch: inout RecordBatch) throws(StoreError) {
         if pending.allSatisfy({ $0.changes.isEmpty }) {
             swap(&records, &batch)

@@ -19,7 +19,9 @@ extension DestinationContent {
     }
 
     /// Returns the destinations of a to-many relationship, each with the pair as seen from the
-    /// object. First writes the objects in memory.
+    /// object.
+    ///
+    /// First writes the objects in memory.
     private func members(
         of relationship: Relationship, from object: DestinationObject
     ) throws(StoreError) -> [(object: DestinationObject, link: Link)] {
@@ -79,10 +81,10 @@ extension DestinationContent {
     enum Manner {
         /// Existing pairs are removed, including the destinations' pairs in a to-one inverse.
         case replacing
-        /// Existing pairs remain, because the other end created them by the same mapping. If only
-        /// one of two pairs is possible, the migration fails.
+        /// Existing pairs remain, because the other end created them by the same mapping.
         ///
-        /// Pairs that a policy set are replaced.
+        /// If only one of two pairs is possible, the migration fails. Pairs that a policy set are
+        /// replaced.
         case adding
     }
 
@@ -92,8 +94,8 @@ extension DestinationContent {
     ///   - relationship: The relationship.
     ///   - object: The object.
     ///   - destinations: The destinations.
-    /// - manner: The treatment of existing pairs.
-    /// - place: The position in the ordered inverse of a to-one relationship, or nil for the end.
+    ///   - manner: The treatment of existing pairs.
+    ///   - place: The position in the ordered inverse of a to-one relationship, or nil for the end.
     /// - Throws: `migrationFailed` if another pair excludes the new pair; errors from reading and
     ///   writing.
     func set(
@@ -118,8 +120,10 @@ extension DestinationContent {
 
     // MARK: Conflicting pairs
 
-    /// Returns whether to set a to-one relationship. False without a destination, unless a policy
-    /// set the relationship, because the other end may have set it.
+    /// Returns whether to set a to-one relationship.
+    ///
+    /// False without a destination, unless a policy set the relationship, because the other end may
+    /// have set it.
     private func hasRoom(
         _ relationship: Relationship, of object: DestinationObject, for destination: DestinationObject?
     ) throws(StoreError) -> Bool {
@@ -227,7 +231,9 @@ extension DestinationContent {
         return place
     }
 
-    /// Returns the last position in an ordered relationship. First writes the objects in memory.
+    /// Returns the last position in an ordered relationship.
+    ///
+    /// First writes the objects in memory.
     private func lastPlace(in relationship: Relationship, of object: DestinationObject) throws(StoreError) -> Int64? {
         try open()
         try write()
@@ -238,12 +244,14 @@ extension DestinationContent {
         return last
     }
 
-    /// Returns the position after another one. At the maximum position, the key determines the
-    /// order.
+    /// Returns the position after another one.
+    ///
+    /// At the maximum position, the key determines the order.
     private static func next(_ place: Int64) -> Int64 { place == .max ? .max : place + 1 }
 
-    /// Returns the current destinations of a to-many relationship. A new object in memory whose
-    /// relationship was not set has none, so no lookup is needed.
+    /// Returns the current destinations of a to-many relationship.
+    ///
+    /// A new object in memory whose relationship was not set has none, so no lookup is needed.
     private func current(
         _ relationship: Relationship, of object: DestinationObject
     ) throws(StoreError) -> [(object: DestinationObject, link: Link)] {

@@ -35,10 +35,10 @@ final class DestinationContent {
     ///
     /// - Parameters:
     ///   - store: The store.
-    /// - load: The load into the store, which has begun.
-    /// - lastKeys: The highest key of an object that keeps its key, by root of the destination.
-    /// - failures: The receiver of errors that cannot be thrown.
-    /// - directories: The directories for a temporary file.
+    ///   - load: The load into the store, which has begun.
+    ///   - lastKeys: The highest key of an object that keeps its key, by root of the destination.
+    ///   - failures: The receiver of errors that cannot be thrown.
+    ///   - directories: The directories for a temporary file.
     /// - Throws: Errors from finding the mandatory properties of the model.
     init(
         _ store: any PersistentStore, load: DestinationLoad, lastKeys: [Int: Int64], failures: PolicyFailures,
@@ -300,7 +300,9 @@ final class DestinationContent {
 
     // MARK: Finishing
 
-    /// Writes all content and accepts no more changes. The store is then complete.
+    /// Writes all content and accepts no more changes.
+    ///
+    /// The store is then complete.
     func finish() throws(StoreError) {
         try open()
         try write()

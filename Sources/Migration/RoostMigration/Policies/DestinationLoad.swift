@@ -9,9 +9,9 @@ final class DestinationLoad {
     /// Starts a load.
     ///
     /// - Parameters:
-    /// - channel: The channel from which the writer receives batches.
+    ///   - channel: The channel from which the writer receives batches.
     ///   - begin: The first message.
-    /// - writer: The thread that receives the messages.
+    ///   - writer: The thread that receives the messages.
     /// - Throws: The error of the writer.
     init(_ channel: BatchChannel, begin: BatchChannel.Message, writer: WorkerThread<StoreTally?>) throws(StoreError) {
         self.channel = channel
@@ -24,7 +24,9 @@ final class DestinationLoad {
     func spareRecords(_ model: ManagedObjectModel) -> RecordBatch { channel.spareRecords(model) }
     func spareLinks(_ relationship: Int) -> LinkBatch { channel.spareLinks(relationship) }
 
-    /// Sends a message to the writer. Throws the writer's error if it has stopped.
+    /// Sends a message to the writer.
+    ///
+    /// Throws the writer's error if it has stopped.
     func send(_ message: BatchChannel.Message) throws(StoreError) {
         guard !isOver, channel.send(message) else {
             _ = try join()

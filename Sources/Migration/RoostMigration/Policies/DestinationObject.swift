@@ -20,8 +20,9 @@ public struct DestinationObject: ObjectValues, Hashable {
     let entityNumber: Int
     /// The object's key.
     let key: Int64
-    /// The object's position in memory, and the generation for which it is valid. It avoids a
-    /// lookup.
+    /// The object's position in memory, and the generation for which it is valid.
+    ///
+    /// It avoids a lookup.
     var slot = 0
     var generation = -1
 

@@ -13,7 +13,9 @@ final class DestinationOutput {
     private let store: any PersistentStore
     private var state: State
     private var openSnapshot: (any StoreSnapshot)?
-    /// Whether content was committed. In an unpublished store, commits are not flushed to disk.
+    /// Whether content was committed.
+    ///
+    /// In an unpublished store, commits are not flushed to disk.
     private(set) var hasCommitted = false
 
     init(_ store: any PersistentStore, load: DestinationLoad) {
@@ -49,7 +51,9 @@ final class DestinationOutput {
         state = .open
     }
 
-    /// Returns a snapshot of the store's current state. It is reused until the next commit.
+    /// Returns a snapshot of the store's current state.
+    ///
+    /// It is reused until the next commit.
     func snapshot() throws(StoreError) -> any StoreSnapshot {
         if let openSnapshot { return openSnapshot }
         let snapshot = try store.snapshot()

@@ -27,8 +27,9 @@ struct EntityBlueprint {
         self.values = layout.fields.compactMap { field in values[field.index].map { (field, $0) } }
     }
 
-    /// Returns the property with the given name. Throws the errors of
-    /// ``BatchProperties/property(_:)``.
+    /// Returns the property with the given name.
+    ///
+    /// Throws the errors of ``BatchProperties/property(_:)``.
     func property(_ name: String) throws(StoreError) -> BatchProperties.Property {
         if let known = settable[name] { return known }
         return try properties.property(name)

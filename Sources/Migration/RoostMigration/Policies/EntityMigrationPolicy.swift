@@ -35,7 +35,9 @@ open class EntityMigrationPolicy {
     /// Creates a policy.
     public init() {}
 
-    /// Called before the first source object of the mapping. Can already create objects.
+    /// Called before the first source object of the mapping.
+    ///
+    /// Can already create objects.
     open func begin(_ mapping: EntityMapping, in session: MigrationSession) throws {}
 
     /// Creates the destination objects of one source object.
@@ -84,7 +86,9 @@ open class EntityMigrationPolicy {
     /// properties are checked.
     open func performCustomValidation(for mapping: EntityMapping, in session: MigrationSession) throws {}
 
-    /// Called when everything is valid. The destination can no longer be changed.
+    /// Called when everything is valid.
+    ///
+    /// The destination can no longer be changed.
     open func end(_ mapping: EntityMapping, in session: MigrationSession) throws {}
 
     /// Returns the value of `FUNCTION($entityPolicy, "name", …)` in a value expression of the
@@ -93,8 +97,8 @@ open class EntityMigrationPolicy {
     /// The standard behavior supports no function.
     /// - Parameters:
     ///   - function: The name, as written in the expression.
-    /// - arguments: The values of the arguments after `$entityPolicy`. A collection provides all of
-    ///     its values. Objects are represented by their IDs, mappings by their names, and
+    ///   - arguments: The values of the arguments after `$entityPolicy`. A collection provides all
+    ///     of its values. Objects are represented by their IDs, mappings by their names, and
     ///     `$manager` by null.
     ///   - source: The source object.
     ///   - property: The mapping of the property that gets the value.

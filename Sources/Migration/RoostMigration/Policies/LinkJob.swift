@@ -69,7 +69,7 @@ struct LinkJob {
     /// - Parameters:
     ///   - session: The migration.
     ///   - exceptions: The objects to which the rules do not apply.
-    /// - isAlone: Whether no other job creates links of the relationship.
+    ///   - isAlone: Whether no other job creates links of the relationship.
     /// - Throws: Errors from reading the source and writing the destination; `cancelled`.
     func run(_ session: MigrationSession, exceptions: RelationshipExceptions, isAlone: Bool) throws {
         let isUntouched =
@@ -206,8 +206,9 @@ struct LinkJob {
         try keepOrder(session, exceptions: exceptions)
     }
 
-    /// Restores the source's order at ordered ends. Links that were created from one end are last
-    /// at the other.
+    /// Restores the source's order at ordered ends.
+    ///
+    /// Links that were created from one end are last at the other.
     private func keepOrder(
         _ session: MigrationSession, exceptions: RelationshipExceptions
     ) throws(StoreError) {

@@ -139,8 +139,8 @@ public final class MigrationSession {
     ///
     /// - Parameters:
     ///   - name: The mapping's name.
-    /// - sourceObjects: Source objects, where objects without associations are ignored. Nil for
-    ///     all, which are in memory at once.
+    ///   - sourceObjects: Source objects, or nil for all, which are in memory at once. Objects
+    ///     without associations are ignored.
     /// - Returns: The destination objects, without duplicates.
     /// - Throws: `invalidRequest` if no mapping has the name.
     public func destinationInstances(
@@ -165,7 +165,7 @@ public final class MigrationSession {
     ///
     /// - Parameters:
     ///   - name: The mapping's name.
-    /// - destinationObjects: Destination objects, or nil for all, which are in memory at once.
+    ///   - destinationObjects: Destination objects, or nil for all, which are in memory at once.
     /// - Returns: The source objects, without duplicates.
     /// - Throws: `invalidRequest` if no mapping has the name, and errors from reading the source.
     public func sourceInstances(

@@ -10,8 +10,8 @@ struct MigrationValidation {
     /// Creates a validation of a store.
     ///
     /// - Parameters:
-    /// - store: The completely written destination.
-    /// - suspects: The entities with objects that may lack a mandatory value.
+    ///   - store: The completely written destination.
+    ///   - suspects: The entities with objects that may lack a mandatory value.
     ///   - session: The migration.
     init(_ store: any PersistentStore, suspects: Set<Int>, session: MigrationSession) {
         self.store = store
@@ -167,10 +167,10 @@ extension ManagedObjectModel.Relationship {
 }
 
 extension StoreSnapshot {
-    /// Checks that the number of destinations is within the model's limits. An optional
-    /// relationship may be empty despite its minimum.
+    /// Checks that the number of destinations is within the model's limits.
     ///
-    /// Throws `migrationFailed` for the first object with another number, unless it is excused.
+    /// An optional relationship may be empty despite its minimum. Throws `migrationFailed` for the
+    /// first object with another number, unless it is excused.
     func requireCounts(
         of relationship: ManagedObjectModel.Relationship,
         excusing isExcused: ((entity: Int, key: Int64, count: Int)) throws(StoreError) -> Bool

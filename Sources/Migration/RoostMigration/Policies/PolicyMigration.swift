@@ -178,7 +178,9 @@ final class PolicyMigration {
 
     // MARK: Policies
 
-    /// Calls a policy, or runs its standard behavior, for a mapping.
+    /// Runs work for a mapping.
+    ///
+    /// Converts errors of its policy, and throws stored failures and cancellation.
     private func call(_ mapping: PolicyMapping, _ body: () throws -> Void) throws(StoreError) {
         session.current = mapping.number
         defer { session.current = nil }
@@ -266,8 +268,9 @@ final class PolicyMigration {
 
     // MARK: IDs in attributes
 
-    /// Replaces object IDs in attributes with the IDs of the new objects, which are now known. An
-    /// ID becomes null if there is no new object or several.
+    /// Replaces object IDs in attributes with the IDs of the new objects, which are now known.
+    ///
+    /// An ID becomes null if there is no new object or several.
     private func translateIDs() throws(StoreError) {
         guard plan.mappings.contains(where: { !$0.objectIDs.isEmpty }), try !everyKeyIsKept() else { return }
         for mapping in plan.mappings where !mapping.objectIDs.isEmpty {

@@ -22,8 +22,8 @@ final class PolicyPlan {
     ///   - declaration: The mapping model.
     ///   - source: The model of the source.
     ///   - destination: The new model.
-    /// - policies: The functions that create policies, by name.
-    /// - makesPolicies: Whether to create policies, or only look them up.
+    ///   - policies: The functions that create policies, by name.
+    ///   - makesPolicies: Whether to create policies, or only look them up.
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidMappingModel` for an unregistered
     ///   policy, an expression that gives no objects, or duplicate names; errors from compiling an
     ///   expression or a predicate.
@@ -89,8 +89,9 @@ final class PolicyPlan {
         return isMade ? make() : nil
     }
 
-    /// Returns the mapping with the given name. Throws `invalidRequest`, suggesting the nearest
-    /// name.
+    /// Returns the mapping with the given name.
+    ///
+    /// Throws `invalidRequest`, suggesting the nearest name.
     func requireMapping(_ name: String) throws(StoreError) -> PolicyMapping {
         guard let number = numbers[name] else {
             let hint = nearestName(to: name, among: mappings.map(\.declaration.name)).map { "did you mean '\($0)'?" }

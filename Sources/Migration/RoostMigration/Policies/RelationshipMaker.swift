@@ -71,8 +71,8 @@ final class RelationshipMaker {
     ///
     /// - Parameters:
     ///   - object: The object.
-    /// - sources: The source objects, or nil if they are not yet known.
-    /// - callback: The policy's callback for the object.
+    ///   - sources: The source objects, or nil if they are not yet known.
+    ///   - callback: The policy's callback for the object.
     /// - Throws: Errors of the callback and of the mapping's expressions.
     func make(_ object: DestinationObject, sources: [SourceObject]?, _ callback: () throws -> Void) throws {
         self.object = object

@@ -16,8 +16,9 @@ struct RelationshipRule {
 
     /// The way in which the standard behavior applies a rule.
     enum Way {
-        /// In the field of a new object, as if every object kept its key. If this is wrong, the
-        /// field is set again.
+        /// In the field of a new object, as if every object kept its key.
+        ///
+        /// If this is wrong, the field is set again.
         case field
         /// Together with all links of the relationship.
         case links

@@ -64,7 +64,9 @@ final class SourceBatch {
         self.records = records
     }
 
-    /// Returns the memory for reuse. No object may still refer to a record.
+    /// Returns the memory for reuse.
+    ///
+    /// No object may still refer to a record.
     func takeRecords() -> RecordBatch {
         var taken = RecordBatch(model: records.model)
         swap(&taken, &records)
@@ -72,7 +74,9 @@ final class SourceBatch {
     }
 }
 
-/// The errors of a policy that could not be thrown where they occurred. Only the first is stored.
+/// The errors of a policy that could not be thrown where they occurred.
+///
+/// Only the first is stored.
 final class PolicyFailures {
     private(set) var first: StoreError?
 
@@ -86,7 +90,9 @@ final class PolicyFailures {
     }
 }
 
-/// The source of a migration, fixed at its start. Use it on one thread only.
+/// The source of a migration, fixed at its start.
+///
+/// Use it on one thread only.
 final class MigrationSource {
     let snapshot: any StoreSnapshot
     let failures: PolicyFailures
@@ -116,8 +122,9 @@ final class MigrationSource {
     /// Records the number of objects of an entity after all were read.
     func note(count: Int, of entity: ManagedObjectModel.Entity) { counts[entity.number] = count }
 
-    /// Returns the number of objects of an entity, excluding subentities. Uses the recorded number
-    /// or the last commit's tally, or counts the objects.
+    /// Returns the number of objects of an entity, excluding subentities.
+    ///
+    /// Uses the recorded number or the last commit's tally, or counts the objects.
     func count(of entity: ManagedObjectModel.Entity) throws(StoreError) -> Int {
         if let known = counts[entity.number] { return known }
         let count: Int
@@ -152,8 +159,9 @@ final class MigrationSource {
         }
     }
 
-    /// Returns the IDs of a relationship's destinations, in its order. For a to-many relationship,
-    /// the IDs have the relationship's destination entity.
+    /// Returns the IDs of a relationship's destinations, in its order.
+    ///
+    /// For a to-many relationship, the IDs have the relationship's destination entity.
     func destinationIDs(of name: String, from object: SourceObject) throws(StoreError) -> [ObjectID] {
         let entity = model.entities[object.entityNumber]
         let relationship = try model.requireRelationship(RelationshipName(entity.name, name: name))

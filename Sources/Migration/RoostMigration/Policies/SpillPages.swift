@@ -1,8 +1,9 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// A temporary file of fixed-size pages that reuses free pages before it grows. Use it on one
-/// thread only.
+/// A temporary file of fixed-size pages that reuses free pages before it grows.
+///
+/// Use it on one thread only.
 final class SpillPages {
     /// The size of a page.
     static let pageByteCount = 6144
@@ -13,7 +14,9 @@ final class SpillPages {
     /// The total number of page writes.
     private(set) var writtenCount = 0
 
-    /// Creates an empty file in the first suitable directory. Throws `ioFailure` and `noSpace`.
+    /// Creates an empty file in the first suitable directory.
+    ///
+    /// Throws `ioFailure` and `noSpace`.
     init(inOneOf directories: [String]) throws(StoreError) {
         file = try StoreError.ofSystem { () throws(SystemFailure) in try SpillFile(inOneOf: directories) }
     }

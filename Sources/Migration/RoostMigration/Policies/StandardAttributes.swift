@@ -46,8 +46,9 @@ final class StandardAttributes {
         }
     }
 
-    /// Returns whether a new object must have a value for an attribute. A value that is missing in
-    /// the source despite the same requirement may stay missing.
+    /// Returns whether a new object must have a value for an attribute.
+    ///
+    /// A value that is missing in the source despite the same requirement may stay missing.
     func demands(_ field: RecordLayout.Field) -> Bool { demanded.contains(field.name) }
 
     /// The number of IDs of objects that no entity mapping reads, by attribute.

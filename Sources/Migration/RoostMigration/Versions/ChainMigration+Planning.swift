@@ -1,10 +1,10 @@
 internal import RoostCore
 
 extension ChainMigration {
-    /// Plans the migration. See ``MigrationManager/planMigration(from:to:model:options:)``.
+    /// Plans the migration.
     ///
-    /// The objects after the first step cannot be counted yet. So all steps are described, but only
-    /// the first is planned.
+    /// See ``MigrationManager/planMigration(from:to:model:options:)``. The objects after the first
+    /// step cannot be counted yet. So all steps are described, but only the first is planned.
     func plan() throws(StoreError) -> MigrationPlan {
         let known: Self
         do throws(StoreError) { known = try knowingTheSource() } catch {
@@ -56,10 +56,10 @@ extension ChainMigration {
 }
 
 extension ChainMigration {
-    /// Adds the requirements of the steps after the first. Each reads a store of the destination's
-    /// type.
+    /// Adds the requirements of the steps after the first.
     ///
-    /// The duration assumes that the number of objects does not change.
+    /// Each reads a store of the destination's type. The duration assumes that the number of
+    /// objects does not change.
     private func addStepsAfterFirst(
         of chain: MigrationChain, to plan: inout MigrationPlan
     ) throws(StoreError) {

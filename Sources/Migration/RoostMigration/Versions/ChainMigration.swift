@@ -9,7 +9,9 @@ struct ChainMigration: Sendable {
     let options: MigrationOptions
     let registry: StoreRegistry
 
-    /// Runs the migration. See ``MigrationManager/migrate(from:to:model:options:)``.
+    /// Runs the migration.
+    ///
+    /// See ``MigrationManager/migrate(from:to:model:options:)``.
     func run() throws(StoreError) -> MigrationReport { try knowingTheSource().runKnowingTheSource() }
 
     /// Returns the same migration, with the matching version as the model of a source without a

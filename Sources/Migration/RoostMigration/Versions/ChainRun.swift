@@ -5,7 +5,9 @@ internal import RoostCore
 struct ChainRun: Sendable {
     /// The steps, at least one.
     let chain: MigrationChain
-    /// The final destination. All intermediate stores have its type and are created beside it.
+    /// The final destination.
+    ///
+    /// All intermediate stores have its type and are created beside it.
     let destination: ConversionEndpoint
     let options: MigrationOptions
     let registry: StoreRegistry
@@ -15,16 +17,19 @@ struct ChainRun: Sendable {
         /// The open, finished store, or nil if the destination is an open store, which then has the
         /// result.
         var store: UnpublishedStore?
-        /// The report with all steps. The caller sets the URLs, bytes and seconds of the whole
-        /// migration.
+        /// The report with all steps.
+        ///
+        /// The caller sets the URLs, bytes and seconds of the whole migration.
         var report: MigrationReport
     }
 
-    /// Runs all steps. After an error, no part of them remains.
+    /// Runs all steps.
+    ///
+    /// After an error, no part of them remains.
     ///
     /// - Parameters:
     ///   - source: The store to migrate.
-    /// - identity: The store's metadata.
+    ///   - identity: The store's metadata.
     /// - Returns: The result, with the report.
     /// - Throws: Errors of the steps and of the stages' handlers.
     func run(from source: ConversionEndpoint, identity: StoreMetadata) throws(StoreError) -> Outcome {
@@ -88,8 +93,9 @@ struct ChainRun: Sendable {
             beside: place, model: step.model, identity: identity, options: options.conversion, registry: registry)
     }
 
-    /// The location beside which the intermediate stores are created. Its path is empty if the
-    /// destination is neither a file nor on a server.
+    /// The location beside which the intermediate stores are created.
+    ///
+    /// Its path is empty if the destination is neither a file nor on a server.
     private var place: StoreLocation {
         switch destination {
         case .location(let location): return location
@@ -143,7 +149,9 @@ struct ChainRun: Sendable {
         }
     }
 
-    /// Calls a handler. Any error ends the migration.
+    /// Calls a handler.
+    ///
+    /// Any error ends the migration.
     private func call(
         _ handler: CustomMigrationStage.Handler, store: any PersistentStore, stage: CustomMigrationStage,
         step: MigrationChain.Step

@@ -21,7 +21,7 @@ struct FusedSteps {
     /// there is none.
     ///
     /// - Parameters:
-    /// - steps: The inferred mapping models, at least two.
+    ///   - steps: The inferred mapping models, at least two.
     ///   - models: The versions that the steps connect, one more than the steps.
     ///   - options: The options with which the steps were inferred.
     /// - Returns: The mapping model, or nil if the steps cannot be combined.
@@ -71,6 +71,7 @@ struct FusedSteps {
     }
 
     /// Returns whether every intermediate version has the shape of the first or the last version.
+    ///
     /// For a new element, only the last version's shape is allowed.
     private func agrees<Shape: Equatable>(_ shapes: [Shape?], isNew: Bool) -> Bool {
         guard let first = shapes.first, let last = shapes.last else { return false }
@@ -80,6 +81,7 @@ struct FusedSteps {
     // MARK: Origins
 
     /// Returns the entity in each version, oldest first, from the first version with its objects.
+    ///
     /// Returns nil if the entities cannot be determined.
     private func line(of name: EntityName) -> [Entity]? {
         var line: [Entity] = []
@@ -97,9 +99,13 @@ struct FusedSteps {
 
     /// The origin of a property's value.
     private enum Origin: Equatable {
-        /// A property of the first version. `names` are its names in the versions, oldest first.
+        /// A property of the first version.
+        ///
+        /// `names` are its names in the versions, oldest first.
         case property(names: [String])
-        /// No source, because the property is new. `names` are its names from its first version on.
+        /// No source, because the property is new.
+        ///
+        /// `names` are its names from its first version on.
         case new(names: [String])
         /// More than one property.
         case other

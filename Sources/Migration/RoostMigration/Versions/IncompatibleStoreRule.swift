@@ -9,11 +9,13 @@ internal import RoostCore
 ///     .lmdb("covers.lmdb"), model: coverModel, ifIncompatible: .recreate)
 /// ```
 public enum IncompatibleStoreRule: Sendable {
-    /// The store is not opened. The error is `modelMismatch` and names the differences.
-    case refuse
-    /// The store is migrated in place, then opened. See
-    /// ``MigrationManager/migrateInPlace(_:model:options:)``.
+    /// The store is not opened.
     ///
+    /// The error is `modelMismatch` and names the differences.
+    case refuse
+    /// The store is migrated in place, then opened.
+    ///
+    /// See ``MigrationManager/migrateInPlace(_:model:options:)``.
     /// ``MigrationOptions/infersMappingModel`` defines whether a mapping model may be inferred.
     /// ``MigrationOptions/keepsBackup`` defines whether the old store is retained beside the new
     /// one.

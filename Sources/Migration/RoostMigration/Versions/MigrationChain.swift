@@ -53,11 +53,12 @@ struct MigrationChain: Sendable {
 }
 
 extension MigrationChain {
-    /// Returns the chain with inferred steps combined if one step gives the same result. See
-    /// ``FusedSteps``.
+    /// Returns the chain with inferred steps combined if one step gives the same result.
+    ///
+    /// See ``FusedSteps``.
     ///
     /// - Parameters:
-    /// - source: The model at the start of the first step.
+    ///   - source: The model at the start of the first step.
     ///   - options: The options with which the steps were inferred.
     /// - Returns: The chain, unchanged if no steps can be combined.
     func fusing(from source: ManagedObjectModel, options: MappingModel.InferenceOptions) -> MigrationChain {
@@ -92,9 +93,9 @@ extension ModelHistory {
     ///
     /// - Parameters:
     ///   - source: The model of the store.
-    /// - target: The model to reach, which must be that of a version.
-    /// - location: The store's location, for messages.
-    /// - options: The options for inferring mappings.
+    ///   - target: The model to reach, which must be that of a version.
+    ///   - location: The store's location, for messages.
+    ///   - options: The options for inferring mappings.
     /// - Returns: The steps, or none if the store already has the model.
     /// - Throws: `invalidRequest` if the target is not a version; `unknownModelVersion`,
     ///   `newerModelVersion`; `mappingNotInferable` if the target cannot be reached, with the
@@ -170,10 +171,9 @@ extension StoreError {
 }
 
 extension StoreError.Code {
-    /// The store's model is not a known version. It is older than all of them, or from another
-    /// program.
+    /// The store's model is not a known version.
     ///
-    /// No data was changed.
+    /// It is older than all of them, or from another program. No data was changed.
     public static let unknownModelVersion = Self("unknownModelVersion")
     /// The store's model version is newer than the target version.
     ///

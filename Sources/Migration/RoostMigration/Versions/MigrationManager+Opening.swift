@@ -10,9 +10,9 @@ extension MigrationManager {
     /// and the others find it done. For a compatible store, the cost is that of opening.
     ///
     /// - Parameters:
-    /// - description: The location of the store and the options for opening it. Its
+    ///   - description: The location of the store and the options for opening it. Its
     ///     ``StoreOptions/model`` is the program's model.
-    /// - rule: The treatment of a store with another model.
+    ///   - rule: The treatment of a store with another model.
     /// - Returns: The open store, with the program's model.
     /// - Throws: `invalidModel` without a model; `readOnly` if a store opened read-only would have
     ///   to be created or changed; errors from opening, creating and migrating; `notAStore` for a

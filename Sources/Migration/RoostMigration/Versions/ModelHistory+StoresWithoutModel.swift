@@ -7,9 +7,9 @@ extension ModelHistory {
     /// Costs as much as opening the store.
     ///
     /// - Parameters:
-    /// - location: The location of the store.
-    /// - options: The options for opening the store.
-    /// - registry: The registry of store types.
+    ///   - location: The location of the store.
+    ///   - options: The options for opening the store.
+    ///   - registry: The registry of store types.
     /// - Returns: The version, or nil if the store contains its model or matches no version.
     /// - Throws: `invalidRequest` if the store matches several versions with different version
     ///   hashes; errors from opening the store.

@@ -38,7 +38,9 @@ public struct ModelHistory: Sendable {
         package let mapping: MappingModel
     }
 
-    /// The versions, oldest first. Their names are unique.
+    /// The versions, oldest first.
+    ///
+    /// Their names are unique.
     public let versions: [Version]
     /// The mapping models, in the order of their addition.
     package private(set) var mappings: [VersionMapping] = []
@@ -57,7 +59,7 @@ public struct ModelHistory: Sendable {
     ///
     /// - Parameters:
     ///   - versions: The versions, oldest first.
-    /// - orderReasons: The reason why each version except the oldest follows its predecessor.
+    ///   - orderReasons: The reason why each version except the oldest follows its predecessor.
     /// - Throws: The errors of ``init(_:)``.
     package init(_ versions: [Version], orderReasons: [String]) throws(StoreError) {
         guard !versions.isEmpty else {
@@ -77,8 +79,8 @@ public struct ModelHistory: Sendable {
     ///
     /// - Parameters:
     ///   - mapping: The mapping model.
-    /// - source: The name of the source version.
-    /// - destination: The name of the destination version, which must be later.
+    ///   - source: The name of the source version.
+    ///   - destination: The name of the destination version, which must be later.
     /// - Throws: `invalidRequest` for unknown versions or the wrong order; `invalidMappingModel`
     ///   with all problems of the mapping model for the two models.
     public mutating func add(

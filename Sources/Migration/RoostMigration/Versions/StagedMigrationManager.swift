@@ -27,8 +27,9 @@ public struct StagedMigrationManager: Sendable {
         let model: ManagedObjectModel
         /// The stage that the version belongs to.
         let label: String
-        /// The custom stage that ends at this version. Nil for the first version, and for a version
-        /// reached by inference alone.
+        /// The custom stage that ends at this version.
+        ///
+        /// Nil for the first version, and for a version reached by inference alone.
         let stage: CustomMigrationStage?
     }
 

@@ -3,7 +3,9 @@ internal import RoostFiles
 
 /// A new store at a temporary location, open for filling and changes.
 struct UnpublishedStore: Sendable {
-    /// The location. Its path is empty for a store that exists only while it is open.
+    /// The location.
+    ///
+    /// Its path is empty for a store that exists only while it is open.
     let location: StoreLocation
     /// The open store.
     let store: any PersistentStore
@@ -11,11 +13,11 @@ struct UnpublishedStore: Sendable {
     /// Creates an empty store.
     ///
     /// - Parameters:
-    /// - place: The location beside which the store is created, and which determines its type.
-    /// - model: The store's model.
-    /// - identity: The metadata with the identity and user metadata for the store.
-    /// - options: The options for creating the store.
-    /// - registry: The registry of store types.
+    ///   - place: The location beside which the store is created, and which determines its type.
+    ///   - model: The store's model.
+    ///   - identity: The metadata with the identity and user metadata for the store.
+    ///   - options: The options for creating the store.
+    ///   - registry: The registry of store types.
     /// - Throws: Errors from creating the store.
     init(
         beside place: StoreLocation, model: ManagedObjectModel, identity: StoreMetadata, options: ConversionOptions,
@@ -41,8 +43,9 @@ struct UnpublishedStore: Sendable {
         try store.type.destroy(location)
     }
 
-    /// Closes and removes the store, and returns `first`, the error to report. The next process
-    /// that writes there removes what remains.
+    /// Closes and removes the store, and returns `first`, the error to report.
+    ///
+    /// The next process that writes there removes what remains.
     func discard(after first: StoreError) -> StoreError {
         let error = store.closed(after: first)
         try? store.type.destroy(location)

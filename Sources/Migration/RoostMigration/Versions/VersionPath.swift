@@ -30,9 +30,13 @@ enum VersionPath {
     private struct Cost: Comparable {
         /// The number of inferred gaps between neighboring versions that a mapping model spans.
         var evaded = 0
-        /// The number of migrations. Each reads and writes the whole store.
+        /// The number of migrations.
+        ///
+        /// Each reads and writes the whole store.
         var migrations = 0
-        /// The number of inferred migrations. Explicit mapping models are preferred.
+        /// The number of inferred migrations.
+        ///
+        /// Explicit mapping models are preferred.
         var inferred = 0
 
         static func < (left: Self, right: Self) -> Bool {
@@ -51,14 +55,14 @@ enum VersionPath {
         }
     }
 
-    /// Returns the path with the fewest migrations from one version to a later one, or nil.
+    /// Returns the path with the lowest cost from one version to a later one, or nil.
     ///
-    /// A path that uses every mapping model takes precedence. Among paths with equally few
-    /// migrations, the path with the fewest inferred ones is chosen. The next criteria are the
-    /// longer first step, then the earlier mapping model.
+    /// The path with the fewest inferred gaps that a mapping model spans takes precedence. The next
+    /// criteria are the fewest migrations, the fewest inferred migrations, the longer first step
+    /// and the earlier mapping model.
     /// - Parameters:
-    /// - start: The position of the first version.
-    /// - end: The position of the last version, not before `start`.
+    ///   - start: The position of the first version.
+    ///   - end: The position of the last version, not before `start`.
     ///   - steps: The possible steps; backward steps are ignored.
     /// - Returns: The steps of the path, or nil.
     /// - Complexity: O(*n* log *n*) in the steps.

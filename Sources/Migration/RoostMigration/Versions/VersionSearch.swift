@@ -34,9 +34,9 @@ struct VersionSearch {
     ///
     /// - Parameters:
     ///   - history: The history.
-    /// - start: The position of the first version.
-    /// - end: The position of the last version, not before `start`.
-    /// - options: The options for inferring mappings.
+    ///   - start: The position of the first version.
+    ///   - end: The position of the last version, not before `start`.
+    ///   - options: The options for inferring mappings.
     init(_ history: ModelHistory, from start: Int, to end: Int, options: MigrationOptions) {
         (self.history, self.start, self.end, self.options) = (history, start, end, options)
         mappings = history.mappings.enumerated().compactMap { number, mapping in

@@ -27,9 +27,13 @@ public struct ConversionOptions: Sendable, Adjustable {
     ///
     /// Required for stores without an embedded model.
     public var sourceModel: ManagedObjectModel? = nil
-    /// Whether the source file may have other hard links. See ``StoreOptions/acceptsLinks``.
+    /// Whether the source file may have other hard links.
+    ///
+    /// See ``StoreOptions/acceptsLinks``.
     public var acceptsLinks: Bool = false
-    /// Options for opening the source, by name. See ``StoreOptions/typeOptions``.
+    /// Options for opening the source, by name.
+    ///
+    /// See ``StoreOptions/typeOptions``.
     public var sourceTypeOptions: [String: String] = [:]
     /// Whether the destination gets the source's history, if it has one.
     ///
@@ -38,7 +42,9 @@ public struct ConversionOptions: Sendable, Adjustable {
     /// in the destination too, because both have the same identity. Backups and compaction always
     /// copy the history. Dumps and migrations never do.
     public var keepsHistory: Bool = false
-    /// Options for creating the destination, by name. See ``StoreOptions/typeOptions``.
+    /// Options for creating the destination, by name.
+    ///
+    /// See ``StoreOptions/typeOptions``.
     public var destinationTypeOptions: [String: String] = [:]
     /// How long to wait for a store that is in use, in seconds, before throwing `busy`.
     ///
@@ -95,7 +101,9 @@ public enum ConversionEndpoint: Sendable {
         }
     }
 
-    /// Returns the type of the store. Throws `unknownStoreType`.
+    /// Returns the type of the store.
+    ///
+    /// Throws `unknownStoreType`.
     func type(in registry: StoreRegistry) throws(StoreError) -> any PersistentStoreType {
         switch self {
         case .location(let location): try registry.type(named: location.type)

@@ -57,7 +57,9 @@ public struct ConversionReport: Sendable, Hashable, Codable {
         case relationships, skipped, dangling, warnings, remarks
     }
 
-    /// Encodes every field. `peakPrivateBytes` is null if unknown.
+    /// Encodes every field.
+    ///
+    /// `peakPrivateBytes` is null if unknown.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(source, forKey: .source)

@@ -1,7 +1,8 @@
 internal import RoostCore
 
-/// The damaged objects that a conversion or a migration skips. An object that several mappings read
-/// is listed once.
+/// The damaged objects that a conversion or a migration skips.
+///
+/// An object that several mappings read is listed once.
 struct SkippedObjects: Sendable {
     /// The damaged objects in the order of discovery.
     private(set) var ids: [ObjectID] = []

@@ -21,11 +21,10 @@ enum ContentPart: Sendable {
     private static let wantedCount = 1 << 15
     private static let maximumCount = 16
 
-    /// Divides a store into parts of similar size. The structure comes first, because it cannot be
-    /// divided.
+    /// Divides a store into parts of similar size.
     ///
-    /// `tally` is the expected content. If the store differs from it, the parts still cover all
-    /// content, but their sizes may vary.
+    /// The structure comes first, because it cannot be divided. `tally` is the expected content. If
+    /// the store differs from it, the parts still cover all content, but their sizes may vary.
     static func parts(
         of tally: StoreTally, snapshot: any StoreSnapshot, checkingStructure: Bool
     ) throws(StoreError) -> [ContentPart] {

@@ -13,6 +13,7 @@ struct FoundContent {
     }
 
     /// Returns whether all objects of the given entities are about to be read for the first time.
+    ///
     /// If so, the caller adds them to the tally.
     mutating func begins(_ numbers: [Int]) -> Bool {
         guard entities.isDisjoint(with: numbers) else { return false }
@@ -30,8 +31,8 @@ struct FoundContent {
     ///
     /// - Parameters:
     ///   - snapshot: The source.
-    /// - options: The options for reading the source.
-    /// - skipped: Receives the damaged objects.
+    ///   - options: The options for reading the source.
+    ///   - skipped: Receives the damaged objects.
     /// - Throws: The errors of ``RecordCursor/next(into:options:noting:)``.
     mutating func countRest(
         of snapshot: any StoreSnapshot, options: ConversionOptions, noting skipped: inout SkippedObjects
@@ -74,7 +75,7 @@ struct FoundContent {
     /// changes by other programs.
     ///
     /// - Parameters:
-    /// - recorded: The tally of the last commit, or nil if the store records none.
+    ///   - recorded: The tally of the last commit, or nil if the store records none.
     ///   - store: The source.
     /// - Throws: `corrupted`, naming the entities and relationships that differ.
     func requireRecorded(_ recorded: StoreTally?, store: any PersistentStore) throws(StoreError) {
