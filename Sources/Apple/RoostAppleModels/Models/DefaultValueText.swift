@@ -41,7 +41,7 @@ enum DefaultValueText {
 
     // MARK: Conversions like NSString's
 
-    /// Returns the whole number at the start of a text, or 0 if there are no digits.
+    /// Returns the whole number at the start of a text, or 0 without digits.
     ///
     /// Skips white space, then reads a sign and digits. Clamps the number to 64 bits.
     ///

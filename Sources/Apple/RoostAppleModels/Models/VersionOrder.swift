@@ -118,7 +118,7 @@ package struct VersionOrder {
         return false
     }
 
-    /// The versions, oldest first, in natural order if there is no evidence.
+    /// The versions, oldest first, in natural order without evidence.
     package var sorted: [String] { positions.map { names[$0] } }
 
     /// The reason why each version except the oldest follows its predecessor.

@@ -3,8 +3,8 @@ internal import RoostCore
 
 /// The object graph of an `NSKeyedArchiver` archive, read as data.
 ///
-/// Archived classes are never instantiated. Objects are decoded on demand. Graphs may have cycles,
-/// so code that walks a graph must limit the walk.
+/// Archived classes are never instantiated. Objects are decoded when requested. Graphs may have
+/// cycles, so code that walks a graph must limit the walk.
 final class KeyedArchive {
     /// A value of an archived object.
     enum Node {

@@ -38,7 +38,9 @@ struct ArchivedExpression {
         return try reading.expression(.object(try archive.rootObject()), depth: 0).ofSource
     }
 
-    /// Translates a node; a node that is not an object is a constant.
+    /// Translates a node.
+    ///
+    /// A node that is not an object is a constant.
     mutating func expression(
         _ node: KeyedArchive.Node, depth: Int
     ) throws(StoreError) -> FetchRequest.Expression {
@@ -144,7 +146,9 @@ struct ArchivedExpression {
 
     // MARK: Constants
 
-    /// Translates a constant; a list of constants becomes an aggregate.
+    /// Translates a constant.
+    ///
+    /// A list of constants becomes an aggregate.
     private mutating func constant(
         _ node: KeyedArchive.Node, depth: Int
     ) throws(StoreError) -> FetchRequest.Expression {

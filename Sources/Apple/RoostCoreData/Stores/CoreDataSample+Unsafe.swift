@@ -7,7 +7,7 @@
     /// A writer of a small SQLite file in the layout of Apple's Core Data, for tests of reading.
     ///
     /// In a supported model, names are unique in each hierarchy, many-to-many relationships have an
-    /// inverse, and there are no composite attributes. The file has no code or data from Apple.
+    /// inverse, and composite attributes are absent. The file has no code or data from Apple.
     package struct CoreDataSample {
         private let model: ManagedObjectModel
         private let userMetadata: [String: MetadataValue]

@@ -109,7 +109,7 @@ internal import RoostForeignSQLite
             return (database, stamps)
         }
 
-        /// Returns the directory (`.` if there is none) and the last component of a path.
+        /// Returns the directory (`.` by default) and the last component of a path.
         static func split(_ path: String) -> (directory: String, name: String) {
             guard let slash = path.lastIndex(of: "/") else { return (".", path) }
             let directory = path[..<slash]

@@ -80,7 +80,7 @@ internal import RoostForeignSQLite
             return found.sorted { $0.suffix < $1.suffix }.map(\.column)
         }
 
-        /// Returns the number after `base` at the end of `name`, or 0 if there are no digits.
+        /// Returns the number after `base` at the end of `name`, or 0 without digits.
         ///
         /// Returns nil if `name` does not begin with `base`, or continues with other characters.
         static func suffix(of name: String, after base: String) -> Int? {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostFiles
 
-/// A finder of the processes that have a store open, as far as this user may see them.
+/// A search for the processes that have a store open and are visible to this user.
 enum FileUsers {
     /// The maximum number of processes in the list.
     private static let limit = 8
@@ -10,7 +10,7 @@ enum FileUsers {
     /// Returns the processes that have the store's file or its lock file open, each as `process 123
     /// (name)`.
     ///
-    /// Reads `/proc` on Linux; returns an empty list on systems without it. Processes that ended
+    /// Reads `/proc` on Linux. Returns an empty list on systems without it. Processes that ended
     /// meanwhile or belong to other users are omitted.
     static func names(ofStoreAt path: String) -> [String] {
         let files = FileManager.default

@@ -178,7 +178,7 @@ struct InPlaceMigration: Sendable {
         return try run.run(from: .store(source), identity: identity)
     }
 
-    /// Requires space for two stores besides the old one: a step's input and its output.
+    /// Requires space for two stores in addition to the old one: a step's input and its output.
     func requireSpace(_ path: String) throws(StoreError) {
         try StoreFile.requireSpace(
             forStoresOf: try StoreFile.byteCount(at: path), count: 2, besideStoreAt: path,

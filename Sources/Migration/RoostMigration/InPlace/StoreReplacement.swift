@@ -63,7 +63,7 @@ package struct StoreReplacement: Sendable {
     /// - Parameter make: Creates the new store from the old store, both at temporary paths beside
     ///   the store. Leaves both closed, and the new store flushed. Returns false, without a new
     ///   store, if the old store must stay.
-    /// - Returns: The path of the backup, or nil if there is none.
+    /// - Returns: The path of the backup, or nil.
     /// - Throws: `busy` if a program that does not use Roost's locks has the store open;
     ///   `permissionDenied` if the file belongs to another user, who would lose it; `unsupported`
     ///   without hard links; errors of `make`. After an error, the store is unchanged, except that

@@ -183,8 +183,8 @@ extension MappingInference {
         return source.relationships[other].inverse != old.number
     }
 
-    /// Returns the number of the source relationship of a destination relationship, from the first
-    /// entity that has one.
+    /// Returns the number of a destination relationship's source relationship, from the first
+    /// entity with such a relationship.
     private mutating func firstOrigin(of relationship: ManagedObjectModel.Relationship) -> Int? {
         if let known = firstOrigins[relationship.number] { return known }
         var first: Int?

@@ -19,8 +19,9 @@ struct MappingInference {
     /// A cache of whether objects of a pair's source entity can become objects of its destination
     /// entity.
     var isFollowed: [EntityPair: Bool] = [:]
-    /// A cache of each destination relationship's source relationship, from the first entity that
-    /// has one, by number.
+    /// A cache of each destination relationship's source relationship, by number.
+    ///
+    /// See `firstOrigin(of:)`.
     var firstOrigins: [Int: Int?] = [:]
 
     /// The number of a source entity and the number of a destination entity.

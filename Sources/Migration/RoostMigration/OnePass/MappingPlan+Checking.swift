@@ -2,8 +2,8 @@ internal import RoostCore
 internal import RoostPredicates
 
 extension MappingPlan {
-    /// Returns the reasons why a migration of a snapshot's objects would fail, as far as counting
-    /// reveals them.
+    /// Returns the reasons why a migration of a snapshot's objects would fail, if counting reveals
+    /// the reasons.
     ///
     /// - Parameters:
     ///   - snapshot: The source.
@@ -212,8 +212,8 @@ extension MappingPlan.Maker {
         }
     }
 
-    /// Returns the condition under which a composite and all enclosing composites exist; true if
-    /// there is no composite.
+    /// Returns the condition under which a composite and all enclosing composites exist; true for
+    /// nil.
     fileprivate func exists(_ composite: RecordLayout.Field?) -> FetchRequest.Predicate? {
         guard let composite else { return .constant(true) }
         guard let field = fields.first(where: { $0.to.index == composite.index }), let value = hasValue(field),

@@ -79,8 +79,8 @@ extension MappingPlan {
         }
     }
 
-    /// Returns the plan for a to-one relationship that comes from a field of its own object, or nil
-    /// if there is none.
+    /// Returns the plan for a to-one relationship that comes from a field of its own object, or
+    /// nil.
     ///
     /// A plan that uses the field of another object is added to `backReferences`.
     private mutating func reference(

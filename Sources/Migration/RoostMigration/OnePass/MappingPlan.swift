@@ -190,8 +190,8 @@ struct MappingPlan: Sendable {
         case keys(Int)
     }
 
-    /// Returns the objects of a source entity, including subentities, that some makers read, or nil
-    /// if there are none.
+    /// Returns the objects of a source entity, including subentities, that some makers read, or
+    /// nil.
     mutating func taken(of entity: ManagedObjectModel.Entity, by makers: [Maker]) -> KeySelection? {
         guard !makers.isEmpty else { return nil }
         let whole = Set(makers.filter { $0.filter == nil }.map(\.source.number))

@@ -14,7 +14,7 @@ struct MigrationRehearsal {
     private let snapshot: any StoreSnapshot
     private let options: ConversionOptions
     private let constraints: [ManagedObjectModel.UniquenessConstraint]
-    /// The maximum document size for the objects alone, or nil if there is no limit or the whole
+    /// The maximum document size for the objects alone, or nil if it is unlimited or the whole
     /// document is measured elsewhere.
     private let documentLimit: DocumentLimit?
     private let directories: [String]

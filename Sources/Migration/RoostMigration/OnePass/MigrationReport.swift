@@ -10,7 +10,7 @@ internal import RoostCore
 /// (of the destination), `peakPrivateBytes` (null if the system does not report it), `skipped` (IDs
 /// of skipped damaged objects), `losses`, `warnings` and `remarks` (messages), `steps` (reports of
 /// this form, whose `source` and `destination` are version names; empty for a single step),
-/// `backup` (a path, null if there is none), `lossCounts` (see ``MigrationLoss``), `way` (a text,
+/// `backup` (a path, null without a backup), `lossCounts` (see ``MigrationLoss``), `way` (a text,
 /// null if nothing was done). Later versions may add fields.
 ///
 /// ```swift

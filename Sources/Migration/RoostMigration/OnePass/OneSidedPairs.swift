@@ -31,7 +31,7 @@ final class OneSidedPairs: Sendable {
     ///   - snapshot: The source.
     ///   - options: The options for reading the source.
     ///   - directories: The directories for a temporary file, in order of preference.
-    /// - Returns: The pairs, or nil if there are none or the relationship is not one-to-one.
+    /// - Returns: The pairs, or nil if none exist or the relationship is not one-to-one.
     /// - Throws: Errors from reading the source or writing the file; `cancelled`.
     static func found(
         _ relationship: ManagedObjectModel.Relationship, snapshot: any StoreSnapshot, options: ConversionOptions,

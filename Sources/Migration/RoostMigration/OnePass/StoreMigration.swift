@@ -229,7 +229,7 @@ struct StoreMigration: Sendable {
         if !mapped.obstacles.isEmpty { refusals += try refusalsOfThreePasses(mapped, store: store, snapshot: snapshot) }
     }
 
-    /// Returns the reasons why a migration in three passes would fail, as far as they are known in
+    /// Returns the reasons why a migration in three passes would fail, if the reasons are known in
     /// advance.
     ///
     /// Does not create policies.

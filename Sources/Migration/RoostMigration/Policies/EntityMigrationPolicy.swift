@@ -65,7 +65,7 @@ open class EntityMigrationPolicy {
     ///
     /// The standard behavior sets the values of the relationship mappings
     /// (``MigrationSession/createStandardRelationships(for:)``). An override that does not call
-    /// `super` leaves these relationships empty, except for those that it or the inverse
+    /// `super` leaves these relationships empty, except for links that it or the inverse
     /// relationships set.
     ///
     /// - Parameters:

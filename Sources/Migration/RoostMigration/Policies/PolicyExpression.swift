@@ -105,7 +105,7 @@ indirect enum PolicyExpression {
             var given: [Value] = []
             for argument in arguments {
                 let values = try argument.values(call, session: session)
-                // A missing single value is null; an empty collection gives no values.
+                // A missing single value is null. An empty collection has no values.
                 given += values.isEmpty && !argument.isCollection ? [.null] : values
             }
             guard let policy = call.mapping.policy else {

@@ -270,7 +270,7 @@ final class PolicyMigration {
 
     /// Replaces object IDs in attributes with the IDs of the new objects, which are now known.
     ///
-    /// An ID becomes null if there is no new object or several.
+    /// An ID becomes null if its object becomes no object or several.
     private func translateIDs() throws(StoreError) {
         guard plan.mappings.contains(where: { !$0.objectIDs.isEmpty }), try !everyKeyIsKept() else { return }
         for mapping in plan.mappings where !mapping.objectIDs.isEmpty {

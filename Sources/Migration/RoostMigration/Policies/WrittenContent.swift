@@ -8,7 +8,7 @@ struct WrittenContent {
 
     init(model: ManagedObjectModel) { tally = StoreTally(model: model) }
 
-    /// Adds records, and records the entities of those that lack a mandatory value.
+    /// Adds records, and notes which entities have records without a mandatory value.
     ///
     /// Objects that get the value later are validated in the end.
     mutating func add(_ batch: RecordBatch, blueprints: [EntityBlueprint?]) {

@@ -196,7 +196,7 @@ extension MigrationReport {
         warnings = copying.warnings + Self.warnings(of: copying.dangling) + warnings
     }
 
-    /// Joins the reports of a whole chain, or returns nil if there are none.
+    /// Joins the reports of a whole chain, or returns nil without reports.
     ///
     /// For one step, the result is its report. For several steps, ``steps`` contains their reports.
     init?(joining steps: [MigrationReport]) {

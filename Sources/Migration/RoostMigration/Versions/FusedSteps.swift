@@ -17,8 +17,7 @@ struct FusedSteps {
     /// The entity mappings of each step, by destination entity.
     private let steps: [[EntityName: EntityMapping]]
 
-    /// Returns an inferred mapping model with the same result in one step as `steps`, or nil if
-    /// there is none.
+    /// Returns an inferred mapping model with the same result in one step as `steps`, or nil.
     ///
     /// - Parameters:
     ///   - steps: The inferred mapping models, at least two.

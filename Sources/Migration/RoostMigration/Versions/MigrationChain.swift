@@ -22,7 +22,7 @@ struct MigrationChain: Sendable {
 
     /// The steps in order; empty if the store already has the model.
     var steps: [Step]
-    /// The chosen path and the reason, for users; nil if there was no choice.
+    /// The chosen path and the reason, for users; nil without a choice.
     var way: String?
 
     /// Returns the only step to a model, with a given mapping model or an inferred one.

@@ -6,8 +6,8 @@ extension MigrationManager {
     /// with another model according to the rule.
     ///
     /// A compatible store is only opened, and its objects are unchanged. An incompatible store is
-    /// treated as a whole, in one step. If several processes open it at once, one does the work,
-    /// and the others find it done. For a compatible store, the cost is that of opening.
+    /// treated as a whole, in one step. If several processes open it at once, one of them does the
+    /// work, and the others find the result. For a compatible store, the cost is that of opening.
     ///
     /// - Parameters:
     ///   - description: The location of the store and the options for opening it. Its
@@ -98,8 +98,8 @@ extension MigrationManager {
                     .replace(location, type: type, with: new)
             } catch {
                 // The type cannot recover the damaged store before replacing it, so the store is
-                // removed first. After a crash at this point there is no store, which is equivalent
-                // to an empty one.
+                // removed first. After a crash at this point the store is missing, which is
+                // equivalent to an empty store.
                 guard error.code == .corrupted else { throw error }
                 try type.destroy(location)
                 try type.replace(location, with: new, overwriting: false)

@@ -52,7 +52,7 @@ public struct ModelHistory: Sendable {
     /// Creates a history without mapping models.
     ///
     /// - Parameter versions: The versions, oldest first.
-    /// - Throws: `invalidRequest` if there are no versions or a name is duplicate.
+    /// - Throws: `invalidRequest` without a version, or if a name is duplicate.
     public init(_ versions: [Version]) throws(StoreError) { try self.init(versions, orderReasons: []) }
 
     /// Creates a history without mapping models, with a derived order.

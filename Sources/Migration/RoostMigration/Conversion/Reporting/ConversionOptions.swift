@@ -46,7 +46,7 @@ public struct ConversionOptions: Sendable, Adjustable {
     ///
     /// See ``StoreOptions/typeOptions``.
     public var destinationTypeOptions: [String: String] = [:]
-    /// How long to wait for a store that is in use, in seconds, before throwing `busy`.
+    /// The time to wait for a store that is in use before throwing `busy`, in seconds.
     ///
     /// The limit applies to each wait separately: for the source, for another conversion into the
     /// destination, and for programs that use a store to be replaced or compacted. ``cancellation``

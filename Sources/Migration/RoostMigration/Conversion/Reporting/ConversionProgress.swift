@@ -57,7 +57,7 @@ public struct ConversionProgress: Sendable, Hashable {
         return total == 0 ? 1 : min(1, Double(objects + links) / Double(total))
     }
 
-    /// The estimated seconds left in this phase; nil if there is no estimate.
+    /// The estimated seconds left in this phase; nil without an estimate.
     public var secondsLeft: Double? {
         guard let fraction, fraction > 0, seconds > 0 else { return nil }
         return seconds / fraction - seconds
