@@ -1,12 +1,12 @@
 package import RoostCore
 internal import RoostSystem
 
-/// An open directory whose files are read without ever leaving it.
+/// An open directory whose files are read safely: a path can never lead outside it.
 ///
-/// Every step below it is one plain name, opened relative to the directory and never through a
-/// symbolic link.
+/// Each access opens one plain name relative to an open directory and never follows a symbolic
+/// link.
 package final class BundleDirectory {
-    /// The path, for messages.
+    /// The directory's path, for error messages.
     package let path: String
     private let descriptor: Int32
 
@@ -17,7 +17,7 @@ package final class BundleDirectory {
 
     deinit { _ = close(descriptor) }
 
-    /// Opens the directory at `path`, through symbolic links if need be; returns nil if it is not a
+    /// Opens the directory at `path`, following symbolic links, or returns nil if it is not a
     /// directory.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `ioFailure`.
@@ -31,7 +31,8 @@ package final class BundleDirectory {
         return BundleDirectory(path: path, descriptor: descriptor)
     }
 
-    /// Opens a directory inside this one; nil when nothing of that name is there.
+    /// Opens the directory with the given name inside this one, or returns nil if it does not
+    /// exist.
     package func directory(_ name: String) throws(StoreError) -> BundleDirectory? {
         try requirePlain(name)
         let descriptor = Self.openFile(
@@ -43,10 +44,11 @@ package final class BundleDirectory {
         return BundleDirectory(path: "\(path)/\(name)", descriptor: descriptor)
     }
 
-    /// Reads a whole file inside this directory; nil when nothing of that name is there.
+    /// Reads the whole file with the given name inside this directory, or returns nil if it does
+    /// not exist.
     ///
-    /// - Throws: `limitExceeded` for more than `limit` bytes; `invalidModel` for a symbolic link or
-    ///   anything that is not a file.
+    /// - Throws: `limitExceeded` if the file has more than `limit` bytes; `invalidModel` for a
+    ///   symbolic link or anything else that is not a file.
     package func read(_ name: String, limit: Int) throws(StoreError) -> [UInt8]? {
         try requirePlain(name)
         let file = Self.openFile(descriptor, name: name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -67,7 +69,7 @@ package final class BundleDirectory {
         return try contents(of: file, path: path, limit: limit)
     }
 
-    /// Returns the names of everything in the directory, sorted, without `.` and `..`.
+    /// Returns the sorted names of all directory entries except `.` and `..`.
     package func names() throws(StoreError) -> [String] {
         let copy = Self.openFile(descriptor, name: ".", flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0 else { throw Self.failure(errno, path: path) }
@@ -117,7 +119,7 @@ package final class BundleDirectory {
         guard status.st_size <= limit else {
             throw StoreError(.limitExceeded, "'\(path)' has \(status.st_size) bytes; at most \(limit) are read.")
         }
-        // One byte more than the file had, so that one that grows meanwhile is noticed.
+        // One byte more than the file's size, so that a file that grows meanwhile is detected.
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size) + 1)
         var count = 0
         while count < bytes.count {

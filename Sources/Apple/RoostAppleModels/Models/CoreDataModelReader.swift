@@ -2,16 +2,18 @@ package import RoostCore
 
 /// A warning about a part of a model file that was left out or changed.
 package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
-    /// The file, if one was read.
+    /// The path of the file, or an empty string if no file was read.
     package let file: String
     /// The line in an XML file; nil in a compiled model.
     package let line: Int?
     /// The element or the property concerned, for example `entity 'Song', attribute 'title'`.
     package let element: String
-    /// The problem, and what was done about it.
+    /// The problem and how the reader handled it.
     package let message: String
 
-    /// Makes a warning; of a very long name or message the beginning and the end are kept.
+    /// Creates a warning.
+    ///
+    /// Shortens a very long name or message in the middle.
     package init(file: String, line: Int?, element: String, message: String) {
         self.file = file
         self.line = line
@@ -19,7 +21,7 @@ package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
         self.message = MessageText.bounded(message)
     }
 
-    /// The place, the element and the message: `file:line: element: message`.
+    /// The text form: `file:line: element: message`.
     package var description: String { "\(file)\(line.map { ":\($0)" } ?? ""): \(element): \(message)" }
 }
 
@@ -32,9 +34,9 @@ package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
 /// only the editor needs is ignored. Every other unknown item becomes a warning. Nothing outside
 /// the bundle is read, no symbolic link inside it is followed, and nothing is expanded.
 package enum CoreDataModelReader {
-    /// A function that reads a compiled model: a keyed archive, and the name that errors give.
+    /// A function that reads a compiled model from a keyed archive and the file name for errors.
     ///
-    /// This module reads XML only. RoostCoreData has the function.
+    /// This module reads XML only. RoostCoreData provides the function.
     package typealias CompiledModelReader = (_ archive: [UInt8], _ file: String) throws(StoreError) -> (
         model: ManagedObjectModel, warnings: [ModelImportWarning]
     )
@@ -42,13 +44,13 @@ package enum CoreDataModelReader {
     /// The maximum size of a compiled model, in bytes.
     package static let maximumArchiveByteCount = 64 << 20
 
-    /// Returns the versions in the bundle at `path`, oldest first by their names.
+    /// Returns the names of the versions in the bundle at `path`, oldest first as their names
+    /// suggest.
     ///
-    /// The names have no `.xcdatamodel` or `.mom`. A single model has one version.
+    /// The names are without `.xcdatamodel` or `.mom`. A single model has one version.
     ///
-    /// In natural order, "Model 2" before "Model 10". A model may have been renamed on the way:
-    /// versions whose names begin with another word than the current one's come before all that
-    /// begin like it.
+    /// The order is natural: "Model 2" precedes "Model 10". If the model was renamed, versions
+    /// whose first word differs from the current version's come first.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `invalidModel`.
     package static func versions(at path: String) throws(StoreError) -> [String] {
@@ -56,10 +58,10 @@ package enum CoreDataModelReader {
         return VersionOrder(names, current: current).sorted
     }
 
-    /// Returns the versions in the bundle at `path` in natural order, and the current one if it is
-    /// named.
+    /// Returns the versions in the bundle at `path` in natural order, and the current version if
+    /// the bundle names one.
     ///
-    /// For a single model, its one version.
+    /// Returns the only version for a single model.
     package static func versionNames(at path: String) throws(StoreError) -> (names: [String], current: String?) {
         guard let bundle = try BundleDirectory.open(at: path) else { return ([lastComponent(path)], nil) }
         if try isSingleModel(bundle) { return ([versionName(lastComponent(path))], nil) }
@@ -72,10 +74,9 @@ package enum CoreDataModelReader {
         }
     }
 
-    /// Returns the version that the bundle at `path` names as current, or its only one.
+    /// Returns the version that the bundle at `path` names as current, or its only version.
     ///
-    /// - Throws: `invalidModel` when the bundle has several versions and does not say which is
-    ///   current.
+    /// - Throws: `invalidModel` if the bundle has several versions and names none as current.
     package static func currentVersion(at path: String) throws(StoreError) -> String {
         guard let bundle = try BundleDirectory.open(at: path) else { return lastComponent(path) }
         if try isSingleModel(bundle) { return versionName(lastComponent(path)) }
@@ -92,8 +93,8 @@ package enum CoreDataModelReader {
     ///   - compiled: Reads the bytes of a compiled model.
     /// - Returns: The model, and warnings about parts that were left out or changed.
     /// - Throws: `notFound`, `permissionDenied`, `invalidModel` (with file and line),
-    ///   `limitExceeded`; `unsupported` for the binary files that were written before Xcode 4;
-    ///   errors of `compiled`.
+    ///   `limitExceeded`; `unsupported` for binary model files from before Xcode 4; errors of
+    ///   `compiled`.
     package static func read(
         at path: String, version: String?, compiled: CompiledModelReader
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
@@ -102,14 +103,14 @@ package enum CoreDataModelReader {
         return try read(file: contents.bytes, at: contents.file, compiled: compiled)
     }
 
-    /// Returns the entities whose classes Xcode generates too.
+    /// Returns the entities for which Xcode also generates classes.
     ///
-    /// Their 'Codegen' is 'Class Definition' or 'Category/Extension'.
+    /// These are the entities with 'Codegen' set to 'Class Definition' or 'Category/Extension'.
     ///
     /// - Parameters:
-    ///   - path: A model in XML, as in ``read(at:version:compiled:)``.
+    ///   - path: A model in XML, as for ``read(at:version:compiled:)``.
     ///   - version: The version of a bundle; nil for the current one.
-    /// - Returns: The names, in the order of the file; none for a compiled model.
+    /// - Returns: The entity names in the order of the file; empty for a compiled model.
     /// - Throws: The same errors as ``read(at:version:compiled:)``.
     package static func entitiesWithXcodeClasses(at path: String, version: String? = nil) throws(StoreError) -> [String]
     {
@@ -119,12 +120,13 @@ package enum CoreDataModelReader {
         return root.children("entity").filter { $0["codeGenerationType"]?.isEmpty == false }.compactMap { $0["name"] }
     }
 
-    /// The contents of the file of a model.
+    /// The bytes of a model file.
     private struct Contents {
         let bytes: [UInt8]
-        /// The name that errors give.
+        /// The file name for errors.
         let file: String
-        /// Whether it is a file of its own, which can be compiled, and not the XML of a version.
+        /// Whether the model is a single file, which may be compiled, instead of the XML of a
+        /// version.
         let isSingleFile: Bool
     }
 
@@ -161,7 +163,7 @@ package enum CoreDataModelReader {
     ///
     /// - Parameters:
     ///   - bytes: The whole file.
-    ///   - file: The name that warnings and errors give.
+    ///   - file: The file name for warnings and errors.
     /// - Returns: The model, and warnings about parts that were left out or changed.
     /// - Throws: `invalidModel` (with file and line), `limitExceeded`.
     package static func read(
@@ -183,7 +185,7 @@ package enum CoreDataModelReader {
 
     /// Returns Apple's version hashes of the versions in a compiled bundle, by version and entity.
     ///
-    /// Everything else gives an empty dictionary.
+    /// Returns an empty dictionary for any other model.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `invalidModel`.
     package static func appleVersionHashes(at path: String) throws(StoreError) -> [String: [String: [UInt8]]] {
@@ -200,7 +202,7 @@ package enum CoreDataModelReader {
     private static let compiledSuffix = ".mom"
     private static let versionInfoName = "VersionInfo.plist"
 
-    /// Returns whether a bundle is one of compiled models.
+    /// Returns whether a bundle contains compiled models.
     private static func isCompiled(_ bundle: BundleDirectory) throws(StoreError) -> Bool {
         let names = try bundle.names()
         return !names.contains { $0.hasSuffix(versionSuffix) } && names.contains { $0.hasSuffix(compiledSuffix) }
@@ -259,11 +261,11 @@ package enum CoreDataModelReader {
             let list = try bytes.map { (bytes) throws(StoreError) in
                 try PropertyListValue.read(bytes, file: "\(bundle.path)/\(file)")
             }
-            // An empty dictionary is what Xcode writes while there is one version.
+            // Xcode writes an empty dictionary if there is only one version.
             current = list?.dictionary?["_XCCurrentVersionName"]?.string
         }
         if let current {
-            // A name that is not in the directory is refused here, so no path can be smuggled in.
+            // The name must be a directory entry, so it cannot be a path to another file.
             guard names.contains(versionName(current)) else {
                 throw StoreError(
                     .invalidModel,
@@ -302,7 +304,7 @@ package enum CoreDataModelReader {
         return leftParts.count == rightParts.count ? left < right : leftParts.count < rightParts.count
     }
 
-    /// Returns the parts of a name, digits and other characters alternating.
+    /// Returns the parts of a name, alternating between digits and other characters.
     static func parts(_ name: String) -> [(text: String, number: Int?)] {
         var parts: [(text: String, number: Int?)] = []
         var rest = name[...]

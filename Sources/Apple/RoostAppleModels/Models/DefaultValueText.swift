@@ -1,19 +1,19 @@
 internal import Foundation
 internal import RoostCore
 
-/// A reader of `defaultValueString` that follows Core Data's compiler.
+/// A reader of `defaultValueString` that converts text as Core Data's compiler does.
 ///
-/// Xcode keeps the text when an attribute gets another type, so `NO` occurs on integers and `0.0`
-/// on booleans. The compiler then takes what the text begins with, as `NSString.integerValue` and
+/// Xcode does not change the text when an attribute gets another type, so integers may have `NO`
+/// and Booleans `0.0`. The compiler then uses the start of the text, as `NSString.integerValue` and
 /// `boolValue` do.
 enum DefaultValueText {
-    /// Returns the value that a text stands for as the default of an attribute.
+    /// Returns the default value that a text represents for an attribute type.
     ///
     /// - Parameters:
-    ///   - text: The text; not empty, unless the type is a string.
+    ///   - text: The text. It is not empty unless the type is a string.
     ///   - type: The attribute's type.
-    /// - Returns: The value, and whether the whole text is one of the type; nil where no default
-    ///   follows from the text.
+    /// - Returns: The value, and whether the whole text is valid for the type; nil if the text
+    ///   gives no default.
     static func value(_ text: String, type: AttributeType) -> (value: Value, isWhole: Bool)? {
         switch type {
         case .integer16, .integer32, .integer64:
@@ -39,13 +39,13 @@ enum DefaultValueText {
         }
     }
 
-    // MARK: As NSString does
+    // MARK: Conversions like NSString's
 
-    /// Returns the whole number that a text begins with, or 0 without digits.
+    /// Returns the whole number at the start of a text, or 0 without digits.
     ///
-    /// After white space, a sign and digits are read. The number is limited to 64 bits.
+    /// Skips white space, then reads a sign and digits. Clamps the number to 64 bits.
     ///
-    /// It is the whole text where nothing but zeros of a fraction follows.
+    /// The whole text is a number if only a fraction of zeros follows.
     static func integer(_ text: String) -> (value: Int64, isWhole: Bool) {
         var rest = afterSpaces(text)
         let isNegative = takeSign(&rest)
@@ -75,8 +75,8 @@ enum DefaultValueText {
         return letters.contains(first) || digit(first) != nil
     }
 
-    /// Returns the digits of the number that a text begins with, after white space; empty without
-    /// any.
+    /// Returns the digits of the number at the start of a text, after white space; empty if there
+    /// are none.
     ///
     /// A sign, a fraction and an exponent are included.
     static func real(_ text: String) -> (digits: ArraySlice<UInt8>, isWhole: Bool) {
@@ -88,7 +88,8 @@ enum DefaultValueText {
             let point = rest
             rest = rest.dropFirst()
             let fraction = takeDigits(&rest)
-            // A point without digits belongs to a number only after a digit.
+            // A decimal point without digits after it is part of a number only if a digit precedes
+            // it.
             if count + fraction == 0 { rest = point }
             count += fraction
         }

@@ -1,17 +1,17 @@
 internal import RoostCore
 
 extension ModelDraft {
-    /// The maximum number of tries, and of properties in all tries together: each try validates the
-    /// whole model.
+    /// The limits of pruning: the number of tries, and of properties in all tries, because each try
+    /// validates the whole model.
     private static let (attemptLimit, validationLimit) = (2000, 4_000_000)
 
-    /// Leaves out parts that make the model invalid and decide nothing about stored data.
+    /// Removes parts that make the model invalid but do not affect stored data.
     ///
     /// These are limits, defaults, derivations, indexes, constraints, fetched properties, members
-    /// of configurations and stored requests. Each gives a warning.
+    /// of configurations and stored requests. Each removed part causes a warning.
     ///
-    /// Only what makes a problem go away is left out. What else is wrong stays, and building the
-    /// model reports it.
+    /// A part is removed only if this solves a problem. Building the model reports the remaining
+    /// problems.
     mutating func prune(_ warnings: inout [ModelImportWarning], file: String) {
         let propertyCount = entities.reduce(entities.count) { $0 + $1.attributes.count + $1.relationships.count }
         let limit = min(Self.attemptLimit, Self.validationLimit / max(1, propertyCount))
@@ -31,13 +31,13 @@ extension ModelDraft {
         let file: String
         /// The maximum number of tries.
         let limit: Int
-        /// The problems that are left.
+        /// The remaining problems.
         var problems: [ModelProblem]
         var attempts = 0
         var warnings: [ModelImportWarning] = []
     }
 
-    /// Makes a change, with a warning, if the model then has fewer problems.
+    /// Makes a change and adds a warning, if the change reduces the number of problems.
     private mutating func attempt(
         _ pruning: inout Pruning, entity: String?, property: String?, what: String,
         _ change: (inout ModelDraft) -> Void
@@ -81,8 +81,8 @@ extension ModelDraft {
         }
     }
 
-    /// Prunes indexes, constraints and fetched properties, from the end, so that positions stay
-    /// right.
+    /// Prunes indexes, constraints and fetched properties, from last to first so that positions
+    /// stay valid.
     private mutating func pruneOtherParts(of number: Int, pruning: inout Pruning) {
         let name = entities[number].name
         for position in entities[number].fetchIndexes.indices.reversed() {

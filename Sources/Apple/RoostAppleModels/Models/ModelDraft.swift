@@ -1,21 +1,22 @@
 package import RoostCore
 
-/// A model as it was read, before it is built.
+/// A model as read from a file, before it is built.
 package struct ModelDraft {
     package var entities: [EntityDescription] = []
     package var configurations: [String: [String]] = [:]
     package var fetchRequestTemplates: [FetchRequestTemplate] = []
     package var versionIdentifiers: [String] = []
     var userInfo: [String: String] = [:]
-    /// Lines by entity name, or entity and property joined by a dot, for warnings.
+    /// Line numbers for warnings, by entity name or by entity and property joined with a dot.
     var lines: [String: Int] = [:]
 
     package init() {}
 
-    /// Builds the model after correcting, with warnings, what Core Data tolerates and a model does
-    /// not.
+    /// Builds the model.
     ///
-    /// - Throws: Code `invalidModel`, naming the file.
+    /// Corrects what Core Data tolerates and a model does not allow, with warnings.
+    ///
+    /// - Throws: `invalidModel`, with the file name.
     package func build(warnings: inout [ModelImportWarning], file: String) throws(StoreError) -> ManagedObjectModel {
         var draft = self
         draft.dropOneSidedInverses(&warnings, file: file)
@@ -31,7 +32,8 @@ package struct ModelDraft {
         }
     }
 
-    /// Reads relationships whose inverse is missing, or has another inverse, as having none.
+    /// Removes the inverse of each relationship whose inverse is missing or refers to another
+    /// inverse.
     private mutating func dropOneSidedInverses(_ warnings: inout [ModelImportWarning], file: String) {
         let entities = entities
         let names = Dictionary(
@@ -57,7 +59,7 @@ package struct ModelDraft {
                 let back = lineage(relationship.destinationEntityName).lazy
                     .compactMap { number in positions[number][inverse].map { entities[number].relationships[$0] } }
                     .first
-                // Where the inverse leads, this very relationship must be found.
+                // The inverse must refer back to this relationship.
                 let pointsBack = back.map {
                     $0.inverseName == relationship.name && lineage($0.destinationEntityName).contains(entity)
                 }
@@ -71,11 +73,11 @@ package struct ModelDraft {
             }
         }
         for (entity, relationship) in dropped { self.entities[entity].relationships[relationship].inverseName = nil }
-        // An inverse that was dropped on one side is dropped on the other side too.
+        // Removing an inverse on one side makes the other side one-sided too.
         if !dropped.isEmpty { dropOneSidedInverses(&warnings, file: file) }
     }
 
-    /// Renames fetch indexes that have the name of an earlier one, and leaves out equal ones.
+    /// Renames fetch indexes that have the name of an earlier index, and removes equal indexes.
     private mutating func separateIndexes(_ warnings: inout [ModelImportWarning], file: String) {
         for entity in entities.indices {
             var kept: [FetchIndexDescription] = []

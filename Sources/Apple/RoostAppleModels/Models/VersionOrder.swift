@@ -1,26 +1,28 @@
 internal import RoostCore
 
-/// The order in which the versions of a model were made, by the evidence for it.
+/// The order in which the versions of a model were created, derived from evidence.
 ///
-/// More certain evidence comes first. Evidence that contradicts it is ignored.
+/// More certain evidence takes precedence. Less certain evidence that contradicts it is ignored.
 package struct VersionOrder {
-    /// The reasons why a version comes after another one, the most certain first.
+    /// The reasons why one version follows another, from most to least certain.
     package enum Reason: Int, CaseIterable, Comparable, Sendable {
         /// The order was stated.
         case stated
-        /// The names begin alike and continue with numbers, or the newer name continues the older
-        /// one with a number.
+        /// Numbers give the order: the names begin alike and continue with numbers, or the newer
+        /// name is the older name and a number.
         case numbers
         /// The older version is the source of a mapping model, and the newer one its destination.
         case mappingModel
-        /// The bundle's current version has another first word than the older one, or neither name
-        /// has a number.
+        /// The newer version has the first word of the bundle's current version, and the older
+        /// version does not.
+        ///
+        /// Or the newer version is current, and neither name has a number.
         case currentVersion
         /// A store with the older version is to be migrated to the newer one.
         case store
         /// Both names begin with the same word, and are in alphabetical order.
         case names
-        /// No evidence decides.
+        /// No evidence gives an order.
         case unknown
 
         package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -28,9 +30,9 @@ package struct VersionOrder {
 
     /// The names in natural order.
     private let names: [String]
-    /// By position: the positions that come later, each with the reason.
+    /// The later positions for each position, each with a reason.
     ///
-    /// The positions after those of the names are boundaries between groups of versions.
+    /// Positions after the names' positions are boundaries between groups of versions.
     private var later: [[(position: Int, reason: Reason)]]
 
     /// Creates an order without any evidence.
@@ -39,13 +41,13 @@ package struct VersionOrder {
         later = names.map { _ in [] }
     }
 
-    /// Finds the order that follows from names and other evidence.
+    /// Derives the order from names and other evidence.
     ///
     /// - Parameters:
     ///   - names: The names.
-    ///   - current: The version that the bundle says is current.
-    ///   - stated: Versions in the order in which they were made.
-    ///   - mappings: Pairs of versions between which mapping models lead.
+    ///   - current: The version that the bundle names as current.
+    ///   - stated: Versions in the order of their creation.
+    ///   - mappings: The source and destination versions of mapping models.
     ///   - store: The version of a store to migrate, and its target version.
     package init(
         _ names: [String], current: String?, stated: [String] = [], mappings: [(older: String, newer: String)] = [],
@@ -58,12 +60,13 @@ package struct VersionOrder {
         }
         for (older, newer) in mappings { add(older, before: newer, reason: .mappingModel) }
         let words = Dictionary(grouping: self.names, by: Self.firstWord)
-        // The model may have been renamed: versions that are named like the current one come last.
+        // The model may have been renamed: versions that begin with the current version's word come
+        // last.
         if let current {
             let word = Self.firstWord(current)
             let alike = words[word] ?? []
             add(self.names.filter { Self.firstWord($0) != word }, before: alike, reason: .currentVersion)
-            // `Notes old` says nothing of when it was made.
+            // A name such as `Notes old` does not reveal when the version was created.
             if !Self.hasNumber(current) {
                 for name in alike where !Self.hasNumber(name) { add(name, before: current, reason: .currentVersion) }
             }
@@ -79,14 +82,13 @@ package struct VersionOrder {
         }
     }
 
-    /// Notes that a version comes before another one, unless something more certain says the
-    /// contrary.
+    /// Records that a version precedes another, unless more certain evidence contradicts this.
     private mutating func add(_ older: String, before newer: String, reason: Reason) {
         guard let from = names.firstIndex(of: older), let to = names.firstIndex(of: newer) else { return }
         add(from, before: to, reason: reason)
     }
 
-    /// Notes that all versions of a group come before all of another group.
+    /// Records that all versions of a group precede all versions of another group.
     private mutating func add(_ older: [String], before newer: [String], reason: Reason) {
         guard !older.isEmpty, !newer.isEmpty else { return }
         let boundary = later.count
@@ -104,7 +106,7 @@ package struct VersionOrder {
         later[from].append((to, reason))
     }
 
-    /// Returns whether a version comes before another one for reasons that are as certain as one.
+    /// Returns whether a version precedes another by reasons at least as certain as `reason`.
     private func isBefore(_ from: Int, to: Int, reason: Reason) -> Bool {
         var (open, seen) = ([from], Set([from]))
         while let position = open.popLast() {
@@ -116,10 +118,10 @@ package struct VersionOrder {
         return false
     }
 
-    /// The versions, oldest first; where nothing decides, in natural order.
+    /// The versions, oldest first, in natural order without evidence.
     package var sorted: [String] { positions.map { names[$0] } }
 
-    /// For each version but the oldest: why it comes after the one before it.
+    /// The reason why each version except the oldest follows its predecessor.
     package var reasons: [Reason] {
         zip(positions, positions.dropFirst()).map { older, newer in
             Reason.allCases.first { isBefore(older, to: newer, reason: $0) } ?? .unknown
@@ -131,7 +133,7 @@ package struct VersionOrder {
         var count = later.map { _ in 0 }
         for next in later.joined() { count[next.position] += 1 }
         var (rest, sorted): ([Int], [Int]) = (Array(later.indices), [])
-        // Circles were refused, so there is always a version that no other one precedes.
+        // Cycles were rejected, so there is always a version without a predecessor.
         while let index = rest.firstIndex(where: { count[$0] == 0 }) ?? rest.indices.first {
             let position = rest.remove(at: index)
             if names.indices.contains(position) { sorted.append(position) }
@@ -140,7 +142,7 @@ package struct VersionOrder {
         return sorted
     }
 
-    /// Returns whether numbers put a name after the one before it in natural order.
+    /// Returns whether numbers put a name after its predecessor in natural order.
     private static func isNumbered(_ older: String, newer: String) -> Bool {
         guard firstWord(older) == firstWord(newer) else { return false }
         if newer.hasPrefix(older) { return hasNumber(String(newer.dropFirst(older.count))) }
@@ -153,6 +155,6 @@ package struct VersionOrder {
         CoreDataModelReader.parts(name).contains { $0.number != nil }
     }
 
-    /// Returns the letters that a name begins with: `ArtsyFolio` of "ArtsyFolio v1.4".
+    /// Returns the letters at the start of a name: `ArtsyFolio` for "ArtsyFolio v1.4".
     private static func firstWord(_ name: String) -> Substring { name.prefix(while: \.isLetter) }
 }

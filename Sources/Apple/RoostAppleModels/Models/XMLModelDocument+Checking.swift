@@ -1,7 +1,7 @@
 internal import RoostCore
 
 extension XMLModelDocument {
-    /// Warns of every attribute that is neither imported nor known to matter to the editor only.
+    /// Warns of every attribute that is neither imported nor ignored as the editor's own.
     mutating func check(_ element: XMLElement, ignoring: [String], importing: [String]) {
         for attribute in element.attributes
         where !importing.contains(attribute.name) && !ignoring.contains(attribute.name) {
@@ -30,7 +30,7 @@ extension XMLModelDocument {
         guard let name = nonEmpty(element["name"]) else {
             throw error(element, message: "element <\(element.name)> has no name")
         }
-        // Checked first: warnings and errors contain the name, so each of them would be as long.
+        // Checked first, because warnings and errors contain the name.
         guard name.utf8.count <= ManagedObjectModel.maximumNameByteCount else {
             throw error(
                 element,
@@ -48,7 +48,9 @@ extension XMLModelDocument {
         nonEmpty(element["elementID"]).flatMap { $0 == name ? nil : $0 }
     }
 
-    /// Returns a boolean attribute, written YES or NO; a missing one means NO.
+    /// Returns a Boolean attribute, written YES or NO.
+    ///
+    /// A missing attribute means NO.
     mutating func flag(_ element: XMLElement, name: String) -> Bool {
         guard let text = element[name] else { return false }
         guard let value = Self.boolean(text) else {
@@ -68,7 +70,7 @@ extension XMLModelDocument {
 }
 
 extension StringProtocol {
-    /// The text without spaces, tabs and line ends at its ends.
+    /// The text without leading and trailing white space.
     package var trimmingSpaces: SubSequence {
         guard let start = firstIndex(where: { !$0.isWhitespace }), let end = lastIndex(where: { !$0.isWhitespace })
         else {

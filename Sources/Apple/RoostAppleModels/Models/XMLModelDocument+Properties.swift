@@ -15,7 +15,7 @@ extension XMLModelDocument {
         "Undefined": .undefined,
     ]
 
-    /// Reads an attribute; `depth` counts the composites around it.
+    /// Reads an attribute, where `depth` is the number of enclosing composites.
     mutating func attribute(
         _ element: XMLElement, of entity: String, depth: Int = 0
     ) throws(StoreError) -> AttributeDescription {
@@ -75,12 +75,13 @@ extension XMLModelDocument {
                 }
                 return
             }
-            // Kept from when the attribute was a date.
+            // Left over from when the attribute was a date.
             warn(
                 element,
                 message: "defaultDateTimeInterval has no meaning for type \(attribute.type.name); it is left out")
         }
-        // An editor leaves an empty default when a number or a date is deleted; only a string can be empty.
+        // The editor leaves an empty default when a number or a date is deleted. Only strings can
+        // be empty.
         guard let text = element["defaultValueString"], !text.isEmpty || attribute.type == .string else { return }
         guard let (value, isWhole) = DefaultValueText.value(text, type: attribute.type) else {
             warn(
@@ -158,7 +159,7 @@ extension XMLModelDocument {
         return .null
     }
 
-    /// Returns the value that `text` means in an attribute of `type`, or nil if it means none.
+    /// Returns the value of `text` for an attribute of `type`, or nil if the text is invalid.
     static func value(_ text: String, type: AttributeType) -> Value? {
         switch type {
         case .integer16: return integer(text).flatMap { Int16(exactly: $0) }.map { .int(Int64($0)) }
@@ -178,22 +179,26 @@ extension XMLModelDocument {
         }
     }
 
-    /// Returns a whole number, or nil; `5.0` is one too, as older editors wrote it.
+    /// Returns a whole number, or nil.
+    ///
+    /// Accepts `5.0`, which older editors wrote.
     private static func integer(_ text: String) -> Int64? {
         Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) }
     }
 
     // MARK: Composites
 
-    /// The names under which an attribute may refer to its composite type; no public sample settles
-    /// which one Xcode writes.
+    /// The XML attributes that may name the composite type.
+    ///
+    /// No public sample shows which one Xcode writes.
     private static let compositeReferences = [
         "compositeAttributeName", "compositeName", "composite", "compositeType", "compositeAttribute", "elementName",
     ]
 
     /// Reads the elements of a composite.
     ///
-    /// They are inside it, or in the type that it names, or in the type that has its name.
+    /// They are inside the XML element, in the type that it names, or in the type with its name.
+    /// Otherwise the model's only composite type is used, with a warning.
     private mutating func readElements(
         _ element: XMLElement, into attribute: inout AttributeDescription, entity: String, depth: Int
     ) throws(StoreError) {

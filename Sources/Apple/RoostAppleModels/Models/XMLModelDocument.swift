@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A reader of an `.xcdatamodel` XML document into a draft of a model (reference §1.10).
+/// A reader that turns an `.xcdatamodel` XML document into a model draft (reference §1.10).
 package struct XMLModelDocument {
     let file: String
     var draft = ModelDraft()
@@ -12,7 +12,7 @@ package struct XMLModelDocument {
 
     /// Reads the whole document.
     ///
-    /// - Throws: Code `invalidModel` where something cannot be understood at all.
+    /// - Throws: `invalidModel` if a part of the document cannot be interpreted.
     mutating func read(_ root: XMLElement) throws(StoreError) {
         guard root.name == "model" else {
             throw error(root, message: "the root element is not <model>; this is not a Core Data model")
@@ -20,8 +20,8 @@ package struct XMLModelDocument {
         check(
             root,
             ignoring: [
-                // Only the editor needs these: the tool that wrote the file, its systems, its
-                // language.
+                // Only the editor needs these attributes: the tool that wrote the file, its
+                // systems, its language.
                 "type", "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion",
                 "sourceLanguage", "macOSVersion", "iOSVersion", "tvOSVersion", "watchOSVersion", "visionOSVersion",
                 "name", "usedWithSwiftData", "usedWithCloudKit", "minimumMacOSVersion", "minimumiOSVersion",
@@ -39,7 +39,8 @@ package struct XMLModelDocument {
             case "configuration": try configuration(child)
             case "fetchRequest": draft.fetchRequestTemplates.append(try fetchRequest(child))
             case "userInfo": draft.userInfo = try userInfo(child)
-            // The places of the entities in the editor.
+            // The entities' positions in the editor, and composite types, which are handled
+            // separately.
             case "elements", "compositeAttribute", "composite": continue
             default: warnUnknown(child, in: "model")
             }
@@ -83,7 +84,7 @@ package struct XMLModelDocument {
         return entity
     }
 
-    /// Attributes marked as indexed, the form before fetch indexes, become indexes named like them.
+    /// Adds an index for each attribute marked as indexed, the older form of fetch indexes.
     private func addIndexes(ofLegacyAttributesIn element: XMLElement, to entity: inout EntityDescription) {
         for child in element.children("attribute") where child["indexed"] == "YES" {
             guard let name = child["name"], child["transient"] != "YES" else { continue }
@@ -125,7 +126,7 @@ package struct XMLModelDocument {
         return index
     }
 
-    /// Returns compound indexes, the form before fetch indexes, each named after its properties.
+    /// Returns compound indexes, the older form of fetch indexes, each named after its properties.
     private mutating func compoundIndexes(_ element: XMLElement, of entity: String) -> [FetchIndexDescription] {
         groups(element, group: "compoundIndex", item: "index", of: entity).map { properties in
             FetchIndexDescription(
@@ -133,8 +134,7 @@ package struct XMLModelDocument {
         }
     }
 
-    /// Returns the items of `<group><item value="…"/>…</group>`, which may occur any number of
-    /// times.
+    /// Returns the items of all `<group><item value="…"/>…</group>` elements.
     ///
     /// An item may list several values, separated by commas.
     private mutating func groups(
@@ -162,7 +162,7 @@ package struct XMLModelDocument {
         return groups
     }
 
-    // MARK: The model's own parts
+    // MARK: Parts of the model
 
     private mutating func configuration(_ element: XMLElement) throws(StoreError) {
         check(element, ignoring: ["usedWithCloudKit"], importing: ["name"])
@@ -178,7 +178,9 @@ package struct XMLModelDocument {
         draft.configurations[try name(of: element)] = members
     }
 
-    /// Reads a stored fetch request; settings that a model does not have are kept as options.
+    /// Reads a stored fetch request.
+    ///
+    /// Stores settings without a counterpart in a model as options.
     mutating func fetchRequest(_ element: XMLElement) throws(StoreError) -> FetchRequestTemplate {
         var template = FetchRequestTemplate(
             try name(of: element), entity: element["entity"] ?? "",

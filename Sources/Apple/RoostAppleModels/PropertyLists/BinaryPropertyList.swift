@@ -1,10 +1,10 @@
 package import RoostCore
 
-/// A binary property list (`bplist00`), read object by object; every offset and count is checked
-/// against the bytes.
+/// A binary property list (`bplist00`) that is read object by object, with checked offsets and
+/// counts.
 ///
-/// Nothing is expanded ahead of use, so that lists which refer to one object many times cost no
-/// more than their bytes. What is taken out of it is counted by a ``DecodingBudget``.
+/// Objects are read only when requested, so many references to one object cost little. A
+/// ``DecodingBudget`` counts the objects and bytes that are read.
 package struct BinaryPropertyList {
     /// An object of the list.
     ///
@@ -35,14 +35,14 @@ package struct BinaryPropertyList {
     ///
     /// - Parameters:
     ///   - bytes: The whole list.
-    ///   - file: What errors call it.
-    ///   - budget: What counts how much is taken out; several lists of one file may share it.
+    ///   - file: The file name for errors.
+    ///   - budget: The limit on objects and bytes; several lists of one file may share it.
     /// - Throws: Code `corrupted`.
     package init(_ bytes: [UInt8], file: String, budget: DecodingBudget = DecodingBudget()) throws(StoreError) {
         self.bytes = bytes
         self.file = file
         self.budget = budget
-        // bplist00, then objects, the table of offsets, and a trailer of 32 bytes.
+        // The format: bplist00, the objects, the table of offsets, and a trailer of 32 bytes.
         guard bytes.count >= 8 + 32, bytes.starts(with: Array("bplist0".utf8)) else {
             throw Self.damaged(file, what: "it is not a binary property list, or its end is missing")
         }
@@ -61,9 +61,9 @@ package struct BinaryPropertyList {
         tableOffset = table
     }
 
-    /// Returns the object with this number, without reading its members.
+    /// Returns the object with the given number, without reading its members.
     ///
-    /// - Throws: `corrupted`; `limitExceeded` when the budget is used up.
+    /// - Throws: `corrupted`; `limitExceeded` if the budget is exhausted.
     package func object(_ number: Int) throws(StoreError) -> Object {
         try budget.take(members: 1, of: file)
         guard number >= 0, number < objectCount,
@@ -105,7 +105,7 @@ package struct BinaryPropertyList {
         throw Self.damaged(file, what: "object \(number) has an unknown kind")
     }
 
-    /// Returns the object of a fixed size that begins at an offset; nil for another kind.
+    /// Returns the fixed-size object at an offset, or nil for another kind of object.
     private func scalar(_ kind: UInt8, low: Int, offset: Int) -> Object? {
         switch kind {
         case 0x0:
@@ -117,7 +117,7 @@ package struct BinaryPropertyList {
             }
         case 0x1:
             if low <= 3, let value = signed(offset + 1, size: 1 << low) { return .integer(value) }
-            // Sixteen bytes hold numbers of 64 bits without sign.
+            // Sixteen bytes hold unsigned 64-bit numbers.
             if low == 4, let value = signed(offset + 9, size: 8) { return .integer(value) }
         case 0x2:
             if low == 2, let bits = Self.number(bytes, offset: offset + 1, size: 4) {
@@ -135,10 +135,12 @@ package struct BinaryPropertyList {
         return nil
     }
 
-    /// Returns the whole list as values, for lists without UIDs.
+    /// Returns the whole list as values.
     ///
-    /// - Throws: `corrupted`; `limitExceeded` for one that nests deeper than 32, unfolds to more
-    ///   than 100 000 values, or has more in them than the budget allows.
+    /// Supports lists without UIDs only.
+    ///
+    /// - Throws: `corrupted`; `limitExceeded` if the list nests deeper than 32, expands to more
+    ///   than 100 000 values, or exceeds the budget.
     func wholeValue() throws(StoreError) -> PropertyListValue {
         var left = 100_000
         return try value(topObject, depth: 0, left: &left)
@@ -178,7 +180,7 @@ package struct BinaryPropertyList {
 
     /// Returns the start and the count of a collection, a string or data.
     ///
-    /// The count is an integer after the marker if it is 15 or more.
+    /// A count of 15 or more is an integer after the marker.
     private func length(_ offset: Int, low: Int) throws(StoreError) -> (start: Int, count: Int) {
         guard low == 0x0F else { return (offset + 1, low) }
         guard offset + 1 < tableOffset, bytes[offset + 1] >> 4 == 1, bytes[offset + 1] & 0x0F <= 3 else {
@@ -215,7 +217,7 @@ package struct BinaryPropertyList {
         return references
     }
 
-    /// Returns a big-endian number without sign; nil if it is out of bounds or exceeds `Int.max`.
+    /// Returns an unsigned big-endian number, or nil if it is out of bounds or exceeds `Int.max`.
     private static func number(_ bytes: [UInt8], offset: Int, size: Int) -> Int? {
         guard offset >= 0, size > 0, size <= 8, offset <= bytes.count - size else { return nil }
         var value: UInt64 = 0
@@ -223,7 +225,7 @@ package struct BinaryPropertyList {
         return Int(exactly: value)
     }
 
-    /// Returns a big-endian integer, which has a sign if it has eight bytes.
+    /// Returns a big-endian integer, which is signed if it has eight bytes.
     private func signed(_ offset: Int, size: Int) -> Int64? {
         guard offset <= bytes.count - size else { return nil }
         var value: UInt64 = 0

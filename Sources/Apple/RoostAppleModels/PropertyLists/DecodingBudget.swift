@@ -1,15 +1,19 @@
 internal import RoostCore
 
-/// A limit on what is taken out of a file's property lists and archives.
+/// A limit on the objects and bytes that are read from a file's property lists and archives.
 ///
-/// A small archive can refer to one text or one list any number of times. This is a class, so that
-/// all lists and archives of one file count together.
+/// A small archive can refer to one text or list any number of times. The budget is a class, so
+/// that all lists and archives of one file share it.
 package final class DecodingBudget {
-    /// The limits, far above the needs of real programs.
+    /// The limits, far above the needs of real models.
     enum Limit {
-        /// The maximum number of bytes of texts and data, counted each time that they are read.
+        /// The maximum number of bytes of texts and data.
+        ///
+        /// Repeated reads count again.
         static let bytes = 16 << 20
-        /// The maximum number of objects and members, counted each time that they are read.
+        /// The maximum number of objects and members.
+        ///
+        /// Repeated reads count again.
         static let members = 2_000_000
     }
 
@@ -18,9 +22,9 @@ package final class DecodingBudget {
     private(set) var byteCount = 0
     private(set) var memberCount = 0
 
-    /// Counts the bytes of a text or of data before they are copied.
+    /// Counts the bytes of a text or of data before copying.
     ///
-    /// Throws code `limitExceeded`.
+    /// Throws `limitExceeded`.
     func take(bytes count: Int, of file: String) throws(StoreError) {
         guard count <= Limit.bytes - byteCount else {
             throw StoreError(
@@ -30,9 +34,9 @@ package final class DecodingBudget {
         byteCount += count
     }
 
-    /// Counts members of an object or a list before they are listed.
+    /// Counts the members of an object or a list before reading them.
     ///
-    /// Throws code `limitExceeded`.
+    /// Throws `limitExceeded`.
     func take(members count: Int, of file: String) throws(StoreError) {
         guard count <= Limit.members - memberCount else {
             throw StoreError(.limitExceeded, "\(file) unfolds to more than \(Limit.members) parts; it is not read.")

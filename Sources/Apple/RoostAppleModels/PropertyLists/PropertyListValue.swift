@@ -20,7 +20,7 @@ package enum PropertyListValue: Equatable {
 
     /// Reads a property list in binary or XML form.
     ///
-    /// - Throws: `corrupted`, `invalidModel` or `limitExceeded`, naming `file`.
+    /// - Throws: `corrupted`, `invalidModel` or `limitExceeded`, with the file name.
     package static func read(_ bytes: [UInt8], file: String) throws(StoreError) -> PropertyListValue {
         if bytes.starts(with: Array("bplist".utf8)) { return try BinaryPropertyList(bytes, file: file).wholeValue() }
         let root = try XMLElement.document(bytes, file: file, allowsPlainDoctype: true)
@@ -30,7 +30,7 @@ package enum PropertyListValue: Equatable {
         return value
     }
 
-    /// Returns the value of an XML element, or nil for an element that no property list has.
+    /// Returns the value of an XML element, or nil if property lists have no such element.
     private static func value(_ element: XMLElement) -> PropertyListValue? {
         switch element.name {
         case "string": return .string(element.text)

@@ -1,6 +1,7 @@
-/// The dates of XML property lists and of old model files.
+/// A parser of the dates in XML property lists and old model files.
 enum ISODate {
-    /// Seconds since 2001-01-01 of `2013-12-04T07:00:00Z`; nil for anything else.
+    /// Returns the seconds from 2001-01-01 to a date like `2013-12-04T07:00:00Z`, or nil for other
+    /// text.
     static func seconds(_ text: String) -> Double? {
         let parts = text.split(whereSeparator: { "-T:Z".contains($0) }).map { Int($0) }
         guard text.hasSuffix("Z"), parts.count == 6, let year = parts[0], let month = parts[1], let day = parts[2],
@@ -11,8 +12,8 @@ enum ISODate {
         return Double(days * 86_400 + hour * 3600 + minute * 60 + second)
     }
 
-    /// Seconds since 2001-01-01 of midnight UTC of `12/4/2013`, month first, as Xcode once wrote
-    /// dates; nil for anything else.
+    /// Returns the seconds from 2001-01-01 to midnight UTC of a date like `12/4/2013` (month first,
+    /// from old Xcode versions), or nil for other text.
     static func monthDayYear(_ text: String) -> Double? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 3, let month = parts[0], let day = parts[1], let year = parts[2],
@@ -30,7 +31,7 @@ enum ISODate {
         guard day <= lengths[month - 1] else { return nil }
         let before = year - 1
         let years = before * 365 + before / 4 - before / 100 + before / 400
-        // 730 485 days lie between 0001-01-01 and 2001-01-01.
+        // 0001-01-01 is 730 485 days before 2001-01-01.
         return years - 730_485 + lengths[..<(month - 1)].reduce(0, +) + day - 1
     }
 }

@@ -1,26 +1,28 @@
 package import RoostCore
 
-/// One element of an XML document with everything in it.
+/// One element of an XML document with its attributes, text and children.
 package struct XMLElement {
     package let name: String
     package let attributes: [XMLAttribute]
     package let line: Int
     package var children: [XMLElement] = []
-    /// The text directly inside, without that of children.
+    /// The element's own text, without the text of its children.
     package var text = ""
 
-    /// The value of the attribute with this name.
+    /// The value of the attribute with the given name.
     package subscript(_ name: String) -> String? { attributes.first { $0.name == name }?.value }
 
-    /// Returns the children with this name.
+    /// Returns the children with the given name.
     package func children(_ name: String) -> [XMLElement] { children.filter { $0.name == name } }
 
-    /// Reads a whole document; see ``XMLPullParser`` for what is refused.
+    /// Reads a whole document.
+    ///
+    /// ``XMLPullParser`` documents which documents are refused.
     package static func document(
         _ bytes: [UInt8], file: String, allowsPlainDoctype: Bool = false
     ) throws(StoreError) -> XMLElement {
         var parser = try XMLPullParser(bytes, file: file, allowsPlainDoctype: allowsPlainDoctype)
-        // The elements that are open, outermost first; the parser limits their number.
+        // The open elements, outermost first. The parser limits their number.
         var open: [XMLElement] = []
         var root: XMLElement?
         while let event = try parser.next() {

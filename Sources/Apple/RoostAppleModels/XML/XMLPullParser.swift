@@ -6,11 +6,11 @@ package struct XMLAttribute {
     package var value: String
 }
 
-/// A parser that reads XML piece by piece: elements, attributes and text, nothing else.
+/// A pull parser for XML elements, attributes and text.
 ///
-/// Document types and entity declarations are refused, so nothing can be expanded, fetched or left
-/// out silently. Only the five predefined entities and character references are known. One pass
-/// over the bytes takes linear time.
+/// Refuses document types and entity declarations, so nothing is expanded, fetched or silently
+/// skipped. Supports only the five predefined entities and character references. Parsing takes
+/// linear time.
 package struct XMLPullParser {
     enum Event {
         case start(name: String, attributes: [XMLAttribute], line: Int)
@@ -34,11 +34,13 @@ package struct XMLPullParser {
     private var open: [String] = []
     private var elementCount = 0
     private var hasRoot = false
-    /// The end of `<a/>`, which follows its start.
+    /// The name of an element like `<a/>` whose end event is due next.
     private var pendingEnd: String?
 
-    /// Starts a parse; `allowsPlainDoctype` skips one `<!DOCTYPE …>` without internal subset, as
-    /// property lists have it.
+    /// Creates a parser.
+    ///
+    /// With `allowsPlainDoctype`, it skips one `<!DOCTYPE …>` without an internal subset, as in
+    /// property lists.
     init(_ bytes: [UInt8], file: String, allowsPlainDoctype: Bool = false) throws(StoreError) {
         guard bytes.count <= Limit.byteCount else {
             throw StoreError(
@@ -49,7 +51,7 @@ package struct XMLPullParser {
         self.allowsPlainDoctype = allowsPlainDoctype
     }
 
-    /// Returns the next piece, or nil at the end of a complete document.
+    /// Returns the next event, or nil at the end of a complete document.
     mutating func next() throws(StoreError) -> Event? {
         if let name = pendingEnd {
             pendingEnd = nil
@@ -188,7 +190,7 @@ package struct XMLPullParser {
                 line += 1
                 text.append(isAttribute ? UInt8(ascii: " ") : byte)
             case UInt8(ascii: "\r"):
-                // A line end is one character, however it is written.
+                // A line end is one character in each of its forms.
                 if offset + 1 < bytes.count, bytes[offset + 1] == UInt8(ascii: "\n") { break }
                 text.append(isAttribute ? UInt8(ascii: " ") : UInt8(ascii: "\n"))
             case UInt8(ascii: "\t"): text.append(isAttribute ? UInt8(ascii: " ") : byte)

@@ -2,11 +2,11 @@ internal import RoostCore
 
 /// A decoder of the bytes of an XML file into UTF-8.
 enum XMLText {
-    /// Returns the document as UTF-8 without byte-order mark.
+    /// Returns the document as UTF-8 without a byte-order mark.
     ///
-    /// UTF-8 and UTF-16 are read, with or without byte-order mark; every other encoding is refused
-    /// by name.
-    /// - Throws: Code `invalidModel`.
+    /// Reads UTF-8 and UTF-16, with or without a byte-order mark. Refuses other encodings, naming
+    /// them.
+    /// - Throws: `invalidModel`.
     static func utf8(_ bytes: [UInt8], file: String) throws(StoreError) -> [UInt8] {
         let head = Array(bytes.prefix(4)) + [UInt8](repeating: 0xFF, count: 4 - min(4, bytes.count))
         if (head[0] == 0 && head[1] == 0) || (head[0] == 0xFF && head[1] == 0xFE && head[2] == 0 && head[3] == 0) {
@@ -54,7 +54,7 @@ enum XMLText {
         return Array(text.utf8)
     }
 
-    /// Returns the encoding that an XML declaration in the first 200 bytes names, or nil.
+    /// Returns the encoding named by the XML declaration in the first 200 bytes, or nil.
     private static func declaredEncoding(_ text: [UInt8]) -> String? {
         let head = String(decoding: text.prefix(200), as: UTF8.self)
         guard head.hasPrefix("<?xml"), let end = head.firstRange(of: "?>") else { return nil }

@@ -6,7 +6,7 @@ struct ArchivedObject {
     let uid: Int
     let fields: [String: Int]
 
-    /// The name of the object's class, or an empty text.
+    /// The name of the object's class, or an empty string.
     var className: String {
         get throws(StoreError) {
             guard let field = fields["$class"] else { return "" }
@@ -20,7 +20,7 @@ struct ArchivedObject {
     }
 
     func string(_ name: String) throws(StoreError) -> String? { try node(name).string }
-    /// Returns the string in the field, or else in a field of the object that another field refers
+    /// Returns the string in a field, or else in a field of the object that another field refers
     /// to.
     func string(_ name: String, or object: String, inner: String) throws(StoreError) -> String? {
         if let text = try string(name) { return text }
@@ -30,7 +30,7 @@ struct ArchivedObject {
     func flag(_ name: String) throws(StoreError) -> Bool { try node(name).integer.map { $0 != 0 } ?? false }
     func object(_ name: String) throws(StoreError) -> ArchivedObject? { try node(name).object }
 
-    /// Returns the members of a list or set in the field.
+    /// Returns the members of the list or set in a field.
     func list(_ name: String) throws(StoreError) -> [KeyedArchive.Node] {
         guard let field = fields[name] else { return [] }
         if let object = try archive.node(field: field).object { return try object.members() }
@@ -43,7 +43,9 @@ struct ArchivedObject {
         return try archive.nodes(field: field)
     }
 
-    /// Returns the members of the dictionary in the field, whose keys are strings.
+    /// Returns the members of the dictionary in a field.
+    ///
+    /// Its keys are strings.
     func dictionary(_ name: String) throws(StoreError) -> [(key: String, value: KeyedArchive.Node)] {
         guard let object = try object(name) else { return [] }
         return try object.pairs()
@@ -51,9 +53,9 @@ struct ArchivedObject {
 
     /// Returns the members of this object, a dictionary.
     ///
-    /// It is an ordinary one, or one of Core Data's with known keys.
+    /// The object is an ordinary dictionary, or one of Core Data's with known keys.
     ///
-    /// - Throws: Code `corrupted` when there are not as many values as keys.
+    /// - Throws: `corrupted` if the numbers of keys and values differ.
     func pairs() throws(StoreError) -> [(key: String, value: KeyedArchive.Node)] {
         var keys: [KeyedArchive.Node]
         var values: [KeyedArchive.Node]
@@ -76,14 +78,14 @@ struct ArchivedObject {
         }
         var pairs: [(key: String, value: KeyedArchive.Node)] = []
         for (key, value) in zip(keys, values) {
-            // A slot without value holds a token in its place.
+            // A slot without a value holds a placeholder.
             if let empty, value.string == empty { continue }
             if let name = key.string { pairs.append((name, value)) }
         }
         return pairs
     }
 
-    // MARK: Objects that stand for a plain value
+    // MARK: Objects that wrap a plain value
 
     /// Whether the object is Foundation's wrapper of a string, data, date or number.
     var isPlain: Bool {
@@ -94,7 +96,7 @@ struct ArchivedObject {
         }
     }
 
-    /// Returns the value a wrapper holds.
+    /// Returns the value in a wrapper.
     func plainNode() throws(StoreError) -> KeyedArchive.Node {
         for name in ["NS.string", "NS.bytes", "NS.data", "NS.intval", "NS.dblval", "NS.boolval"] {
             guard let field = fields[name] else { continue }

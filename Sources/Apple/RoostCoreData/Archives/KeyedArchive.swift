@@ -1,11 +1,10 @@
 internal import RoostAppleModels
 internal import RoostCore
 
-/// The object graph of an `NSKeyedArchiver` archive, read as data: no class of it is ever
-/// instantiated.
+/// The object graph of an `NSKeyedArchiver` archive, read as data.
 ///
-/// Objects are decoded when requested. Graphs may have cycles, so code that walks a graph must
-/// bound the walk.
+/// Archived classes are never instantiated. Objects are decoded when requested. Graphs may have
+/// cycles, so code that walks a graph must limit the walk.
 final class KeyedArchive {
     /// A value of an archived object.
     enum Node {
@@ -22,16 +21,16 @@ final class KeyedArchive {
     private let list: BinaryPropertyList
     private let objects: [Int]
     private let root: Int
-    /// The names of fields by their object numbers; a handful of them occurs in every object.
+    /// The field names by object number, because the same few names occur in every object.
     private var names: [Int: String] = [:]
     var file: String { list.file }
 
-    /// Reads the frame of an archive.
+    /// Reads the top level of an archive.
     ///
     /// - Parameters:
     ///   - bytes: The whole archive.
-    ///   - file: What errors call it.
-    ///   - budget: What counts how much is taken out; the archives of one file share it.
+    ///   - file: The file name for errors.
+    ///   - budget: The limit on objects and bytes; the archives of one file share it.
     /// - Throws: `corrupted`, `limitExceeded`.
     init(_ bytes: [UInt8], file: String, budget: DecodingBudget = DecodingBudget()) throws(StoreError) {
         list = try BinaryPropertyList(bytes, file: file, budget: budget)
@@ -59,7 +58,7 @@ final class KeyedArchive {
         self.root = root
     }
 
-    /// Returns the archived object.
+    /// Returns the archive's root object.
     func rootObject() throws(StoreError) -> ArchivedObject {
         guard case .object(let object) = try node(uid: root) else {
             throw StoreError(.corrupted, "\(file) is an archive without an object.")
@@ -67,7 +66,7 @@ final class KeyedArchive {
         return object
     }
 
-    /// Returns the object with this UID.
+    /// Returns the object with the given UID.
     func node(uid: Int) throws(StoreError) -> Node {
         guard uid >= 0, uid < objects.count else {
             throw StoreError(.corrupted, "\(file) is damaged: it refers to object \(uid), which does not exist.")
@@ -83,8 +82,7 @@ final class KeyedArchive {
         }
     }
 
-    /// Returns the plain value of a field; objects count as null, so reading never continues into
-    /// them.
+    /// Returns the plain value of a field, without following references: objects become null.
     func plainNode(field: Int) throws(StoreError) -> Node {
         let object = try list.object(field)
         guard case .uid(let uid) = object else { return plain(object) }
@@ -115,7 +113,7 @@ final class KeyedArchive {
         return nodes
     }
 
-    /// Returns the name of the class a `$class` field refers to.
+    /// Returns the name of the class that a `$class` field refers to.
     func className(field: Int) throws(StoreError) -> String {
         guard case .uid(let uid) = try list.object(field), uid >= 0, uid < objects.count,
             case .dictionary(let members) = try list.object(objects[uid])

@@ -1,9 +1,9 @@
 internal import RoostCore
 
 extension ArchivedExpression {
-    /// Translates an archived `NSPredicate` of SUBQUERY and TERNARY.
+    /// Translates an archived `NSPredicate` in a SUBQUERY or TERNARY.
     ///
-    /// - Throws: `invalidModel` for what has no counterpart, naming it; `corrupted`,
+    /// - Throws: `invalidModel` for a predicate without a counterpart, naming it; `corrupted`,
     ///   `limitExceeded`.
     mutating func predicate(_ object: ArchivedObject, depth: Int) throws(StoreError) -> FetchRequest.Predicate {
         try enter(depth: depth)
@@ -66,7 +66,7 @@ extension ArchivedExpression {
     }
 
     private static func options(_ archived: ArchivedObject) throws(StoreError) -> FetchRequest.Comparison.Options {
-        // The archives of IN and CONTAINS call their options flags.
+        // In archives of IN and CONTAINS, the options are named flags.
         let (options, flags) = (try archived.integer("NSOptions"), try archived.integer("NSFlags"))
         let known: FetchRequest.Comparison.Options = [
             .caseInsensitive, .diacriticInsensitive, .normalized, .localized,

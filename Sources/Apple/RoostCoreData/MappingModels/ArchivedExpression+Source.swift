@@ -2,10 +2,9 @@ internal import RoostCore
 internal import RoostMigration
 
 extension FetchRequest.Expression {
-    /// The expression with `$source` for the object that it is evaluated for: `title` and
-    /// `SELF.title` become `$source.title`.
+    /// The expression relative to `$source`: `title` and `SELF.title` become `$source.title`.
     ///
-    /// Core Data evaluates the expressions of a mapping model for the source object. Archives limit
+    /// Core Data evaluates the expressions of a mapping model on the source object. Archives limit
     /// the depth of an expression.
     var ofSource: Self {
         let source = Self.variable(MappingVariable.source.rawValue)
@@ -22,7 +21,7 @@ extension FetchRequest.Expression {
         case .registered(let name, let arguments): return .registered(name, arguments.map(\.ofSource))
         case .cast(let operand, let type): return .cast(operand.ofSource, type)
         case .subquery(let collection, let variable, let predicate):
-            // A variable of that name hides the source object.
+            // A variable with the name `source` hides the source object.
             let isHidden = variable == MappingVariable.source.rawValue
             return .subquery(collection.ofSource, variable: variable, isHidden ? predicate : predicate.ofSource)
         case .conditional(let condition, let first, let second):

@@ -8,7 +8,7 @@ internal import RoostQuery
 ///
 /// Everything that Xcode's mapping editor writes for attributes and relationships has a
 /// counterpart: constants, variables, key paths, functions, lists, operations on sets, SUBQUERY and
-/// TERNARY. Classes that could run code of a program, or fetch, have none.
+/// TERNARY. Classes that could run code or fetch have none.
 struct ArchivedExpression {
     /// The limits of one expression.
     enum Limit {
@@ -18,7 +18,9 @@ struct ArchivedExpression {
 
     private var nodeCount = 0
 
-    /// Counts a part, and refuses an expression that has too many or nests too deeply.
+    /// Counts a part of the expression.
+    ///
+    /// Throws if there are too many parts or they nest too deeply.
     mutating func enter(depth: Int) throws(StoreError) {
         nodeCount += 1
         guard depth < Limit.depth, nodeCount <= Limit.nodes else {
@@ -27,16 +29,18 @@ struct ArchivedExpression {
         }
     }
 
-    /// Returns the expression in an archive, where SELF means `$source`.
+    /// Returns the expression in an archive, with SELF translated to `$source`.
     ///
-    /// - Throws: `invalidModel` for what has no counterpart, naming it; `corrupted`,
+    /// - Throws: `invalidModel` for an expression without a counterpart, naming it; `corrupted`,
     ///   `limitExceeded`.
     static func expression(in archive: KeyedArchive) throws(StoreError) -> FetchRequest.Expression {
         var reading = ArchivedExpression()
         return try reading.expression(.object(try archive.rootObject()), depth: 0).ofSource
     }
 
-    /// Translates a node; a node that is not an object is a constant.
+    /// Translates a node.
+    ///
+    /// A node that is not an object is a constant.
     mutating func expression(
         _ node: KeyedArchive.Node, depth: Int
     ) throws(StoreError) -> FetchRequest.Expression {
@@ -80,7 +84,7 @@ struct ArchivedExpression {
     }
 
     private mutating func subquery(_ object: ArchivedObject, depth: Int) throws(StoreError) -> FetchRequest.Expression {
-        // The variable is its name, or an expression of its own.
+        // The variable is stored as its name, or as an expression.
         let variable = try object.string("NSVariable", or: "NSVariable", inner: "NSVariable")
         return .subquery(
             try expression(.object(try Self.part(object, field: "NSExpression", of: "SUBQUERY")), depth: depth),
@@ -117,7 +121,7 @@ struct ArchivedExpression {
             }
             return .registered(name, [operand] + arguments)
         default:
-            // A property by its name is a path of one step.
+            // A property read by its name is a key path with one step.
             guard name == MappingFunction.value.rawValue || name == "valueForKeyPath:",
                 case .constant(.string(let path))? = arguments.first, arguments.count == 1, !path.isEmpty
             else { throw Self.untranslatable("function '\(name)', which the classes of a program would run,") }
@@ -125,7 +129,7 @@ struct ArchivedExpression {
         }
     }
 
-    /// Translates a function of the language of predicates.
+    /// Translates a function of the predicate language.
     private static func languageFunction(
         _ name: String, arguments: [FetchRequest.Expression]
     ) throws(StoreError) -> FetchRequest.Expression {
@@ -142,7 +146,9 @@ struct ArchivedExpression {
 
     // MARK: Constants
 
-    /// Translates a constant; a list of constants becomes an aggregate.
+    /// Translates a constant.
+    ///
+    /// A list of constants becomes an aggregate.
     private mutating func constant(
         _ node: KeyedArchive.Node, depth: Int
     ) throws(StoreError) -> FetchRequest.Expression {
@@ -181,7 +187,9 @@ struct ArchivedExpression {
         }
     }
 
-    /// Returns the object in a field, and throws if it is missing.
+    /// Returns the object in a field.
+    ///
+    /// Throws if it is missing.
     static func part(_ object: ArchivedObject, field: String, of what: String) throws(StoreError) -> ArchivedObject {
         try required(try object.object(field), what: what)
     }
@@ -196,22 +204,22 @@ struct ArchivedExpression {
     }
 }
 
-/// Key paths of mapping models.
+/// A parser of key paths in mapping models.
 enum MappingPath {
-    /// Returns the path `text` from the value of `operand`, or from the object itself without an
+    /// Returns the key path `text` applied to `operand`, or to the object itself if there is no
     /// operand.
     static func expression(from operand: FetchRequest.Expression, text: String) -> FetchRequest.Expression {
         let names = text.split(separator: ".").map { name in operators[String(name)] ?? String(name) }
         switch operand {
         case _ where names.isEmpty: return operand
         case .evaluatedObject: return .keyPath(names)
-        // A path that continues another path is one path.
+        // A path after another path becomes one path.
         case .path(of: let start, let first): return .path(of: start, first + names)
         default: return .path(of: operand, names)
         }
     }
 
-    /// Translates a key path as an editor's field has it.
+    /// Translates a key path as written in the editor.
     ///
     /// `country` and `SELF.country` mean `$source.country`.
     static func expression(_ text: String) -> FetchRequest.Expression {
@@ -229,7 +237,9 @@ enum MappingPath {
         return parts.count > 1 ? expression(from: variable, text: parts[1]) : variable
     }
 
-    /// Paths here are flat already: what is of sets or of arrays of objects is of objects.
+    /// The plain equivalents of collection operators.
+    ///
+    /// Paths are flat here, so operators on sets and on arrays act on objects.
     private static let operators = [
         "@distinctUnionOfSets": "@distinctUnionOfObjects", "@distinctUnionOfArrays": "@distinctUnionOfObjects",
         "@unionOfSets": "@unionOfObjects", "@unionOfArrays": "@unionOfObjects",

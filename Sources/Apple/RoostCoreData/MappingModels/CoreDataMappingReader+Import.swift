@@ -10,16 +10,15 @@ struct MappingImport {
     /// All objects of the file by their identifiers.
     let objects: [String: XMLStoreObject]
     var warnings: [ModelImportWarning] = []
-    /// For all archives of the file.
+    /// The budget that all archives of the file share.
     private let budget = DecodingBudget()
     private var source: ModelOutline?
     private var destination: ModelOutline?
     private var sourceModel: ManagedObjectModel?
     private var destinationModel: ManagedObjectModel?
-    /// The entity mappings that count, in order, each with its final name.
+    /// The entity mappings in order, without orphans, each with its final name.
     private var mappings: [(object: XMLStoreObject, name: String)] = []
-    /// By entity mapping and property: the object of a property mapping whose expression is not in
-    /// the file.
+    /// The property mappings without an expression in the file, by entity mapping and property.
     private var made: [String: [String: XMLStoreObject]] = [:]
 
     init(file: String, objects: [String: XMLStoreObject]) {
@@ -50,7 +49,7 @@ struct MappingImport {
             destinationModelPath: root["destinationmodelpath"], warnings: warnings)
     }
 
-    /// Returns the one mapping model of the file.
+    /// Returns the root mapping model of the file.
     private mutating func rootObject() throws(StoreError) -> XMLStoreObject {
         let roots = objects.values.filter { $0.type == "XDDEVMAPPINGMODEL" }.sorted { $0.line < $1.line }
         guard let root = roots.first(where: { !references(of: $0, name: "entitymappings").isEmpty }) ?? roots.first
@@ -66,8 +65,8 @@ struct MappingImport {
         return root
     }
 
-    /// Reads the copy of a model in the file; nil if it cannot be read, which matters only if no
-    /// model was given.
+    /// Reads the embedded copy of a model, or returns nil if it is unreadable, which matters only
+    /// if no model was given.
     private mutating func outline(_ root: XMLStoreObject, attribute: String, noun: String) -> ModelOutline? {
         let place = "the copy of the \(noun) in '\(file)'"
         do throws(StoreError) {
@@ -85,17 +84,17 @@ struct MappingImport {
         return nil
     }
 
-    /// Brings the linked entity mappings into their order, and gives each its name.
+    /// Sorts the linked entity mappings, and gives each a name.
     private mutating func collectMappings(of root: XMLStoreObject) throws(StoreError) {
         var linked: [(object: XMLStoreObject, number: Int)] = []
         for identifier in references(of: root, name: "entitymappings") {
             let object = try object(identifier, type: "XDDEVENTITYMAPPING", of: root)
             linked.append((object, object["mappingnumber"].flatMap { Int($0.trimmingSpaces) } ?? 0))
         }
-        // Mappings of one number stay in the order of the links.
+        // Mappings with equal numbers stay in the order of the links.
         let ordered = linked.enumerated().sorted { ($0.element.number, $0.offset) < ($1.element.number, $1.offset) }
         var names: Set<String> = []
-        /// By a name that several mappings have: the last number appended to it.
+        /// The last number appended to each name that several mappings share.
         var lastNumbers: [String: Int] = [:]
         for (_, (object, _)) in ordered {
             let ends = [object["sourcename"], object["destinationname"]].compactMap(\.self)
@@ -169,9 +168,9 @@ struct MappingImport {
         return mapping
     }
 
-    /// Returns the model without the property mappings of copies.
+    /// Returns the model without the property mappings of entity mappings that are copies.
     ///
-    /// A copy whose relationship mappings say more than a copy does becomes a transformation.
+    /// An entity mapping becomes a transformation if its relationship mappings do more than a copy.
     private func settlingCopies(in model: MappingModel) -> MappingModel {
         guard let sourceModel, let destinationModel else { return model }
         var settled = model
@@ -190,20 +189,21 @@ struct MappingImport {
         return settled
     }
 
-    /// Notes a property mapping whose expression, if it has one, is made here: the file has neither
-    /// an expression nor a key path for it.
+    /// Records a property mapping for which the file has neither an expression nor a key path.
+    ///
+    /// The import creates its expression.
     private mutating func note(_ object: XMLStoreObject, property: String, of mapping: String) {
         guard object["valueexpressiondata"] == nil, object["sourcekeypath"] == nil, object["sourcemappingname"] == nil
         else { return }
         made[mapping, default: [:]][property] = object
     }
 
-    /// Returns the model without the inferred expressions that do not fit both models.
+    /// Returns the model without inferred expressions that are invalid for the two models.
     ///
-    /// Each gives a warning.
+    /// Each removed expression causes a warning.
     ///
-    /// Core Data finds out when such an expression is evaluated, which a policy may keep from
-    /// happening. What the file says stays.
+    /// Core Data finds these errors only when it evaluates the expression, which a policy may
+    /// prevent. Expressions from the file are never removed.
     private mutating func leavingMisfitsOut(of model: MappingModel) -> MappingModel {
         guard let sourceModel, let destinationModel else { return model }
         var fitting = model
@@ -231,10 +231,10 @@ struct MappingImport {
         return fitting
     }
 
-    /// Returns whether a relationship mapping, of what would be a copy, names an entity mapping
-    /// that never makes the relationship's destination.
+    /// Returns whether a relationship mapping of a possible copy names an entity mapping that never
+    /// creates the relationship's destination.
     ///
-    /// Files have such names from an earlier state of the mapping model. The relationship is
+    /// Such names are left over from an earlier state of the mapping model. The relationship is
     /// copied.
     private func namesOtherObjects(
         _ property: PropertyMapping, of mapping: EntityMapping, in model: MappingModel,
@@ -251,7 +251,7 @@ struct MappingImport {
         return !destinationModel.entities[relationship.destination].includes(made.number)
     }
 
-    /// Returns the type of a mapping, which Xcode derives when it compiles the file.
+    /// Returns the type that Xcode derives for a mapping when it compiles the file.
     private func type(of mapping: EntityMapping) -> EntityMapping.MappingType {
         guard let source = mapping.sourceEntity else { return .add }
         guard let destination = mapping.destinationEntity else { return .remove }
@@ -259,7 +259,8 @@ struct MappingImport {
         guard let sourceHash = mapping.sourceVersionHash, sourceHash == mapping.destinationVersionHash,
             let entity = destinationModel?.entity(destination), source == destination
         else { return .transform }
-        // A mapping between equal entities may still change values, and what a copy says of properties has no place to be kept.
+        // A mapping between equal entities may still change values, and a copy cannot have property
+        // mappings.
         let properties = mapping.attributeMappings + mapping.relationshipMappings
         guard properties.allSatisfy(\.userInfo.isEmpty) else { return .transform }
         let attributes = Dictionary(
@@ -267,14 +268,14 @@ struct MappingImport {
         let copiesAttributes = entity.attributes.allSatisfy {
             $0.isTransient || attributes[$0.name] == .source($0.name)
         }
-        // What they say of their relationships is looked at once all entity mappings are known.
+        // Their relationship mappings are examined after all entity mappings have been read.
         let named = Set(mapping.relationshipMappings.map(\.name))
         let namesRelationships = entity.relationships.allSatisfy { named.contains($0.declaration.name) }
         return copiesAttributes && namesRelationships ? .copy : .transform
     }
 
-    /// Returns the condition for the source objects of a mapping: the text beside it, or the fetch
-    /// that was written instead.
+    /// Returns the condition for the source objects of a mapping, from its predicate text or from
+    /// its fetch expression.
     private func predicate(
         _ object: XMLStoreObject, place: String
     ) throws(StoreError) -> FetchRequest.Predicate? {
@@ -295,9 +296,11 @@ struct MappingImport {
         }
     }
 
-    /// Returns the predicate of a written source expression:
-    /// `FETCH(FUNCTION($manager, "fetchRequestForSourceEntityNamed:predicateString:", "Note", "…"), …)`
-    /// for the mapping's own entity; no other fetch is supported.
+    /// Returns the predicate of a source expression for the mapping's own entity:
+    /// `FETCH(FUNCTION($manager, "fetchRequestForSourceEntityNamed:predicateString:", "Note", "…"),
+    /// …)`.
+    ///
+    /// Other fetches are not supported.
     private func writtenFetch(
         _ data: String, of object: XMLStoreObject, place: String
     ) throws(StoreError) -> String {
@@ -307,7 +310,7 @@ struct MappingImport {
         else {
             throw failure(object, place: place, what: what)
         }
-        // The field's name differs between versions of Foundation; there is one function among the fields.
+        // The field's name depends on the version of Foundation. Only one field is a function.
         for name in fetch.fields.keys.sorted() where name != "$class" {
             guard let function = try fetch.object(name),
                 try function.string("NSSelectorName") == "fetchRequestForSourceEntityNamed:predicateString:"
@@ -324,8 +327,8 @@ struct MappingImport {
 
     // MARK: Property mappings
 
-    /// Returns a mapping's property mappings in the order of the links, with their properties'
-    /// names.
+    /// Returns a mapping's property mappings in the order of the links, with the names of their
+    /// properties.
     private mutating func properties(
         _ mapping: XMLStoreObject, relationship: String, type: String
     ) throws(StoreError) -> [(object: XMLStoreObject, name: String)] {
@@ -360,8 +363,8 @@ struct MappingImport {
         guard let entity = mapping["sourcename"], !object.blankAttributes.contains("sourcekeypath") else { return nil }
         if let path = object["sourcekeypath"] { return MappingPath.expression(path) }
         guard object.flag("autogenerateexpression") != false else { return nil }
-        // If the source is unknown, the name is used. The check of the mapping finds a superfluous
-        // one; without a needed one, values would be lost.
+        // If the source is unknown, the name is used. Validation reports a superfluous name, but a
+        // missing name would lose values.
         return source?.hasAttribute(name, of: entity) ?? true ? .source(name) : nil
     }
 
@@ -404,8 +407,8 @@ struct MappingImport {
         return try relatedExpression(object, name: name, of: mapping, source: entity, place: place)
     }
 
-    /// Returns the expression of a relationship that names no entity mapping: the objects that the
-    /// mappings of its destination made.
+    /// Returns the expression for a relationship without a named entity mapping: all objects that
+    /// the mappings to its destination created.
     private mutating func relatedExpression(
         _ object: XMLStoreObject, name: String, of mapping: XMLStoreObject, source entity: String, place: String
     ) throws(StoreError) -> FetchRequest.Expression? {
@@ -439,7 +442,7 @@ struct MappingImport {
         return .destinationInstances(ofEntityMapping: first.name, from: instances)
     }
 
-    /// Returns the expression in the file, which overrides everything else.
+    /// Returns the expression in the file, which takes precedence over everything else.
     private func writtenExpression(
         _ object: XMLStoreObject, place: String
     ) throws(StoreError) -> FetchRequest.Expression? {
@@ -513,7 +516,9 @@ struct MappingImport {
 
     // MARK: Warnings
 
-    /// Warns of objects that Xcode unlinked but left in the file, because they do not count.
+    /// Warns of entity mappings that Xcode unlinked but left in the file.
+    ///
+    /// They are ignored.
     private mutating func warnOfOrphans() {
         let counted = Set(mappings.map(\.object.identifier))
         let orphans = objects.values.filter { $0.type == "XDDEVENTITYMAPPING" && !counted.contains($0.identifier) }
@@ -525,7 +530,7 @@ struct MappingImport {
         }
     }
 
-    /// Warns of every attribute that is not known.
+    /// Warns of every unknown attribute.
     private mutating func check(_ object: XMLStoreObject, place: String, known: Set<String>) {
         for name in object.attributes.keys.sorted() where !known.contains(name) {
             warn(object, element: place, message: "attribute '\(name)' is unknown; it is left out")

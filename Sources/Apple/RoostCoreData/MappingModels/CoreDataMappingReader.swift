@@ -2,11 +2,11 @@ package import RoostAppleModels
 package import RoostCore
 package import RoostMigration
 
-/// A mapping model of Apple's as it was read.
+/// The result of reading one of Apple's mapping models.
 package struct CoreDataMappingModel: Sendable {
     /// The mappings.
     package var mapping: MappingModel
-    /// The path of the source model in the project, as the file says, for example
+    /// The path of the source model in the project, as recorded in the file, for example
     /// `App/Model.xcdatamodeld/Model 2.xcdatamodel`.
     package var sourceModelPath: String?
     /// The path of the destination model in the project.
@@ -17,35 +17,35 @@ package struct CoreDataMappingModel: Sendable {
 
 /// A reader of Apple's mapping models: `.xcmappingmodel` bundles and the `xcmapping.xml` in them.
 ///
-/// The result is what Xcode's compiler would make of the file (reference §6.3). Mappings are in the
-/// order of their numbers, and those without a name get the default one. An attribute without an
-/// expression gets `$source.name` if the source entity has it too. A relationship without one gets
-/// the objects that the first entity mapping to its destination entity made of the source's
-/// relationship of that name.
+/// The result matches the output of Xcode's compiler (reference §6.3). Mappings are in the order of
+/// their numbers, and unnamed mappings get default names. An attribute without an expression gets
+/// `$source.name` if the source entity has that attribute too. A relationship without an expression
+/// gets the objects that the first entity mapping to its destination entity created from the source
+/// relationship with the same name.
 ///
-/// Objects of the editor that the mapping model does not link to are left out with a warning. If
-/// entity mappings also make subentities of a relationship's destination, the relationship gets
-/// what any of them made, and a warning says so. Apple's compiler names only the first of them, so
-/// the others' objects are lost.
+/// Editor objects that the mapping model does not link to are left out with a warning. If entity
+/// mappings also create subentities of a relationship's destination, the relationship gets the
+/// objects of all these mappings, with a warning. Apple's compiler uses only the first mapping, so
+/// the other objects are lost.
 ///
-/// An empty key path means no expression. `SELF.name` and `name` mean `$source.name`. Where both
-/// models are given, an expression that the file does not have and that does not fit is left out
-/// with a warning; an expression of the file never is.
+/// An empty key path means no expression. `SELF.name` and `name` mean `$source.name`. If both
+/// models are given, an inferred expression that does not fit them is left out with a warning. An
+/// expression from the file is never left out.
 ///
-/// The archives in the file are looked at as data; no class of them is ever instantiated.
+/// The archives in the file are read as data. Archived classes are never instantiated.
 package enum CoreDataMappingReader {
     /// Reads a mapping model.
     ///
     /// - Parameters:
     ///   - path: An `.xcmappingmodel` bundle, or the XML file.
-    ///   - source: The source model. With it, filters are read by its types and version hashes are
-    ///     set.
-    ///   - destination: The destination model. With both, mappings of entities that are the same in
-    ///     both models have type `copy`. Where a model is not given, the names in the copy that the
-    ///     file embeds are used.
+    ///   - source: The source model. If given, filters are parsed with its types and version hashes
+    ///     are set.
+    ///   - destination: The destination model. If both models are given, mappings of equal entities
+    ///     have type `copy`. If a model is missing, the names come from the copy embedded in the
+    ///     file.
     /// - Returns: The mapping model, and warnings about parts that were left out or changed.
     /// - Throws: `notFound`, `permissionDenied`, `limitExceeded`; `invalidMappingModel` with file
-    ///   and line, also for an expression that has no counterpart here, naming the mapping and the
+    ///   and line, also for an expression without a counterpart, naming the mapping and the
     ///   function.
     package static func read(
         at path: String, source: ManagedObjectModel? = nil, destination: ManagedObjectModel? = nil
@@ -64,7 +64,8 @@ package enum CoreDataMappingReader {
 
     /// Reads the XML of a mapping model.
     ///
-    /// As ``read(at:source:destination:)``; `file` is the name that warnings and errors give.
+    /// Works like ``read(at:source:destination:)``. `file` is the file name for warnings and
+    /// errors.
     package static func read(
         xml bytes: [UInt8], file: String, source: ManagedObjectModel? = nil, destination: ManagedObjectModel? = nil
     ) throws(StoreError) -> CoreDataMappingModel {
@@ -73,7 +74,7 @@ package enum CoreDataMappingReader {
             var reading = MappingImport(file: file, objects: try XMLStoreObject.all(in: root, file: file))
             return try reading.read(source: source, destination: destination)
         } catch {
-            // The parsers of models and archives, which are used here, have codes of their own.
+            // The parsers of models and archives throw other codes.
             guard error.code == .invalidModel || error.code == .corrupted else { throw error }
             throw error.withMessage(error.message, code: .invalidMappingModel)
         }

@@ -1,18 +1,19 @@
 internal import RoostCore
 
-/// A printer of archived predicates and expressions in Apple's format syntax, as a model keeps
-/// them.
+/// A printer of archived predicates and expressions in Apple's format syntax, which a model stores.
 ///
-/// Classes and operators are those of `NSPredicate` archives; what has no text gives nil, and the
-/// caller warns.
+/// It supports the classes and operators of `NSPredicate` archives. For others it returns nil, and
+/// the caller warns.
 enum PredicateText {
     private static let depthLimit = 64
-    /// The most bytes of a text: parts that are referred to again are written out again.
+    /// The maximum size of a text, in bytes.
+    ///
+    /// A part with several references is printed each time.
     private static let byteLimit = 1 << 20
 
     /// Returns the text of an archived `NSPredicate`, or nil if it has none.
     ///
-    /// - Throws: `corrupted`; `limitExceeded` for one of more than a mebibyte.
+    /// - Throws: `corrupted`; `limitExceeded` if the text exceeds one mebibyte.
     static func predicate(_ object: ArchivedObject, depth: Int = 0) throws(StoreError) -> String? {
         try bounded(try predicateText(object, depth: depth), of: object)
     }
@@ -68,7 +69,7 @@ enum PredicateText {
             10: "IN", 99: "CONTAINS", 100: "BETWEEN",
         ]
         guard let symbol = names[type] else { return nil }
-        // The archives of IN and CONTAINS call their options flags.
+        // In archives of IN and CONTAINS, the options are named flags.
         var options = try comparison.integer("NSOptions") ?? 0
         if type == 10 || type == 99 { options = try comparison.integer("NSFlags") ?? options }
         let letters = (options & 1 != 0 ? "c" : "") + (options & 2 != 0 ? "d" : "") + (options & 4 != 0 ? "n" : "")
@@ -77,7 +78,7 @@ enum PredicateText {
 
     /// Returns the text of an archived `NSExpression`, or nil if it has none.
     ///
-    /// - Throws: `corrupted`; `limitExceeded` for one of more than a mebibyte.
+    /// - Throws: `corrupted`; `limitExceeded` if the text exceeds one mebibyte.
     static func expression(_ object: ArchivedObject, depth: Int = 0) throws(StoreError) -> String? {
         try bounded(try expressionText(object, depth: depth), of: object)
     }
@@ -106,7 +107,7 @@ enum PredicateText {
                 let base = try expression(operand, depth: depth + 1)
             else { return nil }
             if base == "_NSPredicateUtilities" {
-                // What a derived attribute writes as path.@count is archived as count:(path).
+                // A derived attribute's path.@count is archived as count:(path).
                 let aggregates = [
                     "count:": "@count", "sum:": "@sum", "min:": "@min", "max:": "@max", "average:": "@avg",
                 ]

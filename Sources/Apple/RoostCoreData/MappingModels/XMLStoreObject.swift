@@ -1,28 +1,28 @@
 internal import RoostAppleModels
 internal import RoostCore
 
-/// One object of Core Data's XML store format, in which Xcode keeps mapping models (reference
+/// One object in Core Data's XML store format, which Xcode uses for mapping models (reference
 /// §2.8).
 struct XMLStoreObject {
     let identifier: String
     let type: String
     let line: Int
-    /// The texts of its attributes by their names; blank ones are left out.
+    /// The text of each attribute by name, without blank attributes.
     let attributes: [String: String]
-    /// The names of the attributes that are there and blank.
+    /// The names of the blank attributes.
     let blankAttributes: Set<String>
-    /// The identifiers that its relationships hold, by their names.
+    /// The identifiers in each relationship, by relationship name.
     let references: [String: [String]]
 
-    /// An attribute that is there and not blank.
+    /// The text of an attribute, or nil if the attribute is missing or blank.
     subscript(_ name: String) -> String? { attributes[name] }
 
-    /// Returns a boolean attribute, written 1 or 0; nil for any other text and for a missing one.
+    /// Returns a Boolean attribute, written 1 or 0, or nil for other text or a missing attribute.
     func flag(_ name: String) -> Bool? { attributes[name].flatMap { XMLModelDocument.boolean($0) } }
 
-    /// Returns all objects of a document by their identifiers.
+    /// Returns all objects of a document by identifier.
     ///
-    /// - Throws: `invalidModel` for a document that is not a store, and for two objects with one
+    /// - Throws: `invalidModel` if the document is not a store, or if two objects have the same
     ///   identifier.
     static func all(in root: XMLElement, file: String) throws(StoreError) -> [String: XMLStoreObject] {
         guard root.name == "database" else {

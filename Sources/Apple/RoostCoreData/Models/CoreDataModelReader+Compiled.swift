@@ -2,17 +2,16 @@ package import RoostAppleModels
 package import RoostCore
 
 extension CoreDataModelReader {
-    /// Reads one version of a model, compiled ones included.
+    /// Reads one version of a model, in XML or compiled.
     ///
     /// - Parameters:
     ///   - path: A `.xcdatamodeld` or `.momd` bundle, a `.xcdatamodel` version or a compiled `.mom`
     ///     file.
     ///   - version: The version of a bundle, with or without `.xcdatamodel` or `.mom`; nil for the
     ///     current one.
-    /// - Returns: The model, and warnings about parts that have no equivalent.
+    /// - Returns: The model, and warnings about parts without an equivalent.
     /// - Throws: `notFound`, `permissionDenied`, `invalidModel` (with file and line),
-    ///   `limitExceeded`, `corrupted`; `unsupported` for the binary files that were written before
-    ///   Xcode 4.
+    ///   `limitExceeded`, `corrupted`; `unsupported` for binary model files from before Xcode 4.
     package static func read(
         at path: String, version: String? = nil
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {

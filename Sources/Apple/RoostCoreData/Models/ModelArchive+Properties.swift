@@ -3,15 +3,18 @@ internal import RoostCore
 internal import RoostSystem
 
 extension ModelArchive {
-    /// The fields that every property description has; what is not used is derived from the others.
+    /// The fields that every property description has.
+    ///
+    /// Unused fields are derived from the others.
     private static let common: Set<String> = [
         "NSPropertyName", "NSEntity", "NSIsOptional", "NSIsTransient", "NSIsReadOnly", "NSIsIndexed", "NSIsOrdered",
         "NSRenamingIdentifier", "NSVersionHashModifier", "NSUserInfo", "NSValidationPredicates", "NSValidationWarnings",
         "NSIsIndexedBySpotlight", "NSIndexedBySpotlight", "NSAllowsCloudEncryption", "_P",
     ]
 
-    /// Returns whether Spotlight finds objects by a property; newer systems write the key without
-    /// `Is`.
+    /// Returns whether Spotlight indexes a property.
+    ///
+    /// Newer systems write the key without `Is`.
     private static func isIndexedBySpotlight(_ object: ArchivedObject) throws(StoreError) -> Bool {
         if try object.flag("NSIndexedBySpotlight") { return true }
         return try object.flag("NSIsIndexedBySpotlight")
@@ -52,14 +55,14 @@ extension ModelArchive {
         attribute.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
         attribute.userInfo = try userInfo(object)
         attribute.valueTransformerName = try object.string("NSValueTransformerName").flatMap { $0.isEmpty ? nil : $0 }
-        // The type implies the class, unless the model's author chose one.
+        // The type implies the class, except where the author of the model chooses a class.
         if type == .transformable || type == .undefined || type == .composite {
             attribute.attributeValueClassName = try object.string("NSAttributeValueClassName").flatMap {
                 $0.isEmpty ? nil : $0
             }
         }
         let flags = try object.integer("NSFlagsKey") ?? 0
-        // Bits of the archive: 4 external storage, 16 kept in history after deletion.
+        // Bits of the archive: 4 means external storage, 16 preservation in history after deletion.
         attribute.allowsExternalBinaryDataStorage = flags & 4 != 0
         attribute.preservesValueInHistoryOnDeletion = flags & 16 != 0
         attribute.isIndexedBySpotlight = try Self.isIndexedBySpotlight(object)
@@ -90,7 +93,7 @@ extension ModelArchive {
         return attribute
     }
 
-    /// Reads the elements of a composite, whichever field of the archive has them.
+    /// Reads the elements of a composite from the field of the archive that has them.
     private mutating func readElements(
         _ object: ArchivedObject, into attribute: inout AttributeDescription, entity: String, depth: Int
     ) throws(StoreError) {
@@ -110,8 +113,7 @@ extension ModelArchive {
         }
     }
 
-    /// Returns the default value, or nil if it is missing or of a class that the type does not
-    /// have.
+    /// Returns the default value, or nil if it is missing or its class does not match the type.
     func value(_ node: KeyedArchive.Node, type: AttributeType) throws(StoreError) -> Value? {
         switch (type, node) {
         case (_, .null): return nil
@@ -140,16 +142,16 @@ extension ModelArchive {
 
     /// Returns an archived `NSDecimalNumber`.
     ///
-    /// Its mantissa has groups of sixteen bits, the least significant one first.
+    /// Its mantissa consists of 16-bit groups, least significant first.
     ///
-    /// Nil for one of 39 digits, which Apple's type can hold.
-    /// - Throws: Code `corrupted` for an exponent that no number has.
+    /// Returns nil for a number with 39 digits, which only Apple's type supports.
+    /// - Throws: `corrupted` for an invalid exponent.
     static func decimal(_ object: ArchivedObject) throws(StoreError) -> DecimalNumber? {
         guard case .data(let bytes) = try object.node("NS.mantissa"), let exponent = try object.integer("NS.exponent"),
             let length = try object.integer("NS.length"), (0...8).contains(length), bytes.count >= Int(length) * 2
         else { return nil }
         let isNegative = try object.flag("NS.negative")
-        // A negative number without mantissa is how Apple writes "not a number".
+        // Apple writes "not a number" as a negative number without a mantissa.
         if length == 0 { return isNegative ? .nan : .zero }
         let isLittleEndian = try object.integer("NS.mantissa.bo") != 2
         var mantissa: UInt128 = 0
@@ -246,7 +248,7 @@ extension ModelArchive {
 }
 
 extension StoreUUID {
-    /// Creates the UUID with these sixteen bytes; nil for any other count.
+    /// Creates a UUID from sixteen bytes, or returns nil for another number of bytes.
     init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         let digits = Hexadecimal.text(bytes)

@@ -2,9 +2,9 @@ internal import Foundation
 internal import RoostCore
 
 extension ModelArchive {
-    /// Turns the validation predicates of Xcode's editor back into limits.
+    /// Converts the validation predicates of Xcode's editor to limits.
     ///
-    /// A model has no place for other predicates; they give a warning.
+    /// A model cannot store other predicates; they cause a warning.
     ///
     /// The editor writes `SELF >= m`, `SELF <= m`, `length >= n`, `length <= n` and
     /// `SELF MATCHES pattern`.
@@ -23,7 +23,7 @@ extension ModelArchive {
         -> Bool
     {
         if try predicate.className == "NSCompoundPredicate", try predicate.integer("NSCompoundPredicateType") == 1 {
-            // All or nothing, so that half of a condition is never taken for the whole.
+            // All or nothing: part of a condition must not replace the whole condition.
             var whole = attribute
             for node in try predicate.list("NSSubpredicates") {
                 guard let part = node.object, try part.className == "NSComparisonPredicate",

@@ -10,14 +10,14 @@ enum ModelCacheReader {
         static let entities = 10_000
     }
 
-    /// Reads the blob of `Z_MODELCACHE`: raw DEFLATE over a keyed archive.
+    /// Reads the blob of `Z_MODELCACHE`: a keyed archive compressed with raw DEFLATE.
     ///
     /// - Throws: `corrupted`, `limitExceeded`, `invalidModel`.
     static func read(
         compressed: [UInt8], file: String
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
         let what = "the model cache of '\(file)'"
-        // Some tools leave the archive unpacked; it says so itself.
+        // Some tools do not compress the archive, which is then recognized by its first bytes.
         let archive =
             compressed.starts(with: Array("bplist".utf8))
             ? compressed : try Inflate.raw(compressed, limit: Limit.archiveByteCount, what: what)
@@ -42,7 +42,7 @@ enum ModelCacheReader {
     }
 }
 
-/// A reader of an archived `NSManagedObjectModel` into a draft of a model.
+/// A reader that turns an archived `NSManagedObjectModel` into a model draft.
 struct ModelArchive {
     let file: String
     var draft = ModelDraft()
@@ -95,7 +95,8 @@ struct ModelArchive {
         entity.renamingIdentifier = try renamingIdentifier(object, name: name)
         entity.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
         entity.userInfo = try userInfo(object)
-        // An archive repeats inherited properties in every subentity, so that they are told apart by the superentity's names.
+        // The archive repeats inherited properties in every subentity. The superentity's names
+        // identify them.
         let inherited = Set(try superentity?.dictionary("NSProperties").map(\.key) ?? [])
         for (property, node) in try object.dictionary("NSProperties") where !inherited.contains(property) {
             guard let description = node.object else { continue }
@@ -123,13 +124,13 @@ struct ModelArchive {
         return entity
     }
 
-    /// Reads fetch indexes, or compound indexes if an older framework wrote no others.
+    /// Reads fetch indexes, or compound indexes if an older framework wrote only those.
     private mutating func readIndexes(
         _ object: ArchivedObject, inherited: ArchivedObject?, into entity: inout EntityDescription
     ) throws(StoreError) {
         for node in try object.list("NSFetchIndexDescriptions") {
             guard let description = node.object else { continue }
-            // An index that a superentity declares is listed by its subentities too.
+            // Subentities also list the indexes that a superentity declares.
             if let owner = try description.object("NSEntity")?.string("NSEntityName"), owner != entity.name { continue }
             entity.fetchIndexes.append(try fetchIndex(description, of: entity.name))
         }
@@ -177,9 +178,9 @@ struct ModelArchive {
 
     // MARK: Parts
 
-    /// Returns a name, and throws if it is too long.
+    /// Returns the name, or throws if it is too long.
     ///
-    /// Warnings and errors contain names, so each of them would be as long.
+    /// Warnings and errors contain names, so long names would make them long too.
     func name(_ name: String, of thing: String) throws(StoreError) -> String {
         guard name.utf8.count <= ManagedObjectModel.maximumNameByteCount else {
             throw StoreError(
@@ -199,7 +200,7 @@ struct ModelArchive {
 
     /// Returns a renaming identifier, or nil if it equals the name.
     ///
-    /// The archive always has one.
+    /// The archive always contains one.
     func renamingIdentifier(_ object: ArchivedObject, name: String) throws(StoreError) -> String? {
         try object.string("NSRenamingIdentifier").flatMap { $0 == name || $0.isEmpty ? nil : $0 }
     }

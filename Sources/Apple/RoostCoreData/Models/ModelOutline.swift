@@ -1,14 +1,13 @@
 internal import RoostAppleModels
 internal import RoostCore
 
-/// The parts of a model that the import of a mapping needs: its entities, what they inherit from,
-/// and the names of their properties.
+/// The parts of a model that a mapping import needs: entities, superentities and property names.
 struct ModelOutline {
     struct Entity {
         var superentity: String?
         var attributes: Set<String> = []
         var relationships: Set<String> = []
-        /// The known destination entities of relationships, by the relationships' names.
+        /// The destination entities of relationships, where known, by relationship name.
         var destinations: [String: String] = [:]
     }
 
@@ -32,9 +31,9 @@ struct ModelOutline {
         }
     }
 
-    /// Creates the outline of the copy of a model that a mapping model embeds.
+    /// Creates an outline from the copy of a model embedded in a mapping model.
     ///
-    /// The copy is an archive of Xcode's editor.
+    /// Xcode's editor wrote the copy as an archive.
     ///
     /// - Throws: `corrupted`, `limitExceeded`.
     init(archive bytes: [UInt8], file: String, budget: DecodingBudget) throws(StoreError) {
@@ -67,8 +66,8 @@ struct ModelOutline {
         }
     }
 
-    /// Returns the destination entity of one of the editor's relationships: a tagged value of one
-    /// of its stereotypes.
+    /// Returns the destination entity of an editor relationship, which is a tagged value of one of
+    /// its stereotypes.
     private static func destination(of relationship: ArchivedObject) throws(StoreError) -> String? {
         for (name, node) in try relationship.dictionary("XDBucketForStereotypesstorage")
         where name == "XD_PR_Stereotype" {
@@ -81,24 +80,23 @@ struct ModelOutline {
         return nil
     }
 
-    // MARK: Asking
+    // MARK: Queries
 
-    /// Returns whether an entity has an attribute, inherited ones included; nil for an unknown
-    /// entity.
+    /// Returns whether an entity has an attribute, own or inherited, or nil for an unknown entity.
     func hasAttribute(_ name: String, of entity: String) -> Bool? {
         guard entities[entity] != nil else { return nil }
         return lineage(of: entity).contains { entities[$0]?.attributes.contains(name) == true }
     }
 
-    /// Returns whether an entity has a relationship, inherited ones included.
+    /// Returns whether an entity has a relationship, own or inherited.
     ///
-    /// The result is nil for an unknown entity.
+    /// Returns nil for an unknown entity.
     func hasRelationship(_ name: String, of entity: String) -> Bool? {
         guard entities[entity] != nil else { return nil }
         return lineage(of: entity).contains { entities[$0]?.relationships.contains(name) == true }
     }
 
-    /// Returns the destination entity of a relationship, or nil if it is not known.
+    /// Returns the destination entity of a relationship, or nil if it is unknown.
     func destination(of relationship: String, of entity: String) -> String? {
         lineage(of: entity).lazy.compactMap { entities[$0]?.destinations[relationship] }.first
     }
@@ -108,7 +106,7 @@ struct ModelOutline {
 
     /// Returns the entity and the entities that it inherits from, nearest first.
     ///
-    /// The list ends where an entity inherits from itself.
+    /// Stops if an entity inherits from itself.
     private func lineage(of entity: String) -> [String] {
         var line: [String] = []
         var next: String? = entity

@@ -5,12 +5,12 @@ internal import RoostForeignSQLite
 
     /// A search for the column of each property in the tables of one store.
     ///
-    /// Core Data names a column after the property. If siblings in a hierarchy have properties of
-    /// one name, it adds digits, and no table records which column belongs to which sibling. The
-    /// declared types distinguish them, then the columns that have values in rows of the entities,
+    /// Core Data names a column after the property. If siblings in a hierarchy have properties with
+    /// the same name, it adds digits, and no table records which sibling owns which column. The
+    /// search compares the declared types, then the columns with values in rows of each entity,
     /// then the order of the entities' numbers.
     struct CoreDataColumns {
-        /// A property as an entity declares it.
+        /// A property together with the entity that declares it.
         struct Owner: Hashable {
             let entity: Int
             let property: String
@@ -18,11 +18,12 @@ internal import RoostForeignSQLite
 
         let model: ManagedObjectModel
         let tables: CoreDataTables
-        /// The numbers in the file of the model's entities.
+        /// The file's numbers for the model's entities.
         let fileNumbers: [Int64]
         let database: ForeignDatabase
-        /// By the declaring entity and the property's name; composites' elements by their dotted
-        /// paths.
+        /// The columns by declaring entity and property name.
+        ///
+        /// Elements of composites have dotted paths.
         private(set) var columns: [Owner: String] = [:]
         private(set) var notices: [String] = []
 
@@ -33,9 +34,10 @@ internal import RoostForeignSQLite
             self.database = database
         }
 
-        /// Resolves all stored properties of the hierarchy of `root`, which is kept in `table`.
+        /// Finds the columns of all stored properties in the hierarchy of `root`, which is stored
+        /// in `table`.
         ///
-        /// - Throws: Code `modelMismatch` when a property has no column.
+        /// - Throws: `modelMismatch` if a property has no column.
         mutating func resolve(root: Int, table: String) throws(StoreError) {
             var groups: [String: [Owner]] = [:]
             var types: [Owner: String] = [:]
@@ -44,7 +46,8 @@ internal import RoostForeignSQLite
                 for attribute in declaration.attributes where attribute.isStored && attribute.type != .objectID {
                     for (path, type, bases) in Self.leaves(attribute, prefix: "") {
                         let owner = Owner(entity: number, property: path)
-                        // A composite's columns are looked up under each of their possible names; the first that exists counts.
+                        // A composite's columns may have several names. The first existing name is
+                        // used.
                         guard let base = bases.first(where: { !tables.candidates($0, in: table).isEmpty }) else {
                             throw missing(owner, bases: bases, table: table)
                         }
@@ -69,14 +72,14 @@ internal import RoostForeignSQLite
         ) throws(StoreError) {
             let candidates = tables.candidates(base, in: table)
             if owners.count == 1 {
-                // The plain name, if it is there; a column with digits belongs to another property then.
+                // If the plain name exists, a column with digits belongs to another property.
                 guard let column = candidates.first(where: { $0.name.uppercased() == base }) ?? candidates.first else {
                     throw missing(owners[0], bases: [base], table: table)
                 }
                 columns[owners[0]] = column.name
                 return
             }
-            // The order in which Core Data hands columns out: entities by their numbers in the file.
+            // Core Data assigns columns to entities in the order of their numbers in the file.
             let ordered = owners.sorted { fileNumber($0.entity) < fileNumber($1.entity) }
             var taken: Set<String> = []
             var open: [(owner: Owner, columns: [String])] = []
@@ -109,8 +112,8 @@ internal import RoostForeignSQLite
             }
         }
 
-        /// Returns the columns among `names` that are not null in some row of `entity` or its
-        /// subentities.
+        /// Returns the columns among `names` with a non-null value in a row of `entity` or a
+        /// subentity.
         private func usedColumns(_ names: [String], by entity: Int, in table: String) throws(StoreError) -> [String] {
             let numbers = model.entities[entity].selfAndSubentities.map { String(fileNumber($0)) }
             let counts = names.map { "count(\(ForeignDatabase.quoted($0)))" }
@@ -130,7 +133,7 @@ internal import RoostForeignSQLite
             )
         }
 
-        /// Returns the columns of an attribute: its own, or one for each element of a composite.
+        /// Returns the columns of an attribute: one column, or one for each element of a composite.
         private static func leaves(
             _ attribute: AttributeDescription, prefix: String, bases: [String] = ["Z"]
         ) -> [(path: String, type: String, bases: [String])] {

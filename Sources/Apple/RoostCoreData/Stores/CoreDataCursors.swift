@@ -30,12 +30,12 @@ internal import RoostForeignSQLite
         }
     }
 
-    /// A cursor over records with given IDs, in the order of the IDs.
+    /// A cursor over the records with the given IDs, in the order of the IDs.
     final class CoreDataLookupCursor: FillingRecordCursor {
         private let snapshot: CoreDataSnapshot
         private let ids: [ObjectID]
         private var position = 0
-        /// Readers and statements by root entity number.
+        /// The readers and statements by root entity number.
         private var lookups: [Int: (reader: CoreDataRowReader, statement: ForeignStatement)] = [:]
 
         init(_ snapshot: CoreDataSnapshot, ids: [ObjectID]) {
@@ -70,7 +70,7 @@ internal import RoostForeignSQLite
             statement.reset()
             try statement.bind(id.key, at: 1)
             guard try statement.step() else { return }
-            // A record of a superentity or of a sibling is not the requested one.
+            // A record of a superentity or a sibling does not match the requested ID.
             guard let number = snapshot.schema.entities[statement.integer(1)], entity.includes(number) else { return }
             _ = try reader.append(statement, to: &batch)
         }
@@ -81,8 +81,8 @@ internal import RoostForeignSQLite
         private let snapshot: CoreDataSnapshot
         private var statement: ForeignStatement?
 
-        /// Reads links from a statement that gives source, target, place and place in the inverse,
-        /// seen from `relationship`.
+        /// Reads links from a statement that returns source, target, position and position in the
+        /// inverse, as seen from `relationship`.
         init(
             _ snapshot: CoreDataSnapshot, relationship: ManagedObjectModel.Relationship,
             statement: ForeignStatement?
@@ -111,9 +111,9 @@ internal import RoostForeignSQLite
     }
 
     extension CoreDataSnapshot {
-        /// Runs `body` and verifies that the source did not change meanwhile.
+        /// Runs `body`, then verifies that the source did not change meanwhile.
         ///
-        /// What was read before a damaged record is verified too.
+        /// The verification also runs if a damaged record ends the reading.
         fileprivate func verifyingSource(
             _ body: () throws(StoreError) -> Bool
         ) throws(StoreError) -> Bool {

@@ -4,9 +4,9 @@
     package import RoostCore
 
     extension CoreDataStoreType {
-        /// SQLite and zlib, with which stores and the models in them are read.
+        /// The libraries that read stores and their models: SQLite and zlib.
         package var libraries: [StoreLibrary] {
-            // SAFETY: both libraries give constant C strings.
+            // SAFETY: Both libraries return constant C strings.
             [
                 StoreLibrary(name: "SQLite", version: String(cString: sqlite3_libversion())),
                 StoreLibrary(name: "zlib", version: String(cString: zlibVersion())),

@@ -3,7 +3,7 @@ internal import RoostForeignSQLite
 
 #if SQLite
 
-    /// A search for the links of to-many relationships, in a join table or in a column of the
+    /// A search for the links of to-many relationships, in join tables or in columns of the
     /// destination.
     struct CoreDataLinkFinder {
         let model: ManagedObjectModel
@@ -12,7 +12,7 @@ internal import RoostForeignSQLite
         let tableNames: [Int: String]
         let fileNumbers: [Int64]
         private(set) var notices: [String] = []
-        /// The columns of entity tables that hold links, as `table.column`.
+        /// The columns of entity tables that store links, as `table.column`.
         private(set) var usedColumns: Set<String> = []
 
         init(model: ManagedObjectModel, tables: CoreDataTables, tableNames: [Int: String], fileNumbers: [Int64]) {
@@ -24,7 +24,7 @@ internal import RoostForeignSQLite
 
         /// Returns the query for the links of a relationship that owns them.
         ///
-        /// - Throws: Code `modelMismatch` when there is neither a table nor a column for it.
+        /// - Throws: `modelMismatch` if no table or column for the links exists.
         mutating func links(
             of relationship: ManagedObjectModel.Relationship, database: ForeignDatabase
         ) throws(StoreError) -> CoreDataSchema.Links {
@@ -41,9 +41,9 @@ internal import RoostForeignSQLite
                 relationship: relationship.number, query: query, sourceTable: source, targetTable: target)
         }
 
-        // MARK: Keys on the destination
+        // MARK: Keys in the destination's table
 
-        /// Returns the query for a to-many relationship without inverse.
+        /// Returns the query for a to-many relationship without an inverse.
         ///
         /// The destination's rows contain the owner's key in `Z<owner's number><NAME>`.
         private mutating func keyQuery(
@@ -53,7 +53,8 @@ internal import RoostForeignSQLite
             let number = fileNumbers[relationship.source]
             var candidates = tables.candidates("Z\(number)\(name)", in: table).map(\.name)
             if candidates.isEmpty {
-                // The number is a hint only: a column of that name with another number is it, if it is the only one.
+                // The number is only a hint. A single column with the right name and another number
+                // is used.
                 candidates = (tables.columns[table] ?? []).map(\.name).filter {
                     Self.isNumbered($0, prefix: "Z", name: name)
                 }
@@ -75,11 +76,11 @@ internal import RoostForeignSQLite
 
         /// Returns the query for a many-to-many relationship.
         ///
-        /// Its join table has one column for each side and one for each order.
+        /// Its join table has a column for the keys of each side and a column for the order of each
+        /// side.
         ///
-        /// A column `Z_<number><NAME>` holds keys of the entity with that number; the name is that
-        /// of the relationship by which the other side reaches it. Names that would occur twice get
-        /// digits.
+        /// A column `Z_<number><NAME>` holds keys of the entity with that number. NAME is the
+        /// relationship through which the other side refers to it. Duplicate names get digits.
         private mutating func joinQuery(
             _ relationship: ManagedObjectModel.Relationship, inverse: ManagedObjectModel.Relationship,
             database: ForeignDatabase
@@ -114,7 +115,7 @@ internal import RoostForeignSQLite
         }
 
         private func query(_ table: String, source: String, target: String, columns: [String]) -> String {
-            /// Returns the column with the order of the keys in a column.
+            /// Returns the column with the order of the keys in another column.
             ///
             /// Its name is `Z_FOK_` and the other column's name without `Z_`.
             func order(_ column: String) -> String {
@@ -130,8 +131,8 @@ internal import RoostForeignSQLite
         ///
         /// Its columns are `Z_<number><NAME>` and `REFLEXIVE`.
         ///
-        /// A pair may be stored once or in both directions, so that both count as the one with the
-        /// lower key first.
+        /// A pair may be stored once or in both directions. The query returns each pair once, with
+        /// the lower key first.
         private func reflexiveQuery(
             _ relationship: ManagedObjectModel.Relationship, name: String, number: Int64,
             database: ForeignDatabase
@@ -154,8 +155,7 @@ internal import RoostForeignSQLite
             throw missing(relationship, database: database)
         }
 
-        /// Returns the join tables that are named after one of the sides, those without digits
-        /// first.
+        /// Returns the join tables named after one of the sides, with names without digits first.
         private func joinTables(_ sides: [(number: Int64, name: String)], isExact: Bool) -> [String] {
             tables.columns.keys.filter { table in
                 sides.contains { matches(table, prefix: "Z_", number: $0.number, name: $0.name, isExact: isExact) }

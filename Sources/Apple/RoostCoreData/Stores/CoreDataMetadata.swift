@@ -8,12 +8,12 @@ internal import RoostForeignSQLite
     /// The contents of `Z_METADATA`.
     struct CoreDataMetadata: Sendable {
         let storeUUID: StoreUUID
-        /// The application's own keys.
+        /// The metadata that the application set.
         let userMetadata: [String: MetadataValue]
         /// Apple's version hash of each entity.
         let versionHashes: [String: [UInt8]]
 
-        /// Reads the one row of the table.
+        /// Reads the only row of the table.
         ///
         /// - Throws: `corrupted`, `limitExceeded`.
         init(_ database: ForeignDatabase) throws(StoreError) {
@@ -40,7 +40,7 @@ internal import RoostForeignSQLite
     }
 
     extension MetadataValue {
-        /// Creates the metadata value of a property list's value.
+        /// Creates a metadata value from a property list value.
         init(_ value: PropertyListValue) {
             switch value {
             case .string(let text): self = .string(text)

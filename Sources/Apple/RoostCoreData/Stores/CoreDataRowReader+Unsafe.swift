@@ -4,7 +4,7 @@ internal import RoostForeignSQLite
 #if SQLite
     internal import Foundation
 
-    /// A reader of rows of an entity table as records, column by column.
+    /// A reader that turns rows of an entity table into records, column by column.
     final class CoreDataRowReader {
         private let schema: CoreDataSchema
         private let root: CoreDataSchema.Root
@@ -16,21 +16,24 @@ internal import RoostForeignSQLite
             self.external = external
         }
 
-        /// The query for rows of the table, to be completed by conditions on `r`.
+        /// The query for rows of the table.
+        ///
+        /// The caller adds conditions on `r`.
         var selection: String {
             let values = (["r.Z_PK", "r.Z_ENT", "r.Z_OPT"] + root.expressions).joined(separator: ", ")
             return "SELECT \(values) FROM \(ForeignDatabase.quoted(root.table)) r"
         }
 
-        /// Appends the record of the current row; returns false for a row that is not an object of
+        /// Appends the record of the current row, or returns false if the row is not an object of
         /// the model.
         ///
-        /// - Throws: `corrupted`, naming the object, if a value does not suit its attribute; the
-        ///   batch is then as before.
+        /// - Throws: `corrupted`, naming the object, if a value does not suit its attribute. The
+        ///   batch is then unchanged.
         func append(_ row: ForeignStatement, to batch: inout RecordBatch) throws(StoreError) -> Bool {
             let key = row.integer(0)
             guard key > 0, let entity = root.entities[row.integer(1)] else { return false }
-            // Core Data starts at 1; a row that some tool wrote without a version counts as new.
+            // Core Data starts at version 1. A row that another tool wrote without a version counts
+            // as new.
             batch.beginRecord(entity.layout, key: key, version: UInt32(clamping: max(1, row.integer(2))))
             do throws(StoreError) {
                 for reading in entity.readings where !row.isNull(reading.column) {
@@ -50,7 +53,7 @@ internal import RoostForeignSQLite
             return true
         }
 
-        /// Sets one field from a value that is not null, and returns false if the field stays null.
+        /// Sets one field from a non-null value, or returns false if the field stays null.
         private func set(
             _ reading: CoreDataSchema.Reading, row: ForeignStatement, batch: inout RecordBatch
         ) throws(StoreError) -> Bool {
@@ -62,7 +65,7 @@ internal import RoostForeignSQLite
             case .double, .float, .date: try batch.setDouble(try double(row, reading: reading), for: field)
             case .decimal: batch.setDecimal(try decimal(row, reading: reading), for: field)
             case .reference, .polymorphicReference:
-                // A reference to a missing row, or to one of a wrong entity, counts as null.
+                // A reference to a missing row or to the wrong entity counts as null.
                 guard !row.isNull(column + 1), let entity = schema.entities[row.integer(column + 1)],
                     let destination = field.destination, schema.model.entities[destination].includes(entity)
                 else { return false }
@@ -91,8 +94,7 @@ internal import RoostForeignSQLite
 
         /// Sets binary data.
         ///
-        /// If the attribute allows external storage, the value is 1 and the bytes, or 2 and the
-        /// name of their file.
+        /// With external storage, the value is 1 and the bytes, or 2 and the name of a file.
         private func setData(
             _ bytes: UnsafeRawBufferPointer, reading: CoreDataSchema.Reading, batch: inout RecordBatch
         ) throws(StoreError) -> Bool {
@@ -111,7 +113,7 @@ internal import RoostForeignSQLite
             return true
         }
 
-        // MARK: Numbers, whatever SQLite made of them
+        // MARK: Numbers in any SQLite type
 
         private func integer(_ row: ForeignStatement, reading: CoreDataSchema.Reading) throws(StoreError) -> Int64 {
             switch row.storageClass(reading.column) {
@@ -141,7 +143,8 @@ internal import RoostForeignSQLite
             let text: String? =
                 switch row.storageClass(reading.column) {
                 case .integer: String(row.integer(reading.column))
-                // The shortest digits that give the same floating-point number: the closest to what the application once set.
+                // The shortest digits that give the same floating-point number are closest to the
+                // original value.
                 case .real: "\(row.double(reading.column))"
                 case .text: try row.string(reading.column)
                 case .blob, .null: nil

@@ -4,16 +4,16 @@
     package import RoostCore
     internal import RoostSystem
 
-    /// A few objects as an SQLite file in the layout of Apple's Core Data, for checks of reading.
+    /// A writer of a small SQLite file in the layout of Apple's Core Data, for tests of reading.
     ///
-    /// Supports only models in which names are unique in a hierarchy and many-to-many relationships
-    /// have an inverse, and no composite attributes. The file has no code or data of Apple's.
+    /// In a supported model, names are unique in each hierarchy, many-to-many relationships have an
+    /// inverse, and composite attributes are absent. The file has no code or data from Apple.
     package struct CoreDataSample {
         private let model: ManagedObjectModel
         private let userMetadata: [String: MetadataValue]
-        /// The objects by the number of their root entity, in the order of their keys.
+        /// The objects by root entity number, in key order.
         package var objects: [Int: [Record]] = [:]
-        /// The links by the number of the relationship that owns them.
+        /// The links by the number of the owning relationship.
         package var links: [Int: [Link]] = [:]
 
         /// Creates a sample without objects.
@@ -29,7 +29,7 @@
             var code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
             if code == SQLITE_OK { code = sqlite3_exec(handle, sql, nil, nil, nil) }
             let message = code == SQLITE_OK ? "" : String(cString: sqlite3_errmsg(handle))
-            // A connection that failed to open must be closed too.
+            // SQLite requires closing a connection that failed to open.
             let closing = sqlite3_close(handle)
             guard code == SQLITE_OK, closing == SQLITE_OK else {
                 throw StoreError(.ioFailure, "The sample '\(path)' cannot be written (\(code), \(closing)): \(message)")
@@ -62,7 +62,7 @@
                 for object in objects[root] ?? [] {
                     let entity = try model.requireEntity(object.id.entity).number + 1
                     let values = try columns.map { column in
-                        // A property of another entity of the hierarchy is null in this row.
+                        // A property of another entity in the hierarchy is null in this row.
                         guard let property = column.property(of: entity - 1) else { return "NULL" }
                         return try Self.literal(try object.value(property))
                     }
@@ -76,7 +76,7 @@
             return (statements + ["COMMIT"]).joined(separator: ";\n")
         }
 
-        /// A column of a root entity's table: what the entities that have it call the property.
+        /// A column of a root entity's table, with the property of each entity that uses it.
         private struct Column {
             let name: String
             let type: String
@@ -113,7 +113,7 @@
             return columns
         }
 
-        /// Returns a join table with a column for each side and one for each order.
+        /// Returns a join table with one key column and one order column for each side.
         ///
         /// It is named after its relationship.
         private static func joinTable(
@@ -160,7 +160,7 @@
             case .date(let date): "\(date.timeIntervalSinceReferenceDate)"
             case .decimal(let number): "\(number)"
             case .objectID(let id): "\(id.key)"
-            // A text may hold U+0000, which SQL's own literals do not.
+            // A text may contain U+0000, which SQL literals cannot.
             case .string(let text), .uri(let text): "CAST(\(literal(Array(text.utf8))) AS TEXT)"
             case .data(let data): literal([UInt8](data))
             case .uuid(let uuid): literal(withUnsafeBytes(of: uuid.uuid) { Array($0) })

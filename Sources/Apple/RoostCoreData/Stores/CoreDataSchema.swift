@@ -9,48 +9,49 @@ internal import RoostForeignSQLite
         /// A rule for reading one field of a record from a row.
         struct Reading: Sendable {
             let field: RecordLayout.Field
-            /// The position of the value in the row, counted from 0.
+            /// The column's position in the row, starting at 0.
             let column: Int32
-            /// Whether the bytes have Core Data's prefix of values that may lie in files of their
-            /// own.
+            /// Whether the bytes have Core Data's prefix for values that may be in external files.
             let isExternal: Bool
-            /// For an element: the position among the entity's fields of the composites around it.
+            /// For an element of a composite, the positions of the enclosing composites among the
+            /// entity's fields.
             let composites: [RecordLayout.Field]
         }
 
         /// One entity inside its table.
         struct Entity: Sendable {
             let layout: RecordLayout
-            /// In the order of the layout's fields.
+            /// The rules, in the order of the layout's fields.
             let readings: [Reading]
         }
 
-        /// One root entity's table.
+        /// The table of one root entity.
         struct Root: Sendable {
             let table: String
-            /// The expressions of a row from the fourth value on; the first three are key, entity
-            /// and version.
+            /// The row's expressions from the fourth value on.
+            ///
+            /// The first three are key, entity and version.
             let expressions: [String]
-            /// The entities by their numbers in the file; nothing for abstract ones.
+            /// The entities by their numbers in the file, without abstract entities.
             let entities: [Int64: Entity]
-            /// The key given out last, as the file records it.
+            /// The last assigned key, as recorded in the file.
             let recordedLastKey: Int64
-            /// The columns that may refer to data files, by their positions in a row.
+            /// The columns that may refer to data files, by position in the row.
             let externalColumns: [Int32: String]
         }
 
-        /// A to-one relationship's columns.
+        /// The columns of a to-one relationship.
         struct Reference: Sendable {
             let table: String
             let column: String
             let orderColumn: String?
-            /// The numbers in the file of the entities that have it.
+            /// The numbers in the file of the entities that have the relationship.
             let entities: [Int64]
             let relationship: Int
             let destinationTable: String
         }
 
-        /// The links of a relationship, as an inner query with columns s, t, o and i.
+        /// The links of a relationship, as a subquery with columns s, t, o and i.
         struct Links: Sendable {
             let relationship: Int
             let query: String
@@ -59,22 +60,22 @@ internal import RoostForeignSQLite
         }
 
         let model: ManagedObjectModel
-        /// By root entity number.
+        /// The tables by root entity number.
         let roots: [Int: Root]
-        /// By relationship number; for to-one relationships by the declaring entity.
+        /// The to-one relationships by relationship number of the declaring entity.
         let references: [Int: Reference]
-        /// By the number of the relationship that owns the links.
+        /// The link queries by the number of the owning relationship.
         let links: [Int: Links]
-        /// The model's entity numbers by those in the file.
+        /// The model's entity numbers by the numbers in the file.
         let entities: [Int64: Int]
         let fileNumbers: [Int64]
         let notices: [String]
-        /// The notices about columns that no property is read from; empty with the right model.
+        /// The notices about columns that no property uses; empty with the right model.
         let unusedColumns: [String]
 
         /// Resolves a model against a file.
         ///
-        /// - Throws: `modelMismatch` when entities, tables or columns are missing or too many;
+        /// - Throws: `modelMismatch` if entities, tables or columns are missing or unexpected;
         ///   `corrupted`.
         init(_ model: ManagedObjectModel, tables: CoreDataTables, database: ForeignDatabase) throws(StoreError) {
             self.model = model
@@ -118,11 +119,10 @@ internal import RoostForeignSQLite
             notices = columns.notices + finder.notices + unusedColumns
         }
 
-        /// Returns the numbers that the file gives the model's entities, by their numbers in the
-        /// model.
+        /// Returns the file's numbers for the model's entities, by their numbers in the model.
         ///
         /// A store that Core Data migrated in place may still list an entity under its old name,
-        /// the renaming identifier.
+        /// which is the renaming identifier.
         private static func fileNumbers(
             _ model: ManagedObjectModel, tables: CoreDataTables, database: ForeignDatabase
         ) throws(StoreError) -> [Int64] {
@@ -144,7 +144,7 @@ internal import RoostForeignSQLite
             return known
         }
 
-        /// Returns a notice for every column that no property of the model is read from.
+        /// Returns a notice for every column that no property of the model uses.
         private static func unusedColumns(
             _ tables: CoreDataTables, tableNames: [Int: String], columns: CoreDataColumns,
             model: ManagedObjectModel, linkColumns: Set<String>
@@ -155,7 +155,8 @@ internal import RoostForeignSQLite
             }
             return tableNames.values.sorted().flatMap { table in
                 (tables.columns[table] ?? []).map(\.name).filter { name in
-                    // Z_PK, Z_ENT, Z_OPT, orders (Z_FOK_…) and entities of references (Z7_…) belong to other columns.
+                    // Z_PK, Z_ENT and Z_OPT are in every table. Orders (Z_FOK_…) and reference
+                    // entities (Z7_…) belong to other columns.
                     let rest = name.dropFirst().drop { $0.isASCII && $0.isNumber }
                     return !rest.hasPrefix("_") && !used.contains("\(table).\(name)")
                 }.map { "Column \($0) of table \(table) belongs to no property of the model; it is left out." }
@@ -178,7 +179,7 @@ internal import RoostForeignSQLite
             else { return nil }
             var order: String?
             if relationship.inverseIsOrdered {
-                // The order's column has the digits of the key's column.
+                // The order's column has the same digits as the key's column.
                 let suffix = String(column.dropFirst(relationship.name.name.count + 1))
                 let base = "Z_FOK_" + relationship.name.name.uppercased()
                 let candidates = tables.candidates(base, in: table)
@@ -190,15 +191,15 @@ internal import RoostForeignSQLite
                 relationship: relationship.number, destinationTable: destination)
         }
 
-        /// The expressions of a row after the first three.
+        /// The expressions of a row after its first three values.
         ///
-        /// Equal expressions are read once.
+        /// Equal expressions share one position.
         private struct RowExpressions {
             private(set) var expressions: [String] = []
             private var positions: [String: Int32] = [:]
             private var nextColumn: Int32 = 3
 
-            /// Returns the position in the row of an expression, which takes `width` values.
+            /// Returns the position of an expression with `width` values in the row.
             mutating func position(of expression: String, width: Int32 = 1) -> Int32 {
                 if let known = positions[expression] { return known }
                 let position = nextColumn
@@ -251,8 +252,8 @@ internal import RoostForeignSQLite
                 externalColumns: externalColumns)
         }
 
-        /// Returns the reading of a to-one relationship, or of an object's place in it; nil for a
-        /// place without a column.
+        /// Returns the rule for reading a to-one relationship or an object's position in it, or nil
+        /// for a position without a column.
         private static func reading(
             of field: RecordLayout.Field, by reference: Reference, row: inout RowExpressions
         ) -> Reading? {
@@ -263,7 +264,7 @@ internal import RoostForeignSQLite
                     composites: [])
             }
             let key = "r." + ForeignDatabase.quoted(reference.column)
-            // The destination's own row gives its entity, and shows that it exists at all.
+            // The destination's row provides its entity and shows that it exists.
             let destination =
                 "(SELECT d.Z_ENT FROM \(ForeignDatabase.quoted(reference.destinationTable)) d WHERE d.Z_PK = \(key))"
             // Key and entity are in adjacent columns.
@@ -274,8 +275,7 @@ internal import RoostForeignSQLite
     }
 
     extension ManagedObjectModel {
-        /// Returns the number of the entity that declares the property: `number` or a superentity
-        /// of it.
+        /// Returns the number of the entity that declares the property: `number` or a superentity.
         func declaringEntity(of name: String, in number: Int) -> Int? {
             var next: Int? = number
             while let current = next {

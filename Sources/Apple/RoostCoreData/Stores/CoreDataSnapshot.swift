@@ -5,7 +5,7 @@ internal import RoostQuery
 
 #if SQLite
 
-    /// A view of a Core Data store: one connection of its own.
+    /// A view of a Core Data store that uses its own connection.
     final class CoreDataSnapshot: ScanningSnapshot {
         let schema: CoreDataSchema
         private let state: CoreDataStore.State
@@ -28,7 +28,9 @@ internal import RoostQuery
             external = ExternalData(storePath: database.path)
         }
 
-        /// The connection; throws code `closed` after the end of the snapshot or the store.
+        /// The connection.
+        ///
+        /// Throws `closed` if the snapshot or the store is closed.
         var database: ForeignDatabase {
             get throws(StoreError) {
                 try state.requireOpen()
@@ -39,7 +41,7 @@ internal import RoostQuery
 
         func requireOpen() throws(StoreError) { _ = try database }
 
-        /// Throws code `busy` when the files changed since the snapshot was taken.
+        /// Throws `busy` if the files changed since the snapshot was taken.
         func verifySource() throws(StoreError) { try source.verify() }
 
         func reader(root: Int) -> CoreDataRowReader? {
@@ -55,7 +57,7 @@ internal import RoostQuery
             let database = try database
             let root = try model.requireEntity(entity).root
             guard let known = schema.roots[root] else { return 0 }
-            // The recorded key is too low in stores that Core Data migrated in place.
+            // In stores that Core Data migrated in place, the recorded key is too low.
             let statement = try database.prepare("SELECT max(Z_PK) FROM \(ForeignDatabase.quoted(known.table))")
             let greatest = try statement.step() ? statement.integer(0) : 0
             try verifySource()
@@ -71,7 +73,8 @@ internal import RoostQuery
                 let numbers = resolved.selfAndSubentities.map { String(schema.fileNumbers[$0]) }
                 conditions.append("+r.Z_ENT IN (\(numbers.joined(separator: ", ")))")
             }
-            // Without its index on Z_ENT SQLite reads in key order; the plus sign keeps it from choosing the index and sorting.
+            // Key order needs a scan without the index on Z_ENT. The plus sign keeps SQLite from
+            // using that index and sorting.
             let statement = try database.prepare(
                 "\(reader.selection) WHERE \(conditions.joined(separator: " AND ")) ORDER BY r.Z_PK")
             try statement.bind(id?.key ?? 0, at: 1)
@@ -129,7 +132,7 @@ internal import RoostQuery
                 }
                 let forward = Self.places(isFlipped ? "t, s, i, o" : "s, t, o, i", relationship: resolved)
                 if resolved.isReflexive {
-                    // A pair is kept once and leads both ways.
+                    // Each pair is stored once. The query returns it in both directions.
                     query = """
                         SELECT \(forward) FROM (\(links.query)) WHERE s = ?1
                         UNION ALL SELECT \(Self.places("t, s, i, o", relationship: resolved)) FROM (\(links.query)) WHERE t = ?1 AND s <> t
@@ -145,8 +148,9 @@ internal import RoostQuery
 
         func close() { connection = nil }
 
-        /// Names source, target, place and place in the inverse a, b, c and d; places without
-        /// meaning are 0.
+        /// Names source, target, position and position in the inverse a, b, c and d.
+        ///
+        /// Positions in unordered relationships are 0.
         private static func places(_ columns: String, relationship: ManagedObjectModel.Relationship) -> String {
             let names = columns.split(separator: ",").map { $0.trimmingSpaces }
             let order = relationship.isOrdered ? "coalesce(\(names[2]), 0)" : "0"

@@ -4,16 +4,16 @@ internal import RoostForeignSQLite
 #if SQLite
     internal import RoostFiles
 
-    /// The files of a Core Data store: the main file, and its write-ahead log or journal.
+    /// The files of a Core Data store: the main file and its write-ahead log or journal.
     ///
-    /// Without a log, the main file is opened as immutable. With one, both are read through a
-    /// connection without locks whose log index is in memory. So no file is created beside them,
-    /// and their directory can be read-only. A store with a rollback journal is copied, and rolled
-    /// back in the copy. Because nothing is locked, the files are compared after every read. If
-    /// they changed, the result is discarded and code `busy` is thrown.
+    /// Without a log, the main file is opened as immutable. With a log, both files are read through
+    /// a connection without locks, with the log index in memory. So no new file appears in their
+    /// directory, which can be read-only. A store with a rollback journal is copied, and the copy
+    /// is rolled back. Because nothing is locked, the files are compared after every read. If they
+    /// changed, the result is discarded and `busy` is thrown.
     ///
     /// Closing a file drops the POSIX locks that other connections of the same process hold on it.
-    /// So a file that Roost has open as a store of its own is not opened here. A program must not
+    /// So this type refuses a file that is open as one of Roost's own stores. A program must not
     /// read a store through this type while it has the same file open with SQLite itself.
     struct CoreDataSource: Sendable {
         /// The path of the main file.
@@ -21,12 +21,12 @@ internal import RoostForeignSQLite
         private let main: FileStamp
         private let copy: PrivateDirectory?
 
-        /// Looks at the files of the store at `path`.
+        /// Examines the files of the store at `path`.
         ///
         /// - Parameters:
         ///   - path: The path of the main file.
-        ///   - acceptsLinks: Whether to read a file that has other names (hard links) and no log or
-        ///     journal under this one.
+        ///   - acceptsLinks: Whether to read a file that has other hard links and no log or journal
+        ///     at this path.
         /// - Throws: `notFound`, `notAStore`, `hasOtherNames`, `permissionDenied`, `ioFailure`,
         ///   `noSpace`.
         init(path: String, acceptsLinks: Bool) throws(StoreError) {
@@ -52,10 +52,11 @@ internal import RoostForeignSQLite
             }
         }
 
-        /// Refuses a log or journal that is not a file, and a file whose log may have another name.
+        /// Refuses a log or journal that is not a regular file, and a file whose log may be at
+        /// another path.
         ///
-        /// SQLite finds a log by the name that the file is opened under. Copies that share their
-        /// files by hard links, as some backups do, have a log under each name that needs one.
+        /// SQLite derives the log's path from the path that is opened. Some backups are hard-linked
+        /// copies, which have a separate log at each path that needs one.
         private static func requireLog(ofStoreAt path: String, acceptsLinks: Bool) throws(StoreError) {
             var hasLog = false
             for suffix in ["-wal", "-journal"] {
@@ -71,26 +72,26 @@ internal import RoostForeignSQLite
             if !hasLog, !acceptsLinks { try StoreFile.requireReplaceableName(at: path) }
         }
 
-        /// Refuses a file whose end is missing.
+        /// Refuses a truncated file.
         ///
-        /// SQLite reads zeros there, so objects would be left out silently.
+        /// SQLite reads zeros after the end of the file, so objects would be lost silently.
         ///
-        /// Whole pages that are missing are SQLite's own business, since they may be in the log.
+        /// This check ignores missing whole pages, because they may be in the log.
         private static func requireWholeFile(_ path: String, size: Int64) throws(StoreError) {
             guard let head = StoreFile.read(prefix: 18, of: path), head.count == 18,
                 head.starts(with: "SQLite format 3\0".utf8)
             else { return }
-            // 1 means 65536; SQLite refuses a size that is not a power of two.
+            // 1 means 65536. SQLite itself refuses a size that is not a power of two.
             let pageSize = Int64(head[16]) << 8 | Int64(head[17])
             guard pageSize >= 512, size % pageSize != 0 else { return }
             throw StoreError(
                 .corrupted, "'\(path)' ends within a page, so its end is missing. Restore it from a backup.")
         }
 
-        /// Opens a connection to the store as it is now.
+        /// Opens a connection to the current files of the store.
         ///
-        /// - Throws: `storeReplaced` if the name refers to another file; `notAStore` for a store of
-        ///   Roost's own that is open; errors of ``ForeignDatabase``.
+        /// - Throws: `storeReplaced` if the path now refers to another file; `notAStore` if the
+        ///   file is open as one of Roost's own stores; errors of ``ForeignDatabase``.
         func open() throws(StoreError) -> (database: ForeignDatabase, guard: SourceGuard) {
             guard !HeldFiles.shared.contains(path) else {
                 throw StoreError(
@@ -108,14 +109,14 @@ internal import RoostForeignSQLite
             return (database, stamps)
         }
 
-        /// Returns the directory (`.` for none) and the name of the last component of a path.
+        /// Returns the directory (`.` by default) and the last component of a path.
         static func split(_ path: String) -> (directory: String, name: String) {
             guard let slash = path.lastIndex(of: "/") else { return (".", path) }
             let directory = path[..<slash]
             return (directory.isEmpty ? "/" : String(directory), String(path[path.index(after: slash)...]))
         }
 
-        /// Returns the directory in which Core Data keeps large values of the store at `path`:
+        /// Returns the directory in which Core Data stores large values of the store at `path`:
         /// `.<name without extension>_SUPPORT/_EXTERNAL_DATA`.
         static func supportDirectory(of path: String) -> (parent: String, components: [String]) {
             let (directory, name) = split(path)
@@ -148,8 +149,8 @@ internal import RoostForeignSQLite
             )
         }
 
-        /// Throws code `busy` if the files changed since, `storeReplaced` if the file was removed
-        /// or replaced.
+        /// Throws `busy` if the files changed since the connection was opened, and `storeReplaced`
+        /// if the file was removed or replaced.
         func verify() throws(StoreError) {
             let now = try FileStamp(at: path)
             guard let now, now.inode == main?.inode, now.device == main?.device else { throw Self.replaced(path) }

@@ -4,17 +4,17 @@
     internal import RoostForeignSQLite
 
     extension CoreDataStore {
-        /// The notices from opening the store: doubtful columns or tables, and parts left out of
-        /// the model.
+        /// The notices from opening the store, about doubtful columns or tables and about unusable
+        /// parts of the model.
         var openingNotices: [String] { schema.notices + modelWarnings.map(\.description) }
 
-        /// Returns the notices from opening the store, then notices about rows that are not read
+        /// Returns the notices from opening the store, then notices about rows that cannot be read
         /// unchanged.
         ///
-        /// The latter are about rows of no entity, references and links to rows that do not exist,
-        /// and missing data files. Reads every row. Throws code `busy` if another program changed
-        /// the file meanwhile, and `corrupted` if the file's structure is damaged: then it cannot
-        /// be known what is missing.
+        /// The row notices concern rows without a valid entity, references and links to missing
+        /// rows, and missing data files. Reads every row. Throws `busy` if another program changed
+        /// the file meanwhile. Throws `corrupted` if the file's structure is damaged, because the
+        /// missing content is then unknown.
         package func contentNotices() throws(StoreError) -> [String] {
             let snapshot = try makeSnapshot()
             defer { snapshot.close() }
@@ -29,10 +29,10 @@
             return openingNotices + found.map(\.message)
         }
 
-        /// Looks for damage of the file, and counts what reads as null: references to rows that do
-        /// not exist and data files that are not there.
+        /// Checks the file for damage, and counts references to missing rows and missing data
+        /// files, which are read as null.
         ///
-        /// Reads every row; warnings do not keep a store from being converted.
+        /// Reads every row. A store with warnings can still be converted.
         package func examineIntegrity() throws(StoreError) -> [StoreFinding] {
             let snapshot = try makeSnapshot()
             let database = try snapshot.database
@@ -44,7 +44,7 @@
             return findings
         }
 
-        /// Returns SQLite's reports on damage to the file's structure; empty for a sound file.
+        /// Returns SQLite's reports on damage to the file's structure; empty for an undamaged file.
         private func structureReports(_ database: ForeignDatabase) throws(StoreError) -> [String] {
             var reports: [String] = []
             let check = try database.prepare("PRAGMA quick_check(20)")
@@ -54,7 +54,7 @@
             return reports
         }
 
-        /// Returns findings about rows that are not read unchanged.
+        /// Returns findings about rows that cannot be read unchanged.
         private func contentFindings(_ database: ForeignDatabase) throws(StoreError) -> [StoreFinding] {
             var findings: [StoreFinding] = []
             for (number, root) in schema.roots.sorted(by: { $0.key < $1.key }) {
@@ -132,13 +132,13 @@
             }
         }
 
-        /// References to data files that are not there.
+        /// Returns findings about references to missing data files.
         private func externalFindings(
             _ number: Int, root: CoreDataSchema.Root, database: ForeignDatabase
         ) throws(StoreError) -> [StoreFinding] {
             let columns = root.externalColumns.sorted { $0.key < $1.key }
             guard !columns.isEmpty else { return [] }
-            // Only values in the form of a reference are read, not the data themselves.
+            // Reads only values in the form of a reference, not the data.
             let values = columns.map {
                 "CASE WHEN length(\($0.value)) IN (37, 38) AND substr(\($0.value), 1, 1) = x'02' THEN \($0.value) END"
             }
@@ -165,7 +165,7 @@
             }
         }
 
-        /// Returns a warning about the rows that a query counts, unless it counts 0.
+        /// Returns a warning with the number of rows that a query counts, or nothing for 0.
         private func warning(
             _ database: ForeignDatabase, sql: String, message: (Int64) -> String
         ) throws(StoreError) -> [StoreFinding] {

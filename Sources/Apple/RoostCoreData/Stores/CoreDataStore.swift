@@ -5,11 +5,11 @@
 
     /// A store that Apple's Core Data wrote, open for reading.
     ///
-    /// Keys and versions are those of the file (`Z_PK`, `Z_OPT`). The file is not locked: when
-    /// another program changes it while a snapshot is in use, that snapshot throws code `busy`, and
-    /// a new one has to be taken.
+    /// Keys and versions are the file's own (`Z_PK`, `Z_OPT`). The file is not locked. If another
+    /// program changes it while a snapshot is in use, the snapshot throws `busy`, and the caller
+    /// must take a new one.
     package final class CoreDataStore: ReadOnlyPersistentStore, NoticeGivingStore, IntegrityCheckingStore {
-        /// Whether the store is still open; shared with its snapshots.
+        /// The open or closed state of the store, shared with its snapshots.
         final class State: Sendable {
             private let isClosed = Mutex(false)
             private let path: String
@@ -23,11 +23,11 @@
             }
         }
 
-        /// The type the store is registered under.
+        /// The type that the store is registered under.
         package let type: any PersistentStoreType
         /// The location of the store.
         package let location: StoreLocation
-        /// The model the store was made with, as given or as kept in the file.
+        /// The model that the store was created with, as given or as stored in the file.
         package var model: ManagedObjectModel { schema.model }
         /// Warnings about unusable parts of the model file or of the model in the store.
         package let modelWarnings: [ModelImportWarning]
@@ -38,7 +38,9 @@
         private let schemaVersion: Int64
         private let identity: CoreDataMetadata
 
-        /// Opens the store at `location`; see ``CoreDataStoreType/open(_:options:)``.
+        /// Opens the store at `location`.
+        ///
+        /// See ``CoreDataStoreType/open(_:options:)``.
         init(type: CoreDataStoreType, location: StoreLocation, options: StoreOptions) throws(StoreError) {
             try type.requireKnown(options.typeOptions)
             self.type = type
@@ -57,11 +59,11 @@
 
         /// Returns the metadata.
         ///
-        /// The store's identity is `Z_UUID`. User metadata are the keys of `Z_PLIST` that are not
+        /// The store's identity is `Z_UUID`. User metadata is every key of `Z_PLIST` that is not
         /// Core Data's own.
         ///
         /// Core Data's own keys (`NS…` and `_NS…`: version hashes, framework version, vacuum level)
-        /// describe the file, not the data, and are left out.
+        /// are left out because they describe the file, not the data.
         package func metadata() throws(StoreError) -> StoreMetadata {
             try state.requireOpen()
             return StoreMetadata(
@@ -69,14 +71,15 @@
                 userMetadata: identity.userMetadata)
         }
 
-        /// Apple's own version hash of each entity, as the store records it: opaque bytes, good for
-        /// comparison only.
+        /// Apple's version hash of each entity, as recorded in the store.
+        ///
+        /// The bytes are opaque and can only be compared.
         package var appleVersionHashes: [String: [UInt8]] { identity.versionHashes }
 
-        /// Returns a view of the store as it is now.
+        /// Returns a view of the store's current content.
         ///
-        /// - Throws: `storeReplaced` if the name refers to another file, or to one with other
-        ///   tables; `closed`.
+        /// - Throws: `storeReplaced` if the path now refers to another file, or if the file has
+        ///   other tables; `closed`.
         package func snapshot() throws(StoreError) -> any StoreSnapshot { try makeSnapshot() }
 
         func makeSnapshot() throws(StoreError) -> CoreDataSnapshot {
@@ -94,10 +97,11 @@
                 schema, state: state, metadata: identity.userMetadata, database: database, source: files)
         }
 
-        /// Throws code `closed` after ``close()``.
+        /// Throws `closed` after ``close()``.
         package func requireOpen() throws(StoreError) { try state.requireOpen() }
 
-        /// Returns the number of bytes of the main file, its log and the files of large values.
+        /// Returns the total size of the main file, its log and the files of large values, in
+        /// bytes.
         package func byteCount() throws(StoreError) -> Int {
             try state.requireOpen()
             var count: Int64 = 0
@@ -113,12 +117,12 @@
 
         /// Ends the use of the store.
         ///
-        /// Calling it again does nothing; snapshots throw code `closed` from then on.
+        /// Closing a store again has no effect. Its snapshots throw `closed` afterwards.
         package func close() throws(StoreError) { state.close() }
 
         // MARK: Opening
 
-        /// Returns the model from the first source that has one.
+        /// Returns the model from the first available source.
         private static func model(
             _ database: ForeignDatabase, tables: CoreDataTables, options: StoreOptions,
             identity: CoreDataMetadata
@@ -160,15 +164,15 @@
             }
         }
 
-        /// Returns the version in a bundle that wrote the store.
+        /// Returns the version of a bundle that matches the store.
         ///
-        /// It follows from Apple's version hashes, which a compiled bundle has, from the model in
-        /// the file, or from tables and columns.
+        /// The match uses Apple's version hashes, which a compiled bundle has, or the model in the
+        /// file, or tables and columns.
         ///
-        /// Of several that fit alike, the current one is meant, or else the newest.
+        /// If several versions match equally, the current one is used, or else the newest.
         /// - Returns: The version; nil for a single model.
-        /// - Throws: `modelMismatch` where none fits; `invalidRequest` where several do that do not
-        ///   store the same.
+        /// - Throws: `modelMismatch` if no version matches; `invalidRequest` if several versions
+        ///   with different version hashes match.
         private static func version(
             in path: String, database: ForeignDatabase, tables: CoreDataTables, identity: CoreDataMetadata
         ) throws(StoreError) -> String? {
@@ -208,7 +212,7 @@
             return first.name
         }
 
-        /// Returns whether the tables and columns of a file are exactly those of a model.
+        /// Returns whether the file has exactly the tables and columns of a model.
         private static func fits(
             _ model: ManagedObjectModel, database: ForeignDatabase, tables: CoreDataTables
         ) throws(StoreError) -> Bool {
@@ -220,10 +224,9 @@
             }
         }
 
-        /// Returns the positions of the models whose tables and columns are exactly those of a
-        /// file.
+        /// Returns the positions of the models with exactly the tables and columns of a file.
         ///
-        /// The result is nil if the file contains a model.
+        /// Returns nil if the file contains a model.
         static func fittingModels(
             among models: [ManagedObjectModel], database: ForeignDatabase
         ) throws(StoreError) -> [Int]? {
@@ -236,7 +239,7 @@
             return fitting
         }
 
-        /// Returns the model that newer versions of Core Data keep in the file, or nil.
+        /// Returns the model that newer versions of Core Data store in the file, or nil.
         private static func cachedModel(
             _ database: ForeignDatabase, tables: CoreDataTables
         ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning])? {

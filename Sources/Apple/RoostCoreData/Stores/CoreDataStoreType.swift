@@ -3,30 +3,30 @@
     package import RoostCore
     internal import RoostForeignSQLite
 
-    /// SQLite files that Apple's Core Data wrote, read as they are.
+    /// A store type for reading SQLite files that Apple's Core Data wrote.
     ///
-    /// The type cannot write: everything that would create, change, replace or remove a store
-    /// throws code `unsupported`. Neither the file nor anything beside it is changed, also when its
-    /// latest data are still in the write-ahead log.
+    /// The type cannot write: creating, changing, replacing or removing a store throws
+    /// `unsupported`. The file and its directory are never changed, even if the latest data is
+    /// still in the write-ahead log.
     ///
-    /// The model is the first of these:
+    /// The model comes from the first of these sources:
     /// - Type option `model`: the path of a `.xcdatamodeld` or `.momd` bundle, a `.xcdatamodel`, a
     ///   `.mom`, or a model document `*.json`. Option `modelVersion` names the version in a bundle
-    ///   (default: the version that fits the file).
+    ///   (default: the version that matches the file).
     /// - `StoreOptions/model`, which must be compatible with the model that newer versions of Core
-    ///   Data keep in the file.
+    ///   Data store in the file.
     /// - The model in the file.
     package struct CoreDataStoreType: ReadOnlyPersistentStoreType, ModelMatchingStoreType {
-        /// Makes the type.
+        /// Creates the type.
         package init() {}
 
         /// The name of the type, `coredata`.
         package var name: String { "coredata" }
 
-        /// Stores are files and outlive the process; nothing can be written.
+        /// The capabilities: stores are files that outlive the process and cannot be written.
         package var capabilities: StoreCapabilities { StoreCapabilities(.persistence, .file) }
 
-        /// `model` and `modelVersion`.
+        /// The options `model` and `modelVersion`.
         package var optionDescriptions: [StoreOptionDescription] {
             [
                 StoreOptionDescription(
@@ -40,14 +40,14 @@
             ]
         }
 
-        /// Measured with `make bench`.
+        /// The costs, measured with `make bench`.
         package var estimatedCosts: StoreCosts {
             StoreCosts(readingMicroseconds: 3.2, writingMicroseconds: 0)
         }
 
         /// Returns whether the file at `path` is an SQLite database with the tables of Core Data.
         ///
-        /// A first look at 16 bytes, then one at the schema; the file is not changed.
+        /// Reads 16 bytes first, then the schema. Does not change the file.
         package func recognizes(fileAt path: String) -> Bool {
             guard let head = StoreFile.read(prefix: 16, of: path), head == Array("SQLite format 3\0".utf8) else {
                 return false
@@ -59,26 +59,28 @@
                 )
                 return try statement.step() && statement.integer(0) == 2
             } catch {
-                // Whatever cannot be read is not recognized.
+                // An unreadable file is not recognized.
                 return false
             }
         }
 
-        /// Opens a store for reading; see ``PersistentStoreType/open(_:options:)``.
+        /// Opens a store for reading.
         ///
-        /// - Throws: `notFound`, `notAStore`, `corrupted`, `permissionDenied`; `modelMismatch` when
-        ///   the model does not fit the file; `invalidRequest` when the file holds no model and
-        ///   none is given, or for an unknown type option.
+        /// See ``PersistentStoreType/open(_:options:)``.
+        ///
+        /// - Throws: `notFound`, `notAStore`, `corrupted`, `permissionDenied`; `modelMismatch` if
+        ///   the model does not match the file; `invalidRequest` for an unknown type option, or if
+        ///   no model is given and the file contains none.
         package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
             try CoreDataStore(type: self, location: location, options: options)
         }
 
-        /// Returns the positions of the models whose tables and columns are exactly those of the
-        /// file.
+        /// Returns the positions of the models with exactly the tables and columns of the file.
         ///
-        /// The result is nil if the file contains a model or an option names one.
+        /// Returns nil if the file contains a model or an option names one.
         ///
-        /// Versions that differ in what no column shows, as the size of integers, fit alike.
+        /// Versions that differ only in ways that columns do not show, such as the size of
+        /// integers, match equally.
         package func fittingModels(
             among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions
         ) throws(StoreError) -> [Int]? {

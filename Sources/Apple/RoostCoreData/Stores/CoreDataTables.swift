@@ -3,27 +3,27 @@ internal import RoostForeignSQLite
 
 #if SQLite
 
-    /// The tables and columns of a Core Data file, and which entity has which number in it.
+    /// The tables and columns of a Core Data file, and the numbers of its entities.
     struct CoreDataTables: Sendable {
         struct Column: Sendable {
             let name: String
-            /// The declared type, upper-case.
+            /// The declared type in upper case.
             let declaredType: String
         }
 
-        /// Numbers from which on entities are Core Data's own: history and cloud mirroring.
+        /// The first number of Core Data's own entities, for history and cloud mirroring.
         static let firstReservedEntity: Int64 = 16_000
 
-        /// Columns by table, in their order.
+        /// The columns of each table, in their order.
         let columns: [String: [Column]]
-        /// The number in the file of each entity of the application.
+        /// The file's number for each of the application's entities.
         let entityNumbers: [String: Int64]
-        /// The last key given out, as recorded, by the entity's number in the file.
+        /// The last assigned key, as recorded, by the entity's number in the file.
         let lastKeys: [Int64: Int64]
 
         /// Reads the schema and `Z_PRIMARYKEY`.
         ///
-        /// - Throws: `notAStore` when the tables of Core Data are missing; `corrupted`.
+        /// - Throws: `notAStore` if Core Data's tables are missing; `corrupted`.
         init(_ database: ForeignDatabase) throws(StoreError) {
             var columns: [String: [Column]] = [:]
             let tables = try database.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'Z%'")
@@ -62,15 +62,15 @@ internal import RoostForeignSQLite
             self.lastKeys = lastKeys
         }
 
-        /// Returns the table of the root entity with this name.
+        /// Returns the table of the root entity with the given name.
         func table(ofRoot name: String) -> String? {
             let wanted = "Z" + name.uppercased()
             if columns[wanted] != nil { return wanted }
             return columns.keys.first { $0.uppercased() == wanted }
         }
 
-        /// Returns the columns of `table` named `base`, alone or followed by digits, in their
-        /// digits' order.
+        /// Returns the columns of `table` named `base`, alone or with digits at the end, in the
+        /// order of the digits.
         func candidates(_ base: String, in table: String) -> [Column] {
             var found: [(suffix: Int, column: Column)] = []
             for column in columns[table] ?? [] {
@@ -80,10 +80,9 @@ internal import RoostForeignSQLite
             return found.sorted { $0.suffix < $1.suffix }.map(\.column)
         }
 
-        /// Returns the number at the end of `name` after `base`, or 0 without one.
+        /// Returns the number after `base` at the end of `name`, or 0 without digits.
         ///
-        /// The result is nil if `name` does not begin with `base`, or continues with other
-        /// characters.
+        /// Returns nil if `name` does not begin with `base`, or continues with other characters.
         static func suffix(of name: String, after base: String) -> Int? {
             let upper = name.uppercased()
             guard upper.hasPrefix(base) else { return nil }

@@ -3,9 +3,9 @@ internal import RoostCore
 
 #if SQLite
 
-    /// The files beside a store in which Core Data keeps large values.
+    /// The external files in which Core Data stores large values.
     final class ExternalData {
-        /// The path of the store, for messages.
+        /// The path of the store, for error messages.
         let storePath: String
         private var directory: BundleDirectory?
         private var isOpened = false
@@ -14,8 +14,8 @@ internal import RoostCore
 
         /// Returns the contents of a data file, or nil if it does not exist.
         ///
-        /// - Throws: `permissionDenied`, `ioFailure`; `limitExceeded` for more than a record can
-        ///   hold.
+        /// - Throws: `permissionDenied`, `ioFailure`; `limitExceeded` if a record cannot hold the
+        ///   contents.
         func contents(of name: String) throws(StoreError) -> [UInt8]? {
             if !isOpened {
                 isOpened = true
@@ -42,9 +42,10 @@ internal import RoostCore
             return directory
         }
 
-        /// Returns the file name in a stored reference: 2, a UUID as text, NUL.
+        /// Returns the file name in a stored reference, which consists of the byte 2, a UUID as
+        /// text, and NUL.
         ///
-        /// Nil for anything else, so a reference is never a path.
+        /// Returns nil for other bytes, so a reference is never a path.
         static func name(in reference: [UInt8]) -> String? {
             guard reference.count == 38 || reference.count == 37, reference[0] == 2 else { return nil }
             let text = reference[1..<37]

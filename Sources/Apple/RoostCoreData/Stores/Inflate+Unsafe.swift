@@ -1,15 +1,15 @@
 internal import CZlib
 internal import RoostCore
 
-/// Decompression of raw DEFLATE data, the form of `Z_MODELCACHE`.
+/// A decompressor of raw DEFLATE data, the format of `Z_MODELCACHE`.
 enum Inflate {
-    /// Returns the unpacked bytes of a raw DEFLATE stream (RFC 1951), at most `limit` of them.
+    /// Returns the decompressed bytes of a raw DEFLATE stream (RFC 1951), at most `limit` of them.
     ///
-    /// - Throws: `corrupted` for a damaged or cut off stream, `limitExceeded` when it unpacks to
-    ///   more, `outOfResources`.
+    /// - Throws: `corrupted` if the stream is damaged or truncated, `limitExceeded` if it
+    ///   decompresses to more than `limit` bytes, `outOfResources`.
     static func raw(_ bytes: [UInt8], limit: Int, what: String) throws(StoreError) -> [UInt8] {
         var stream = z_stream()
-        // Negative window bits: no zlib header and no checksum (zlib manual, inflateInit2).
+        // Negative window bits mean no zlib header and no checksum (zlib manual, inflateInit2).
         let status = inflateInit2_(&stream, -15, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
         guard status == Z_OK else {
             throw StoreError(.outOfResources, "Cannot unpack \(what): zlib failed to start (\(status)).")
@@ -29,7 +29,8 @@ enum Inflate {
                 let produced = piece.withUnsafeMutableBufferPointer { piece in
                     stream.next_out = piece.baseAddress
                     stream.avail_out = UInt32(piece.count)
-                    // The whole input is there, so no progress (Z_BUF_ERROR) means that it is cut off.
+                    // The input is complete, so no progress (Z_BUF_ERROR) means that it is
+                    // truncated.
                     code = inflate(&stream, Z_NO_FLUSH)
                     return piece.count - Int(stream.avail_out)
                 }

@@ -3,7 +3,7 @@ internal import RoostCore
 #if SQLite
     internal import RoostSystem
 
-    /// The identity, size and modification time of a file, by which its states are compared.
+    /// The identity, size and modification time of a file, for detecting changes.
     struct FileStamp: Hashable {
         let device: UInt64
         let inode: UInt64
@@ -12,8 +12,8 @@ internal import RoostCore
         let nanoseconds: Int64
         let isRegular: Bool
 
-        /// Creates the stamp of the file at `path`, through symbolic links; nil if it does not
-        /// exist.
+        /// Creates the stamp of the file at `path`, following symbolic links, or returns nil if it
+        /// does not exist.
         ///
         /// - Throws: `permissionDenied`, `ioFailure`.
         init?(at path: String) throws(StoreError) {
@@ -46,14 +46,14 @@ internal import RoostCore
         let path: String
         private let names: [String]
 
-        /// Copies `names` of `directory` that exist into a new directory.
+        /// Copies the existing files among `names` from `directory` into a new directory.
         ///
-        /// - Throws: `noSpace`, `permissionDenied`, `ioFailure`; then no copy remains.
+        /// - Throws: `noSpace`, `permissionDenied`, `ioFailure`. After an error, no copy remains.
         init(copying names: [String], of directory: String) throws(StoreError) {
             let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
             var template = Array("\(base)/roost-coredata-XXXXXX".utf8CString)
             let made = template.withUnsafeMutableBufferPointer { buffer -> String? in
-                // mkdtemp makes the directory with mode 0700, under a name that did not exist.
+                // mkdtemp creates a new directory with mode 0700.
                 guard let start = buffer.baseAddress, let made = mkdtemp(start) else { return nil }
                 return String(cString: made)
             }
@@ -75,7 +75,8 @@ internal import RoostCore
         deinit { remove() }
 
         private func remove() {
-            // Nothing can be done about a failure here; the directory is private and the system's to clean.
+            // A failure here cannot be handled. The directory is private, and the system cleans it
+            // up.
             for name in names {
                 for suffix in ["", "-wal", "-shm", "-journal"] { _ = unlink("\(path)/\(name)\(suffix)") }
             }

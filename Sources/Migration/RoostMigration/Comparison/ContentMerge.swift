@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Walks through two snapshots of compatible models side by side, in key order.
+/// A comparison of two snapshots of compatible models that walks both in key order.
 struct ContentMerge {
     private let left: any StoreSnapshot
     private let right: any StoreSnapshot
@@ -50,8 +50,8 @@ struct ContentMerge {
         }
     }
 
-    /// Returns the names of the properties in which two records differ; nil if only their versions
-    /// may differ.
+    /// Returns the names of the properties in which two records differ, or nil if at most their
+    /// versions differ.
     private static func differentProperties(_ a: RecordPosition, _ b: RecordPosition) -> [String]? {
         a.batch.withRecord(at: a.index) { left in
             b.batch.withRecord(at: b.index) { right in
@@ -97,13 +97,13 @@ struct ContentMerge {
             target: ObjectID(model.entities[relationship.destination].name, key: link.target).description)
     }
 
-    /// The order in which cursors give links.
+    /// Returns whether a link precedes another in the order of cursors.
     private static func precedes(_ a: Link, _ b: Link) -> Bool {
         (a.source, a.order, a.target, a.inverseOrder) < (b.source, b.order, b.target, b.inverseOrder)
     }
 }
 
-/// A cursor and the batch it filled last.
+/// A cursor and its latest batch.
 private struct RecordPosition {
     private let cursor: any RecordCursor
     private(set) var batch: RecordBatch
@@ -117,7 +117,7 @@ private struct RecordPosition {
     var isAtBatchEnd: Bool { index >= batch.count }
     var id: ObjectID { batch.id(at: index) }
 
-    /// The key of the current record; nil at the end.
+    /// Returns the key of the current record, or nil at the end.
     mutating func key() throws(StoreError) -> Int64? {
         while index >= batch.count {
             guard try cursor.next(into: &batch) else { return nil }
@@ -129,7 +129,7 @@ private struct RecordPosition {
     mutating func advance() { index += 1 }
 }
 
-/// A cursor and the links it gave last.
+/// A cursor and its latest batch of links.
 private struct LinkPosition {
     private let cursor: any LinkCursor
     private var batch: LinkBatch
@@ -142,7 +142,7 @@ private struct LinkPosition {
 
     var isAtBatchEnd: Bool { index >= batch.count }
 
-    /// The current link; nil at the end.
+    /// Returns the current link, or nil at the end.
     mutating func link() throws(StoreError) -> Link? {
         while index >= batch.count {
             guard try cursor.next(into: &batch) else { return nil }

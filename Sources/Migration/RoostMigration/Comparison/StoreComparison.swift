@@ -11,28 +11,31 @@ public import RoostCore
 public struct StoreDifference: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The kinds of difference.
     public enum Kind: String, Sendable, Codable {
-        /// The models describe different data, so that records cannot be compared.
+        /// The models describe different data, so records cannot be compared.
         case model
         /// An object that only the first store has.
         case onlyInFirst
         /// An object that only the second store has.
         case onlyInSecond
-        /// An object that both have, with different properties or of different entities.
+        /// An object in both stores, with different properties or of different entities.
         case changed
-        /// A link, at its place, that only the first store has.
+        /// A link, including its position, that only the first store has.
         case linkOnlyInFirst
-        /// A link, at its place, that only the second store has.
+        /// A link, including its position, that only the second store has.
         case linkOnlyInSecond
     }
 
     /// The kind of this difference.
     public var kind: Kind
-    /// The object, as `Entity/p<key>`; for a link, the one it starts from; empty for a difference
-    /// of models.
+    /// The object, as `Entity/p<key>`.
+    ///
+    /// For a link, the source object. Empty for a difference of models.
     public var object: String
-    /// The properties that differ; for a link, the relationship; for models, the entities.
+    /// The properties that differ.
+    ///
+    /// For a link, the relationship. For models, the entities.
     package var properties: [String]
-    /// The object that a link refers to.
+    /// The target object of a link.
     package var target: String?
 
     /// One line, without stored values.
@@ -48,7 +51,7 @@ public struct StoreDifference: Sendable, Hashable, Codable, CustomStringConverti
     }
 }
 
-/// Compares two stores by content, whatever their types.
+/// Compares the content of two stores of any types.
 ///
 /// ```swift
 /// let original = try StoreRegistry.standard.open(.sqlite("music.sqlite"))
@@ -60,19 +63,19 @@ public enum StoreComparison {
     /// Finds the first differences between two stores: in key order, objects by root entity, then
     /// links by relationship.
     ///
-    /// Reads both stores side by side, each record once, with memory for two batches. Versions,
-    /// generations, metadata and types do not count. Stores whose models are not compatible have
-    /// one difference, of kind `model`.
+    /// Reads both stores side by side, each record once, with memory for two batches. Ignores
+    /// versions, generations, metadata and types. Stores with incompatible models have one
+    /// difference, of kind `model`.
     ///
     /// - Parameters:
     ///   - first: A store.
-    ///   - second: The store it is compared with.
-    ///   - limit: The maximum number of differences to find; the comparison ends there.
+    ///   - second: The store to compare with `first`.
+    ///   - limit: The maximum number of differences. The comparison ends when it is reached.
     ///   - trustingDigests: Whether equal recorded digests count as equal content. Then equal
     ///     stores are compared in O(1), but damage and changes by other programs are not detected.
-    ///   - cancellation: What ends the comparison early, with code `cancelled`.
-    /// - Returns: The differences; empty exactly when the contents are equal.
-    /// - Throws: `corrupted`, naming the damaged record; `cancelled`; other errors of reading.
+    ///   - cancellation: An object that can cancel the comparison, which then throws `cancelled`.
+    /// - Returns: The differences. Empty if and only if the contents are equal.
+    /// - Throws: `corrupted`, naming the damaged record; `cancelled`; other read errors.
     public static func diff(
         _ first: any PersistentStore, _ second: any PersistentStore, limit: Int = 20, trustingDigests: Bool = false,
         cancellation: ConversionCancellation? = nil

@@ -8,40 +8,42 @@ protocol StoreContents: Sendable {
     /// Returns the UUID and the user metadata for the new store.
     func identity() throws(StoreError) -> (storeUUID: StoreUUID, userMetadata: [String: MetadataValue])
 
-    /// Writes everything into an empty store, and returns counts and digests of what was written.
+    /// Writes all content into an empty store, and returns counts and digests of the content.
     func fill(
         _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent
 
-    /// Returns warnings about content that the source cannot return as it is; called after the
-    /// content was written.
+    /// Returns warnings about content that the source cannot return unchanged.
+    ///
+    /// Called after the content was written.
     func notices() throws(StoreError) -> [String]
 
-    /// Whether the source has a history that can be given to a store.
+    /// Returns whether the source has a history that can be copied to a store.
     func recordsHistory() throws(StoreError) -> Bool
 
-    /// Gives the source's history to a store with its content; returns whether there is one.
+    /// Copies the source's history to a store with the same content, and returns whether the source
+    /// has a history.
     func giveHistory(to store: any PersistentStore) throws(StoreError) -> Bool
 }
 
 extension StoreContents {
-    /// False: the history of another model has no meaning in the store.
+    /// Returns false, because the history of another model is meaningless in the store.
     func recordsHistory() throws(StoreError) -> Bool { false }
 
     /// Does nothing.
     func giveHistory(to store: any PersistentStore) throws(StoreError) -> Bool { false }
 }
 
-/// Content that is read once, from beginning to end, on a thread of its own.
+/// Content that is read once, from beginning to end, on its own thread.
 protocol ContentSource: StoreContents {
-    /// Sends everything, and returns counts and digests of what was sent.
+    /// Sends all content, and returns counts and digests of the sent content.
     ///
-    /// Returns nil if the writer stopped; its error says why.
+    /// Returns nil if the writer stopped because of its own error.
     func read(into channel: BatchChannel) throws(StoreError) -> CopiedContent?
 }
 
 extension ContentSource {
-    /// Streams everything in one pass.
+    /// Streams all content in one pass.
     func fill(
         _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent { try destinationWriter.copy(self, to: store, memory: memory) }

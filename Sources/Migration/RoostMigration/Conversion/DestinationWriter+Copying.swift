@@ -1,19 +1,20 @@
 internal import RoostCore
 
-/// A summary of content that was read from a source and written to a destination.
+/// A summary of the content that was copied from a source to a destination.
 struct CopiedContent: Sendable {
-    /// Counts and digests of what was read.
+    /// Counts and digests of the content that was read.
     var tally: StoreTally
-    /// The damaged objects that were left out.
+    /// The damaged objects that were skipped.
     var skipped: [ObjectID] = []
-    /// The IDs of those objects in the destination, if they are different there.
+    /// The IDs of the skipped objects in the destination, if they differ there.
     var skippedThere: [ObjectID]?
-    /// For each relationship, the references to objects missing from the source, which were left
-    /// out.
+    /// The number of skipped references to missing objects, by relationship.
     var dangling: [RelationshipCount] = []
     /// Warnings about the source.
     var warnings: [String] = []
-    /// Whether everything is durable, as it is after a load.
+    /// Whether all content is durable.
+    ///
+    /// A load makes it durable.
     var isFlushed = true
 }
 
@@ -21,10 +22,10 @@ extension DestinationWriter {
     /// The number of batches in transit between the two threads.
     private static let channelCapacity = 6
 
-    /// Streams everything from `source` into `destination`, on two threads, and finishes the load.
+    /// Streams all content from `source` into `destination`, on two threads, and finishes the load.
     ///
-    /// - Throws: What either side throws; the source's error first, since the destination's then
-    ///   only follows from it.
+    /// - Throws: The source's error, or else the destination's. If both fail, the destination's
+    ///   error is a consequence.
     func copy(
         _ source: any ContentSource, to destination: any PersistentStore, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
@@ -63,9 +64,9 @@ extension DestinationWriter {
 
     // MARK: Writing
 
-    /// Loads everything that arrives.
+    /// Loads all batches that arrive.
     ///
-    /// Returns nil if the reader stopped; its error says why.
+    /// Returns nil if the reader stopped because of its own error.
     func write(
         from channel: BatchChannel, to store: any PersistentStore, memory: PrivateMemory
     ) throws(StoreError) -> StoreTally? {

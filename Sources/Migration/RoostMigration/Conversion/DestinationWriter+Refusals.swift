@@ -2,12 +2,14 @@ internal import RoostCore
 internal import RoostFiles
 
 extension DestinationWriter {
-    /// The type of the destination; throws `unknownStoreType`.
+    /// The type of the destination.
+    ///
+    /// Throws `unknownStoreType`.
     var type: any PersistentStoreType {
         get throws(StoreError) { try destination.type(in: registry) }
     }
 
-    /// Returns the reasons to refuse the destination, whatever the source.
+    /// Returns the reasons to refuse the destination that do not depend on the source.
     func refusals() throws(StoreError) -> [StoreError] {
         let type = try type
         guard type.capabilities.contains(.writing) else {
@@ -42,10 +44,9 @@ extension DestinationWriter {
         }
     }
 
-    /// Throws code `invalidRequest` when the new store, which is made beside its name, cannot have
-    /// a name there.
+    /// Throws `invalidRequest` if the names of the files beside the new store would be too long.
     private func requireRoomForName(_ location: StoreLocation) throws(StoreError) {
-        // The longest name of all files that are made beside it.
+        // The longest name of all files that are created beside the destination.
         let suffixes = registry.companionSuffixes + [StoreLock.suffix]
         let longest = suffixes.max { $0.utf8.count < $1.utf8.count } ?? StoreLock.suffix
         do throws(StoreError) {
@@ -81,7 +82,8 @@ extension DestinationWriter {
         return []
     }
 
-    /// The disk space where the destination goes; nil for one that is not a new file.
+    /// Returns the available disk space for the destination, or nil if the destination is not a new
+    /// file.
     func bytesAvailable() throws(StoreError) -> Int? {
         guard case .location(let location) = destination,
             try registry.type(named: location.type).capabilities.contains(.file)
@@ -91,9 +93,9 @@ extension DestinationWriter {
         return try StoreFile.freeBytes(inDirectoryOf: location.path)
     }
 
-    /// Returns the reason to refuse a name that a neighboring store uses for one of its own files.
+    /// Returns the reason to refuse a path that a neighboring store uses for one of its own files.
     ///
-    /// That store would treat the new store as its log, and remove it.
+    /// The neighboring store would treat the new store as its log, and remove it.
     private func companionRefusal(_ location: StoreLocation) -> StoreError? {
         let path = StoreFile.resolvingLink(location.path)
         let suffixes = registry.companionSuffixes + [StoreLock.suffix]
@@ -108,7 +110,7 @@ extension DestinationWriter {
         return nil
     }
 
-    /// Returns the reasons not to create a store under a name that is not a file's.
+    /// Returns the reasons not to create a store at a location that is not a file.
     private func existenceRefusals(_ location: StoreLocation, type: any PersistentStoreType) -> [StoreError] {
         guard !options.overwrites else { return [] }
         do throws(StoreError) {
@@ -122,7 +124,7 @@ extension DestinationWriter {
         }
     }
 
-    /// Returns the reasons not to replace the file that has the destination's name.
+    /// Returns the reasons not to replace the file at the destination's path.
     private func replacementRefusals(_ location: StoreLocation, type: any PersistentStoreType) -> [StoreError] {
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: location.path, forWriting: true)
@@ -142,15 +144,16 @@ extension DestinationWriter {
         return busyRefusals(location, type: type)
     }
 
-    /// The errors that keep a store from being replaced, found before the copy is made.
+    /// Returns errors that prevent the replacement of a store, before the copy is made.
     ///
-    /// Another process has it open for longer than the timeout, its file has other names, or a file
-    /// beside it is another program's.
+    /// Another process has the store open for longer than the timeout, the file has other hard
+    /// links, or a file beside it belongs to another program.
     ///
-    /// The replacement waits and looks again.
+    /// The replacement repeats these checks later and waits.
     private func busyRefusals(_ location: StoreLocation, type: any PersistentStoreType) -> [StoreError] {
         do throws(StoreError) {
-            // Without a lock file no process has the store open, and none is made for the question.
+            // Without a lock file, no process has the store open. The check itself creates no lock
+            // file.
             let hasLockFile = StoreFile.hasEntry(at: StoreLock.path(forStoreAt: location.path))
             let lock =
                 hasLockFile
@@ -168,7 +171,8 @@ extension DestinationWriter {
 }
 
 extension DestinationWriter {
-    /// The largest document that the destination may become; nil where that does not matter.
+    /// Returns the maximum document size of the destination, or nil if the destination has no
+    /// limit.
     func documentLimit(
         _ source: any PersistentStore
     ) throws(StoreError) -> DocumentLimit? {
@@ -179,7 +183,7 @@ extension DestinationWriter {
 }
 
 extension StoreSnapshot {
-    /// Whether there is neither an object nor a link.
+    /// Returns whether the store has neither objects nor links.
     func isEmpty() throws(StoreError) -> Bool {
         if let tally = try recordedTally() {
             let digest = tally.digest

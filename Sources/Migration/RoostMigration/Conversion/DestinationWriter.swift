@@ -1,29 +1,30 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// Creates, fills, verifies and publishes a destination store, all or nothing, wherever its content
-/// comes from.
+/// A writer that creates, fills, verifies and publishes a destination store from any source.
+///
+/// All or nothing.
 package struct DestinationWriter: Sendable {
     let destination: ConversionEndpoint
     /// The name of the source in reports.
     let sourceName: String
     let options: ConversionOptions
     let registry: StoreRegistry
-    /// The maximum number of threads that read a finished destination at once.
+    /// The maximum number of threads that read a finished destination concurrently.
     ///
-    /// Each has a batch, and a snapshot with what the store caches for it.
+    /// Each thread has a batch and a snapshot with the store's caches.
     var maximumReaders = Self.usualReaders
 
-    /// As many readers as keep the memory of a conversion within its bounds.
+    /// The default number of readers, which limits the memory of a conversion.
     static let usualReaders = 4
 
-    /// Makes the destination and fills it.
+    /// Creates the destination and fills it.
     func fill(from source: any StoreContents) throws(StoreError) -> ConversionReport {
         switch destination {
         case .store(let store):
             var report = try fill(store, from: source).report
             let userMetadata = try source.identity().userMetadata
-            // What the caller created it with needs no commit.
+            // Metadata that the store was created with needs no commit.
             if !userMetadata.isEmpty, try store.metadata().userMetadata != userMetadata {
                 var changes = ChangeSet(model: store.model)
                 changes.userMetadata = userMetadata.mapValues { $0 }
@@ -38,15 +39,16 @@ package struct DestinationWriter: Sendable {
         }
     }
 
-    /// Fills a store under a temporary name, then gives it the destination's name.
+    /// Fills a store at a temporary path, then renames it to the destination's path.
     private func publish(
         _ location: StoreLocation, type: any PersistentStoreType, from source: any StoreContents
     ) throws(StoreError) -> ConversionReport {
         let isFile = type.capabilities.contains(.file)
-        // Held until the new store has its name, so that no other conversion removes it or publishes another one meanwhile.
+        // Held until the new store is renamed, so that no other conversion removes it or publishes
+        // another store meanwhile.
         let claim = isFile ? try options.claim(location) : nil
         defer { claim?.release() }
-        // Another conversion into it may have ended meanwhile.
+        // Another conversion into the same destination may have ended meanwhile.
         if isFile, !options.overwrites { try StoreFile.requireAbsent(at: location.path) }
         if let claim {
             StoreFile.sweepTemporarySiblings(
@@ -67,20 +69,20 @@ package struct DestinationWriter: Sendable {
                 throw store.closed(after: error)
             }
             try store.close()
-            // A finished load is durable; commits to an unpublished store are not.
+            // A finished load is durable, but commits to an unpublished store are not.
             if isFile, !isFlushed { try StoreFile.syncFile(at: temporary.path) }
             try options.cancellation?.check()
             try options.replace(location, type: type, with: temporary)
         } catch {
-            // The message should use the destination's name, not the temporary one.
+            // The message should use the destination's path, not the temporary path.
             throw Self.destroy(temporary, type: type, after: error).naming(location.path)
         }
-        // Published: whatever happens now, the conversion has succeeded.
+        // The store is published, so later errors do not fail the conversion.
         if isFile, let bytes = try? StoreFile.byteCount(at: location.path) { report.bytes = bytes }
         return report
     }
 
-    /// Fills a store without a name.
+    /// Creates and fills a store that needs no temporary path.
     private func create(
         _ location: StoreLocation, type: any PersistentStoreType, from source: any StoreContents
     ) throws(StoreError) -> ConversionReport {
@@ -111,7 +113,9 @@ package struct DestinationWriter: Sendable {
         }
     }
 
-    /// Copies and verifies; the destination's store stays open.
+    /// Copies and verifies the content.
+    ///
+    /// The destination's store stays open.
     private func fill(
         _ store: any PersistentStore, from source: any StoreContents
     ) throws(StoreError) -> (report: ConversionReport, isFlushed: Bool) {
@@ -119,7 +123,8 @@ package struct DestinationWriter: Sendable {
         let start = clock.now
         let memory = PrivateMemory()
         let copied = try source.fill(store, by: self, memory: memory)
-        // After the copy, whose error names the damaged record of a source that cannot be read.
+        // Called after the copy, because the copy's error names the damaged record of an unreadable
+        // source.
         let notices = try source.notices()
         try options.cancellation?.check()
         var dangling = copied.dangling
@@ -162,7 +167,8 @@ package struct DestinationWriter: Sendable {
         _ location: StoreLocation, type: any PersistentStoreType, after first: StoreError
     ) -> StoreError {
         do throws(StoreError) { try type.destroy(location) } catch {
-            // A second error of the same code, such as a name that is too long, says nothing new.
+            // A second error with the same code, such as a name that is too long, adds no
+            // information.
             guard error.code != first.code else { return first }
             return first.adding("the unfinished '\(location.path)' was not removed", of: error)
         }

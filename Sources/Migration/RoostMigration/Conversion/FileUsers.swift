@@ -2,16 +2,16 @@ internal import Foundation
 internal import RoostCore
 internal import RoostFiles
 
-/// The processes that have a store open, if this user may see them.
+/// A search for the processes that have a store open and are visible to this user.
 enum FileUsers {
-    /// The maximum number of processes that are named.
+    /// The maximum number of processes in the list.
     private static let limit = 8
 
     /// Returns the processes that have the store's file or its lock file open, each as `process 123
     /// (name)`.
     ///
-    /// Reads `/proc` on Linux; empty on systems without it. Processes that have ended meanwhile, or
-    /// that belong to other users, are left out.
+    /// Reads `/proc` on Linux. Returns an empty list on systems without it. Processes that ended
+    /// meanwhile or belong to other users are omitted.
     static func names(ofStoreAt path: String) -> [String] {
         let files = FileManager.default
         let wanted = [path, StoreLock.path(forStoreAt: path)].map {

@@ -1,16 +1,16 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// An open store as it was at one commit: every snapshot, and the metadata, show that state,
-/// whatever others commit meanwhile.
+/// An open store fixed at one commit: its metadata and every snapshot show that state, despite
+/// later commits.
 ///
-/// The base stays open and is not closed with it.
+/// Closing it does not close the base store.
 final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore {
     let base: any PersistentStore
     private let frozen: Mutex<any StoreSnapshot>
     private let frozenMetadata: StoreMetadata
 
-    /// Takes the state as it is now.
+    /// Captures the current state.
     init(_ base: any PersistentStore) throws(StoreError) {
         self.base = base
         let snapshot = try base.snapshot()
@@ -20,7 +20,7 @@ final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         frozen = Mutex(snapshot)
     }
 
-    /// Releases the state.
+    /// Releases the captured state.
     func close() throws(StoreError) { frozen.withLock { $0.close() } }
 
     var type: any PersistentStoreType { base.type }
@@ -30,9 +30,9 @@ final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
 
     func metadata() throws(StoreError) -> StoreMetadata { frozenMetadata }
 
-    /// Returns a view of the frozen state; closing the view does not release the state.
+    /// Returns a view of the captured state.
     ///
-    /// Use one at a time.
+    /// Closing the view does not release the state. Use only one view at a time.
     func snapshot() throws(StoreError) -> any StoreSnapshot { FrozenSnapshot(frozen.withLock { $0 }) }
 
     func checkStructure() throws(StoreError) { try base.requireSoundStructure() }
@@ -49,9 +49,9 @@ final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
     }
 }
 
-/// A snapshot that its store closes.
+/// A snapshot that its store closes, instead of the user.
 ///
-/// It forwards every optional ability, so that nothing is slower than with the base.
+/// It forwards every optional protocol, so that reads are as fast as with the base.
 private final class FrozenSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot, VisitableSnapshot,
     AggregatingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot, HistorySnapshot
 {

@@ -1,24 +1,26 @@
 package import RoostCore
 
-/// Content that is made of something other than a store, such as a text or a foreign database.
+/// Content that is not from a store, such as a text or a foreign database.
 package protocol MadeContent: Sendable {
     /// The model of the new store.
     var model: ManagedObjectModel { get }
 
-    /// Sends all records and links, once, on a thread of the call.
+    /// Sends all records, then all links, once, on one of the conversion's threads.
     ///
-    /// The links of a relationship follow the records. Ascending keys load fastest.
+    /// Links follow the records and are grouped by relationship. Ascending keys load fastest.
     ///
-    /// - Throws: Errors of what is read, and the errors of `sink`.
+    /// - Throws: Read errors, and the errors of `sink`.
     func send(to sink: ContentSink) throws(StoreError)
 
-    /// Returns what the user should know; called after ``send(to:)``.
+    /// Returns warnings for the user.
+    ///
+    /// Called after ``send(to:)``.
     func warnings() -> [String]
 }
 
-/// Takes the records and links of a new store.
+/// A receiver of the records and links of a new store.
 ///
-/// One thread uses it.
+/// Only one thread may use it.
 package final class ContentSink {
     private let channel: BatchChannel
     private let model: ManagedObjectModel
@@ -30,24 +32,30 @@ package final class ContentSink {
         tally = StoreTally(model: model)
     }
 
-    /// Returns an empty batch, whose memory was used before if possible.
+    /// Returns an empty batch, with reused memory if possible.
     package func emptyRecords() -> RecordBatch { channel.spareRecords(model) }
 
-    /// Returns an empty batch for the links of a relationship, given by its number.
+    /// Returns an empty batch for the links of the relationship with the given number.
     package func emptyLinks(_ relationship: Int) -> LinkBatch { channel.spareLinks(relationship) }
 
-    /// Sends records of one hierarchy, waiting for room.
+    /// Sends records of one hierarchy.
     ///
-    /// - Throws: `cancelled`, also if the other thread has failed; its error then counts.
+    /// Waits if the channel is full.
+    ///
+    /// - Throws: `cancelled`, also if the other thread has failed. The other thread's error is then
+    ///   reported.
     package func send(_ records: consuming RecordBatch) throws(StoreError) {
         try cancellation?.check()
         tally.add(records)
         guard channel.send(.records(records)) else { throw Self.stopped }
     }
 
-    /// Sends links, waiting for room.
+    /// Sends links.
     ///
-    /// - Throws: `cancelled`, also if the other thread has failed; its error then counts.
+    /// Waits if the channel is full.
+    ///
+    /// - Throws: `cancelled`, also if the other thread has failed. The other thread's error is then
+    ///   reported.
     package func send(_ links: consuming LinkBatch) throws(StoreError) {
         try cancellation?.check()
         tally.add(links)
@@ -57,7 +65,7 @@ package final class ContentSink {
     private static let stopped = StoreError(.cancelled, "The new store accepts no more content.")
 }
 
-/// Made content, read as any other.
+/// A content source that reads ``MadeContent``.
 private struct MadeContentSource: ContentSource {
     let content: any MadeContent
     let cancellation: ConversionCancellation?
@@ -111,16 +119,18 @@ private struct WrittenByFunction: StoreContents {
 }
 
 extension MigrationManager {
-    /// Makes a new store that a function writes into, verified, all or nothing.
+    /// Creates, fills and verifies a new store with content that a function writes.
+    ///
+    /// All or nothing.
     ///
     /// - Parameters:
     ///   - destination: The new store.
     ///   - model: Its model.
     ///   - name: The name of the source, for messages and the report.
-    ///   - options: How; the options of a source store have no effect.
-    ///   - write: Writes into the store, and returns what the user should know.
-    /// - Returns: What was made.
-    /// - Throws: Errors of `write`, and the errors of `convert` about its destination.
+    ///   - options: The options. Those for a source store have no effect.
+    ///   - write: Writes into the store, and returns warnings for the user.
+    /// - Returns: The report.
+    /// - Throws: Errors of `write`, and the errors of `convert` for its destination.
     package func make(
         _ destination: ConversionEndpoint, model: ManagedObjectModel, named name: String,
         options: ConversionOptions = ConversionOptions(),
@@ -133,16 +143,17 @@ extension MigrationManager {
         return try destinationWriter.fill(from: WrittenByFunction(model: model, write: write))
     }
 
-    /// Makes a new store of content, verified, all or nothing, as ``convert(from:to:options:)``
-    /// does.
+    /// Creates, fills and verifies a new store, as ``convert(from:to:options:)`` does.
+    ///
+    /// All or nothing.
     ///
     /// - Parameters:
     ///   - destination: The new store.
     ///   - content: The content.
-    ///   - name: The name of its source, for messages and the report.
-    ///   - options: How; the options of a source store have no effect.
-    /// - Returns: What was made.
-    /// - Throws: Errors of the content, and the errors of `convert` about its destination.
+    ///   - name: The name of the content's source, for messages and the report.
+    ///   - options: The options. Those for a source store have no effect.
+    /// - Returns: The report.
+    /// - Throws: Errors of the content, and the errors of `convert` for its destination.
     package func make(
         _ destination: ConversionEndpoint, of content: any MadeContent, named name: String,
         options: ConversionOptions = ConversionOptions()

@@ -1,9 +1,9 @@
 public import RoostCore
 
-/// Brings data from one store into another.
+/// Copies and migrates data from one store to another.
 ///
-/// It knows stores only by the contract of ``PersistentStore``, so any registered type converts
-/// into any other.
+/// It uses only the ``PersistentStore`` protocol, so any registered type can be converted to any
+/// other.
 ///
 /// ```swift
 /// let report = try MigrationManager().migrate(
@@ -11,28 +11,28 @@ public import RoostCore
 /// print(report)
 /// ```
 public struct MigrationManager: Sendable {
-    /// The types of store that URLs may name.
+    /// The registry of store types that URLs can refer to.
     public let registry: StoreRegistry
 
-    /// Makes a manager for the store types of `registry`.
+    /// Creates a manager for the store types of `registry`.
     public init(registry: StoreRegistry) { self.registry = registry }
 
-    /// Copies everything of one store into another of any type, verified, all or nothing.
+    /// Copies and verifies all content of one store into another of any type.
     ///
-    /// Streams batches with bounded memory; reading and writing overlap on two threads of their
-    /// own, and the caller's thread waits. Object IDs, versions, links with their places, the
-    /// store's UUID, the user's metadata and the keys that count as used are carried over. While
-    /// reading, an order-independent digest of every record and link is computed; the finished
-    /// destination is read again and must have the same. Only then does it get its name,
-    /// atomically. After an error or a cancellation nothing is left of it, and an old store that
-    /// was to be replaced is unchanged. The source is opened read-only.
+    /// All or nothing. Streams batches with bounded memory. Reading and writing overlap on two
+    /// threads, and the caller's thread waits. Preserves object IDs, versions, links with their
+    /// positions, the store's UUID, the user metadata and the used keys. The copy computes an
+    /// order-independent digest of every record and link, then reads the finished destination again
+    /// and compares the digests. Only then is the destination published, atomically. After an error
+    /// or a cancellation, no part of it remains, and an existing store is unchanged. The source is
+    /// opened read-only.
     ///
-    /// An open, empty store as the destination has its name already: after a failed verification it
-    /// keeps the content.
-    /// - Throws: `alreadyExists` (without ``ConversionOptions/overwrites``), `invalidRequest` when
+    /// An open, empty destination store is already published. After a failed verification, its new
+    /// content remains.
+    /// - Throws: `alreadyExists` (without ``ConversionOptions/overwrites``), `invalidRequest` if
     ///   both ends are the same store, `noSpace`, `permissionDenied`, `missingDirectory`,
     ///   `unknownStoreType`, `notAStore`, `corrupted` naming the damaged record,
-    ///   `verificationFailed`, `cancelled`, and whatever else the two stores throw.
+    ///   `verificationFailed`, `cancelled`, and other errors of the two stores.
     public func convert(
         from source: ConversionEndpoint, to destination: ConversionEndpoint,
         options: ConversionOptions = ConversionOptions()
@@ -42,8 +42,8 @@ public struct MigrationManager: Sendable {
 
     /// Plans ``convert(from:to:options:)`` without writing anything.
     ///
-    /// - Throws: Whatever keeps the source from being opened, and `unknownStoreType`. Everything
-    ///   else becomes a refusal in the plan.
+    /// - Throws: Errors from opening the source, and `unknownStoreType`. All other errors become
+    ///   refusals in the plan.
     public func plan(
         from source: ConversionEndpoint, to destination: ConversionEndpoint,
         options: ConversionOptions = ConversionOptions()

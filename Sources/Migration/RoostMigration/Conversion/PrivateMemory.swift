@@ -1,10 +1,10 @@
 internal import Foundation
 internal import RoostCore
 
-/// The high-water mark of the process's private memory, by samples.
+/// The peak of the process's private memory, measured by samples.
 ///
-/// Private means anonymous pages: what the process allocated, without the pages of files that
-/// libraries map.
+/// Private memory is anonymous pages: memory that the process allocated, without mapped library
+/// files.
 final class PrivateMemory: Sendable {
     private let peak = Mutex<Int?>(nil)
 
@@ -16,10 +16,10 @@ final class PrivateMemory: Sendable {
         peak.withLock { $0 = max($0 ?? 0, bytes) }
     }
 
-    /// The highest sample so far, in bytes; nil if the system does not report memory.
+    /// The highest sample so far, in bytes, or nil if the system does not report memory.
     var peakBytes: Int? { peak.withLock { $0 } }
 
-    /// `RssAnon` of `/proc/self/status`.
+    /// The value of `RssAnon` in `/proc/self/status`.
     private static var current: Int? {
         guard let status = FileManager.default.contents(atPath: "/proc/self/status") else { return nil }
         for line in String(decoding: status, as: UTF8.self).split(separator: "\n") where line.hasPrefix("RssAnon:") {

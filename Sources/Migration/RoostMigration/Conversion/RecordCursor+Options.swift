@@ -1,15 +1,16 @@
 internal import RoostCore
 
 extension RecordCursor {
-    /// Reads the next batch as options say: until the migration is cancelled, and past damaged
-    /// objects where they are left out.
+    /// Reads the next batch.
+    ///
+    /// Stops on cancellation, and skips damaged objects if the options allow it.
     ///
     /// - Parameters:
-    ///   - batch: Takes the records.
-    ///   - options: How the source is read.
-    ///   - skipped: Takes the damaged objects.
+    ///   - batch: Receives the records.
+    ///   - options: The options for reading the source.
+    ///   - skipped: Receives the damaged objects.
     /// - Returns: Whether there was another batch.
-    /// - Throws: `cancelled`; `corrupted` for damage that is not left out, and what reading throws.
+    /// - Throws: `cancelled`; `corrupted` for damage that is not skipped; other read errors.
     func next(
         into batch: inout RecordBatch, options: ConversionOptions, noting skipped: inout SkippedObjects
     ) throws(StoreError) -> Bool {
@@ -23,7 +24,8 @@ extension RecordCursor {
         }
     }
 
-    /// Reads the next batch in the same way, without a list of the damaged objects.
+    /// Reads the next batch like `next(into:options:noting:)`, but without listing the damaged
+    /// objects.
     func next(into batch: inout RecordBatch, options: ConversionOptions) throws(StoreError) -> Bool {
         var skipped = SkippedObjects()
         return try next(into: &batch, options: options, noting: &skipped)

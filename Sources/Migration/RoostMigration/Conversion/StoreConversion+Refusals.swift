@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostFiles
 
 extension StoreConversion {
-    /// Returns the reasons to refuse the conversion that can be found without opening a store.
+    /// Returns the reasons to refuse the conversion that are known without opening a store.
     ///
     /// - Throws: `unknownStoreType`.
     func refusalsBeforeOpening() throws(StoreError) -> [StoreError] {
@@ -17,7 +17,7 @@ extension StoreConversion {
         return try destinationWriter.refusals()
     }
 
-    /// Returns the reasons to refuse a destination of `model` that depend on the open source.
+    /// Returns the reasons to refuse a destination of `model` that depend on the opened source.
     func refusals(of source: any PersistentStore, for model: ManagedObjectModel) throws(StoreError) -> [StoreError] {
         if let refusal = try destinationWriter.refusals(for: model).first { return [refusal] }
         guard let available = try destinationWriter.bytesAvailable() else { return [] }
@@ -34,16 +34,14 @@ extension StoreConversion {
         return []
     }
 
-    /// The disk space that the destination is expected to take: that of the source and a fifth
-    /// more.
+    /// Returns the expected size of the destination: the size of the source and a fifth more.
     func bytesNeeded(_ source: any PersistentStore) throws(StoreError) -> Int {
         let bytes = try source.byteCount()
         let (sum, overflow) = bytes.addingReportingOverflow(bytes / 5)
         return overflow ? .max : sum
     }
 
-    /// Whether both ends are one store: the same object, the same URL, or the same file under any
-    /// name.
+    /// Returns whether both ends are the same store: the same object, URL or file.
     private func isSameStore(_ type: any PersistentStoreType) -> Bool {
         if case .store(let left) = source, case .store(let right) = destination { return left === right }
         if source.location == destination.location, !source.location.path.isEmpty { return true }

@@ -25,14 +25,14 @@ struct StoreConversion: Sendable {
         if let refusal = try refusalsBeforeOpening().first { throw refusal }
         return try withSource(isReadOnce: true) { (store) throws(StoreError) in
             if let refusal = try refusals(of: store, for: store.model).first { throw refusal }
-            // Objects and metadata of one commit, whatever others commit meanwhile.
+            // Objects and metadata must come from the same commit.
             let frozen = try FrozenStore(store)
             defer { try? frozen.close() }
             return try destinationWriter.fill(from: StoreContent(frozen, options: options))
         }
     }
 
-    /// The part of the conversion that makes the destination.
+    /// The writer that creates the destination.
     var destinationWriter: DestinationWriter {
         DestinationWriter(
             destination: destination, sourceName: source.location.description, options: options, registry: registry,
@@ -73,7 +73,7 @@ struct StoreConversion: Sendable {
 
     // MARK: The source
 
-    /// Runs `body` with the source, opened read-only for that time unless it was open already.
+    /// Runs `body` with the source, which is opened read-only for this call if it is not open.
     func withSource<Result>(
         isReadOnce: Bool, _ body: (any PersistentStore) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

@@ -1,20 +1,20 @@
 internal import RoostCore
 
-/// A filter for dumps of some entities that drops references to objects of others.
+/// A filter for partial dumps that drops references to objects outside the dump.
 struct DanglingReferences {
-    /// A reference, and its place in an ordered relationship.
+    /// A reference and its position in an ordered relationship.
     private struct Reference {
         var field: RecordLayout.Field
         var order: RecordLayout.Field?
     }
 
-    /// Whether anything can refer out of the dump; false if the dump holds everything.
+    /// Whether references out of the dump are possible; false if the dump is complete.
     ///
-    /// References that were dangling in the dumped store stay as they are.
+    /// References that dangle in the dumped store are unchanged.
     let isPossible: Bool
     private var scope: DumpScope
     private let model: ManagedObjectModel
-    /// By entity number.
+    /// The references of each entity, by entity number.
     private let references: [[Reference]]
     private var countByRelationship: [Int]
 
@@ -31,8 +31,7 @@ struct DanglingReferences {
         countByRelationship = Array(repeating: 0, count: scope.model.relationships.count)
     }
 
-    /// Appends the one record of a batch to another batch, without the references that point out of
-    /// the dump.
+    /// Appends the only record of a batch to another batch, without references out of the dump.
     mutating func append(_ single: RecordBatch, to batch: inout RecordBatch) throws(StoreError) {
         scope.note(single)
         var cleared: [(field: RecordLayout.Field, value: Value)] = []
@@ -50,12 +49,14 @@ struct DanglingReferences {
         try single.withRecord(at: 0) { (record) throws(StoreError) in try batch.append(record, replacing: cleared) }
     }
 
-    /// Whether a reference to an object of an entity points out of the dump.
+    /// Returns whether a reference to an object of an entity refers outside the dump.
     private func leadsOut(_ entity: Int, of field: RecordLayout.Field) -> Bool {
         entity < model.entities.count && !scope.includes(entity)
     }
 
-    /// Whether either end of a link is not in the dump; counts the link if so.
+    /// Returns whether either end of a link is outside the dump.
+    ///
+    /// If so, counts the link.
     mutating func leadsOut(_ link: Link, relationship: ManagedObjectModel.Relationship) -> Bool {
         if scope.includes(key: link.source, inHierarchyOf: relationship.source),
             scope.includes(key: link.target, inHierarchyOf: relationship.destination)
@@ -66,7 +67,7 @@ struct DanglingReferences {
         return true
     }
 
-    /// The number of dropped references for each relationship that has some.
+    /// The number of dropped references, for each relationship with dropped references.
     var counts: [RelationshipCount] {
         zip(model.relationships, countByRelationship).filter { $1 > 0 }
             .map { RelationshipCount(relationship: $0.name.description, count: $1) }

@@ -2,11 +2,11 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostText
 
-/// The names in a dump; DUMP-FORMAT.md describes it.
+/// The names in a dump, as described in DUMP-FORMAT.md.
 enum DumpFormat {
     /// The value of `format` in the first line.
     static let name = "roost-dump"
-    /// The version this program writes, and the newest it reads.
+    /// The version that this program writes, which is also the newest that it reads.
     static let version: Int64 = 1
     /// The maximum number of links in one line.
     static let linksPerLine = 100
@@ -31,46 +31,51 @@ struct DumpHeader: Sendable {
     var scope: DumpScope
 }
 
-/// The objects in a dump: all, or those of some entities.
+/// The objects in a dump: all objects, or those of some entities.
 struct DumpScope: Sendable {
     /// The part of a hierarchy that is in the dump.
     private enum Part: Sendable {
         case nothing
         case everything
-        /// Some of its entities; a key alone does not show the entity of its object.
+        /// Objects of some entities.
+        ///
+        /// A key alone does not identify the entity of its object.
         case some(KeyRuns)
     }
 
     let model: ManagedObjectModel
-    /// By entity number.
+    /// Whether each entity is in the dump, by entity number.
     private let includes: [Bool]
-    /// By entity number; only those of roots are used.
+    /// The parts of hierarchies, by entity number.
+    ///
+    /// Only root entities are used.
     private var parts: [Part]
 
-    /// The scope of these entities and everything that inherits from them; of everything for nil.
+    /// Creates a scope of the given entities and all their subentities, or of all entities for nil.
     init(_ model: ManagedObjectModel, entities: [ManagedObjectModel.Entity]?) {
         self.model = model
         var includes = Array(repeating: entities == nil, count: model.entities.count)
         for entity in entities ?? [] { for number in entity.selfAndSubentities { includes[number] = true } }
         self.includes = includes
         parts = model.entities.map { root in
-            // Abstract entities have no objects that could be missing.
+            // Abstract entities have no objects.
             let concrete = root.selfAndSubentities.filter { !model.entities[$0].isAbstract }
             if concrete.allSatisfy({ includes[$0] }) { return .everything }
             return concrete.contains { includes[$0] } ? .some(KeyRuns()) : .nothing
         }
     }
 
-    /// Whether nothing is left out.
+    /// Whether the dump is complete.
     var isWhole: Bool { includes.allSatisfy { $0 } }
 
-    /// The names of the entities that are in it, in the model's order.
+    /// The names of the entities in the dump, in the model's order.
     var entityNames: [String] { model.entities.filter { includes[$0.number] }.map(\.name.text) }
 
-    /// Whether objects of the entity with this number are in it; not those of its subentities.
+    /// Returns whether objects of the entity with the given number are in the dump, excluding
+    /// subentities.
     func includes(_ entity: Int) -> Bool { includes[entity] }
 
-    /// Whether any object of the hierarchy of an entity is in it.
+    /// Returns whether any object in the hierarchy of an entity is in the dump.
     func includesAny(ofHierarchyOf entity: Int) -> Bool {
         if case .nothing = parts[model.entities[entity].root] { return false }
         return true
@@ -86,8 +91,9 @@ struct DumpScope: Sendable {
         parts[root] = .some(keys)
     }
 
-    /// Whether the object with this key, in the hierarchy of an entity, is in it; all its objects
-    /// must have been noted.
+    /// Returns whether the object with a key, in the hierarchy of an entity, is in the dump.
+    ///
+    /// All its objects must have been noted.
     mutating func includes(key: Int64, inHierarchyOf entity: Int) -> Bool {
         let root = model.entities[entity].root
         switch parts[root] {
@@ -102,7 +108,7 @@ struct DumpScope: Sendable {
     }
 }
 
-/// A set of keys as ranges, which is small where keys are given out one after the other.
+/// A set of keys stored as ranges, which is small if keys were assigned consecutively.
 struct KeyRuns: Sendable {
     private var runs: [ClosedRange<Int64>] = []
     private(set) var isSorted = true
@@ -127,7 +133,9 @@ struct KeyRuns: Sendable {
         isSorted = true
     }
 
-    /// Whether a key is among them, once they are sorted.
+    /// Returns whether the set contains a key.
+    ///
+    /// The keys must be sorted.
     func contains(_ key: Int64) -> Bool {
         var (low, high) = (0, runs.count)
         while low < high {

@@ -5,7 +5,7 @@ internal import RoostText
 /// Reads a dump line by line.
 final class DumpReader {
     private var tokens: JSONTokenReader
-    /// The tallies of the dump and of the part that is sent to the destination.
+    /// The tallies of the whole dump and of the part sent to the destination.
     private var found: StoreTally
     private(set) var sent: StoreTally
     private(set) var dangling: DanglingReferences
@@ -14,7 +14,8 @@ final class DumpReader {
     private let cancellation: ConversionCancellation?
     private var records: RecordTextReader
     private var batch: RecordBatch
-    /// The record of the line, if references out of the dump may have to be dropped.
+    /// A batch for the current line's record, used if references out of the dump may have to be
+    /// dropped.
     private var single: RecordBatch
     private var links: LinkBatch
     private let relationships: JSONNameTable
@@ -40,9 +41,10 @@ final class DumpReader {
         relationships = JSONNameTable(model.relationships.map { $0.ownsLinks ? $0.name.description : "" })
     }
 
-    /// Reads everything after the first line into a channel, and compares it with the last line.
+    /// Reads all lines after the first into a channel, and compares their content with the last
+    /// line.
     ///
-    /// Returns false if the writer stopped; its error says why.
+    /// Returns false if the writer stopped because of its own error.
     func read(into channel: BatchChannel) throws(StoreError) -> Bool {
         while true {
             guard try tokens.next() != .end else {

@@ -2,9 +2,9 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostText
 
-/// Writes what a snapshot holds as a dump.
+/// A writer of a snapshot's content as a dump.
 struct DumpWriter: ~Copyable {
-    /// The size of a chunk, after which the text goes to the sink.
+    /// The size at which text is sent to the sink.
     private static let chunkByteCount = 128 * 1024
 
     private let snapshot: any StoreSnapshot
@@ -32,7 +32,7 @@ struct DumpWriter: ~Copyable {
         found = FoundContent(snapshot.model)
     }
 
-    /// Writes everything from the first line to the last.
+    /// Writes the whole dump.
     mutating func write(_ metadata: StoreMetadata) throws(StoreError) -> StoreDigest {
         let model = snapshot.model
         try writeHeader(metadata)
@@ -45,13 +45,13 @@ struct DumpWriter: ~Copyable {
         {
             try writeLinks(of: relationship)
         }
-        // Before the last line: 'load' refuses a text without it.
+        // Checked before the last line, because 'load' refuses a text without that line.
         try found.requireRecorded(try snapshot.recordedTally(), store: store)
         try writeTrailer()
         return tally.digest
     }
 
-    /// Sends the text to the sink if a chunk is full, or always on request.
+    /// Sends the text to the sink if a chunk is full or `always` is true.
     private mutating func flush(always: Bool = false) throws(StoreError) {
         guard always || text.count >= Self.chunkByteCount else { return }
         let bytes = text.bytes
@@ -84,7 +84,7 @@ struct DumpWriter: ~Copyable {
         text.append(UInt8(ascii: "\n"))
     }
 
-    /// Returns a document as a tree, to be written on one line.
+    /// Returns a document as a tree, which fits on one line.
     private static func tree(_ document: [UInt8], what: String) throws(StoreError) -> JSONNode.Content {
         do throws(JSONSyntaxError) { return try JSONNode(document).content } catch {
             throw StoreError(.internalInconsistency, "The store's \(what) cannot be written as JSON: \(error)")
@@ -120,7 +120,7 @@ struct DumpWriter: ~Copyable {
         }
     }
 
-    /// The records of a batch whose entities are to be written.
+    /// Returns the records of a batch whose entities are in the dump.
     private func included(_ batch: RecordBatch) -> RecordBatch {
         var result = RecordBatch(model: batch.model)
         for index in 0..<batch.count where scope.includes(batch.entityNumber(at: index)) {
@@ -166,7 +166,7 @@ struct DumpWriter: ~Copyable {
         )
     }
 
-    /// Whether an object at either end is in the dump.
+    /// Returns whether the object at either end of a link is in the dump.
     private mutating func includes(_ link: Link, relationship: ManagedObjectModel.Relationship) -> Bool {
         scope.includes(key: link.source, inHierarchyOf: relationship.source)
             || scope.includes(key: link.target, inHierarchyOf: relationship.destination)

@@ -1,24 +1,26 @@
 public import RoostCore
 
 extension MigrationManager {
-    /// Writes what a store holds as JSON Lines, from one snapshot.
+    /// Writes the content of a store as JSON Lines, from one snapshot.
     ///
-    /// The text has a first line with format, model and metadata, one line for each object, lines
-    /// of links, and a last line with counts, digest and checksum; DUMP-FORMAT.md describes it.
-    /// The text has the exact value of every property, and the same content gives the same text.
-    /// Before the last line, the dump compares what it wrote with the tally of the last commit.
-    /// Memory is bounded, whatever the size of the store. After an error the text has no last line,
+    /// The first line has format, model and metadata. Then follow one line for each object, lines
+    /// of links, and a last line with counts, digest and checksum. DUMP-FORMAT.md describes the
+    /// format. The text has the exact value of every property, and equal content gives equal text.
+    /// Before the last line, the dump compares the written content with the tally of the last
+    /// commit. Memory is bounded for stores of any size. After an error the text has no last line,
     /// so a reader recognizes it as incomplete.
     ///
     /// - Parameters:
-    ///   - store: The store; others may write meanwhile.
-    ///   - entities: The entities whose objects are written, those of subentities included; nil for
-    ///     everything. Links are written where an object at either end is.
+    ///   - store: The store. Other writers may change it meanwhile.
+    ///   - entities: The entities to dump, including subentities; nil for all content. A link is
+    ///     written if the object at either end is.
     ///   - cancellation: An object that can cancel the dump.
-    ///   - sink: Takes the next bytes of the text; the call rethrows its errors.
-    /// - Returns: The digest of what was written, which is the store's when everything was.
-    /// - Throws: `unknownEntity`, naming the nearest one; `corrupted`, naming the damaged record,
-    ///   or what is not as the last commit recorded it; `cancelled`; what `sink` throws.
+    ///   - sink: Receives the next bytes of the text. `dump` rethrows its errors.
+    /// - Returns: The digest of the written content. For a complete dump, it equals the store's
+    ///   digest.
+    /// - Throws: `unknownEntity`, suggesting the nearest name; `corrupted`, naming the damaged
+    ///   record or the content that differs from the tally of the last commit; `cancelled`; errors
+    ///   of `sink`.
     @discardableResult
     public func dump(
         _ store: any PersistentStore, entities: [EntityName]? = nil, cancellation: ConversionCancellation? = nil,
@@ -30,7 +32,7 @@ extension MigrationManager {
             for name in entities { resolved.append(try store.model.requireEntity(name)) }
             chosen = resolved
         }
-        // Objects and metadata of one commit, whatever others commit meanwhile.
+        // Objects and metadata must come from the same commit.
         let frozen = try FrozenStore(store)
         defer { try? frozen.close() }
         let (metadata, snapshot) = (try frozen.metadata(), try frozen.snapshot())
@@ -39,26 +41,26 @@ extension MigrationManager {
         return try writer.write(metadata)
     }
 
-    /// Reads a dump into a new store, verified, all or nothing.
+    /// Loads and verifies a dump in a new store.
     ///
-    /// What ``dump(_:entities:cancellation:to:)`` wrote of a whole store becomes a store with the
-    /// same content, object IDs, versions, UUID, metadata and used keys. The dump is compared with
-    /// its last line, and the finished destination is read again, before it gets its name, as in
-    /// ``convert(from:to:options:)``. After an error or a cancellation nothing is left of it.
-    /// Memory is bounded whatever the size of the dump.
+    /// All or nothing. A complete dump from ``dump(_:entities:cancellation:to:)`` becomes a store
+    /// with the same content, object IDs, versions, UUID, metadata and used keys. As in
+    /// ``convert(from:to:options:)``, the finished destination is read again before it is
+    /// published; in addition, the dump is compared with its last line. After an error or a
+    /// cancellation, no part of the destination remains. Memory is bounded for dumps of any size.
     /// - Parameters:
     ///   - destination: The new store.
-    ///   - name: The name of the text in messages and in the report: a path, or `standard input`.
-    ///   - allowsDangling: Whether references and links to objects that a dump of some entities
-    ///     does not hold are left out, and counted in the report, rather than refused.
-    ///   - options: The options; those about a source store have no effect.
-    ///   - source: Gives the dump's bytes, on a thread of the load; it is not called again after it
-    ///     gave none.
-    /// - Returns: What was loaded.
-    /// - Throws: `notAStore` for a text that is not a dump; `unsupportedVersion`; `corrupted` with
-    ///   line and column for a text that is damaged, cut off, or not what its last line says;
-    ///   `invalidModel`; `objectNotFound` for references out of a dump of some entities; what
-    ///   ``convert(from:to:options:)`` throws about its destination; what `source` throws.
+    ///   - name: The name of the text for messages and the report: a path, or `standard input`.
+    ///   - allowsDangling: Whether to leave out and report references and links to objects outside
+    ///     a partial dump, instead of refusing the dump.
+    ///   - options: The options. Those for a source store have no effect.
+    ///   - source: Returns the dump's next bytes, on a thread of the load. It is not called again
+    ///     after it returned none.
+    /// - Returns: The report.
+    /// - Throws: `notAStore` if the text is not a dump; `unsupportedVersion`; `corrupted` with line
+    ///   and column if the text is damaged, truncated, or contradicts its last line;
+    ///   `invalidModel`; `objectNotFound` for references out of a partial dump; errors of
+    ///   ``convert(from:to:options:)`` for its destination; errors of `source`.
     public func load(
         into destination: ConversionEndpoint, from name: String, allowsDangling: Bool = false,
         options: ConversionOptions = ConversionOptions(),

@@ -3,17 +3,17 @@ internal import RoostFiles
 
 /// A plan for changing a store's model within its own file.
 struct ModelChangePlan: Sendable {
-    /// The one step.
+    /// The only step.
     let step: MigrationChain.Step
-    /// The chosen way to the model, for people.
+    /// The chosen path to the model, for users.
     let way: String?
     let kept: KeptContent
-    /// The approximate part of the file that is rewritten, from 0 to 1.
+    /// The approximate fraction of the file that is rewritten, from 0 to 1.
     let changedPart: Double
 }
 
 extension InPlaceMigration {
-    /// Gives the store its new model in one transaction if most of its content stays unchanged.
+    /// Changes the store's model in one transaction if most content stays unchanged.
     ///
     /// Returns nil if a new file is needed. The caller holds the store's claim, and closes the
     /// store.
@@ -23,7 +23,8 @@ extension InPlaceMigration {
         try options.conversion.cancellation?.check()
         guard let change = try changing.beginModelChange(to: plan.step.model, keeping: plan.kept) else { return nil }
         do throws(StoreError) {
-            // Snapshots of the store show the state before the change, and nothing else can write.
+            // Snapshots of the store show the state before the change, and no other writer is
+            // possible.
             var migration = migration(of: plan, from: .store(store), to: .store(change.store))
             migration.isModelChange = true
             var report = try migration.run()
@@ -39,14 +40,14 @@ extension InPlaceMigration {
         }
     }
 
-    /// Returns a plan for changing the model within the store; nil if a new file is needed or there
-    /// is nothing to do.
+    /// Returns a plan for changing the model within the store, or nil if a new file is needed or no
+    /// change is needed.
     ///
-    /// The plan requires that no backup is kept, and that one step of one pass reaches the model.
-    /// At least half of all objects and links must stay unchanged, because everything rewritten
+    /// The plan requires that no backup is requested, and that one step of one pass reaches the
+    /// model. At least half of all objects and links must stay unchanged, because rewritten content
     /// goes into the log first and leaves gaps in the file.
     func modelChange(of store: any PersistentStore) throws(StoreError) -> ModelChangePlan? {
-        // Rows that stay would stay without a checksum that matches them.
+        // Unchanged rows would keep checksums that do not match.
         guard !options.keepsBackup, !store.takesChanges, store is any ModelChangingStore,
             let chain = try steps(from: store.metadata()),
             chain.steps.count == 1, let step = chain.steps.first,
@@ -69,7 +70,7 @@ extension InPlaceMigration {
             step: step, way: chain.way, kept: kept, changedPart: Double(count - keptCount) / Double(count))
     }
 
-    /// The migration of a plan's one step.
+    /// Returns the migration of a plan's only step.
     func migration(
         of plan: ModelChangePlan, from source: ConversionEndpoint, to destination: ConversionEndpoint
     ) -> StoreMigration {
@@ -90,7 +91,7 @@ extension InPlaceMigration {
 }
 
 extension MappingPlan {
-    /// Returns the content of the source that the destination has unchanged, byte for byte.
+    /// Returns the source content that is unchanged in the destination, byte for byte.
     func keptContent() throws(StoreError) -> KeptContent {
         var kept = KeptContent()
         for hierarchy in hierarchies where try isKept(hierarchy) { kept.hierarchies.insert(hierarchy.destination) }
@@ -100,7 +101,7 @@ extension MappingPlan {
         return kept
     }
 
-    /// Whether the records of a hierarchy are exactly those of the same hierarchy of the source.
+    /// Returns whether a hierarchy has exactly the same records in the source.
     private func isKept(_ hierarchy: Hierarchy) throws(StoreError) -> Bool {
         guard let root = hierarchy.source, root == hierarchy.destination, source.entities[root].root == root else {
             return false
@@ -114,8 +115,7 @@ extension MappingPlan {
         return true
     }
 
-    /// Returns the relationship of the source that has exactly the links of a plan, with their
-    /// places; or nil.
+    /// Returns the source relationship with exactly the links and positions of a plan, or nil.
     private func origin(ofKept link: LinkPlan) -> Int? {
         guard case .links(let number) = link.relation.storage, !link.relation.isFlipped, link.sources == .all,
             link.targets == .all

@@ -2,6 +2,8 @@ internal import RoostCore
 internal import RoostFiles
 
 extension InPlaceMigration {
+    /// Plans the migration.
+    ///
     /// See ``MigrationManager/planMigrationInPlace(_:model:options:)``.
     func plan() throws(StoreError) -> MigrationPlan {
         let type = try replaceableType()
@@ -31,7 +33,7 @@ extension InPlaceMigration {
         } else {
             plan = try MigrationManager(registry: registry).planMigration(
                 from: .location(location), to: .location(sibling), model: model, options: options)
-            // Two stores beside the old one; a plan of several steps counts them already.
+            // Two stores beside the old store. A plan of several steps includes them already.
             if plan.steps.isEmpty { plan.needsTwice(1) }
         }
         (plan.source, plan.destination) = (location.description, location.description)
@@ -40,7 +42,7 @@ extension InPlaceMigration {
         return plan
     }
 
-    /// Returns a plan for changing the model within the store; nil if that is impossible or
+    /// Returns a plan for changing the model within the store, or nil if that is impossible or
     /// unknown.
     private func changePlan(_ type: any PersistentStoreType) throws(StoreError) -> ModelChangePlan? {
         let store = try type.open(location, options: readingOptions)
@@ -68,7 +70,8 @@ extension InPlaceMigration {
             note { () throws(StoreError) in try StoreFile.requireKeepingOwner(at: path) }
             note { () throws(StoreError) in try requireSpace(path) }
         }
-        // Without a lock file no process has the store open, and none is created for the check.
+        // Without a lock file, no process has the store open. The check itself creates no lock
+        // file.
         if StoreFile.hasEntry(at: StoreLock.path(forStoreAt: path)) {
             note { () throws(StoreError) in
                 let conversion = self.options.conversion

@@ -1,9 +1,10 @@
 internal import RoostCore
 
 extension InPlaceMigration {
-    /// Migrates a store on a server: into a store beside it, which then takes its name.
+    /// Migrates a store on a server into a second store, which then replaces the first.
     ///
-    /// Other programs may read and write meanwhile. If one of them commits, nothing is replaced.
+    /// Other programs may read and write meanwhile. If one of them commits, the store is not
+    /// replaced.
     func run(onServer type: any ServerStoreType) throws(StoreError) -> MigrationReport {
         let start = ContinuousClock.now
         let metadata = try type.metadata(at: location, options: readingOptions)
@@ -20,7 +21,7 @@ extension InPlaceMigration {
             throw source.closed(after: error)
         }
         do throws(StoreError) { try source.close() } catch { throw outcome?.store?.discard(after: error) ?? error }
-        // Another program has migrated it meanwhile.
+        // Another program has migrated the store meanwhile.
         guard var outcome else { return try nothing(type) }
         guard let store = outcome.store, let generation else {
             throw StoreError(.internalInconsistency, "A migration in place has made no store.")

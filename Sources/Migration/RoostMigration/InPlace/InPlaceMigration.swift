@@ -1,13 +1,15 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// One migration of a store under its own name.
+/// A migration that replaces a store at its own location.
 struct InPlaceMigration: Sendable {
     let location: StoreLocation
     let model: ManagedObjectModel
     let options: MigrationOptions
     let registry: StoreRegistry
 
+    /// Runs the migration.
+    ///
     /// See ``MigrationManager/migrateInPlace(_:model:options:)``.
     func run() throws(StoreError) -> MigrationReport {
         let type = try replaceableType()
@@ -27,37 +29,40 @@ struct InPlaceMigration: Sendable {
         let start = ContinuousClock.now
         let path = StoreFile.resolvingLink(location.path)
         try StoreFile.requireRegularFile(at: path, forWriting: true)
-        // Before anything is made beside the file, such as a lock file: it may not be a store of this type.
+        // Checked before a file, such as a lock file, is created: the file may not be a store of
+        // this type.
         let metadata = try type.metadata(at: location, options: readingOptions)
-        // Remove what a crash left, unless another process is at work here, which does it itself.
+        // Removes the temporary files of a crashed migration. If another process migrates the
+        // store, it removes them itself.
         if let claim = try? DestinationClaim.acquire(forStoreAt: path, timeoutSeconds: 0) {
             StoreFile.sweepTemporarySiblings(of: path, companions: registry.companionSuffixes, holding: claim)
             claim.release()
         }
-        // Find refusals, and stores that need no migration, before keeping other programs out.
+        // Finds refusals, and stores that need no migration, before blocking other programs.
         guard try steps(from: metadata) != nil else {
             try settleLeftovers(type, path: path)
             return try nothing(type)
         }
-        // No other process replaces the store, or removes what is built here, before this ends.
+        // Until the migration ends, no other process replaces the store or removes the new files.
         let claim = try options.conversion.claim(location)
         defer { claim.release() }
         StoreFile.sweepTemporarySiblings(of: path, companions: registry.companionSuffixes, holding: claim)
-        // Opens and closes it: recovers what a crash left and brings everything into the one file.
+        // Opening and closing recovers the store after a crash and merges everything into one file.
         let store = try type.open(location, options: settlingOptions)
         let changed: MigrationReport?
         do throws(StoreError) { changed = try changeModel(of: store, path: path) } catch {
             throw store.closed(after: error)
         }
         if let changed {
-            // Whatever happens now, the migration has succeeded.
+            // The migration has succeeded, so later errors do not fail it.
             try? store.close()
             return finished(changed, backup: nil, path: path, since: start)
         }
         try store.close()
         let lock = try StoreReplacement.lock(path, type: type, timeout: options.conversion.timeout) {
             () throws(StoreError) in
-            // Opens and closes it: recovers what a crash left and brings everything into the one file.
+            // Opening and closing recovers the store after a crash and merges everything into one
+            // file.
             let store = try type.open(location, options: settlingOptions)
             try store.close()
             try requireSpace(path)
@@ -69,15 +74,14 @@ struct InPlaceMigration: Sendable {
             done = try replace(type, path: path)
         }
         guard let (migrated, backup) = done else { return try nothing(type) }
-        // The new store has the name: whatever happens now, the migration has succeeded.
+        // The new store is published, so later errors do not fail the migration.
         return finished(migrated, backup: backup, path: path, since: start)
     }
 
-    /// Opens and closes a store that has the model already, if there are files beside it that a
-    /// closed store does not have.
+    /// Opens and closes a store that already has the model, if the log or journal of a killed
+    /// process is beside it.
     ///
-    /// A migration that was killed after its commit leaves them; so does every other writer that
-    /// was killed.
+    /// A migration or another writer that was killed after its commit leaves such files.
     private func settleLeftovers(_ type: any PersistentStoreType, path: String) throws(StoreError) {
         guard StoreReplacement.otherFile(besideStoreAt: path, type: type) != nil else { return }
         var opening = settlingOptions
@@ -85,11 +89,11 @@ struct InPlaceMigration: Sendable {
         do throws(StoreError) {
             try type.open(location, options: opening).close()
         } catch  where error.code == .busy {
-            // The process that has the store open settles it when it closes the store.
+            // The process that has the store open merges the files when it closes the store.
         }
     }
 
-    /// The report of a store that was migrated.
+    /// Returns the report of a migrated store.
     func finished(
         _ report: MigrationReport, backup: String?, path: String, since start: ContinuousClock.Instant
     ) -> MigrationReport {
@@ -101,19 +105,19 @@ struct InPlaceMigration: Sendable {
         return report
     }
 
-    /// Makes the new store and replaces the old one by it; the caller holds the store's lock
-    /// exclusively.
+    /// Creates the new store and replaces the old one with it.
     ///
-    /// Returns nil if another process has already migrated it.
+    /// The caller holds the store's lock exclusively. Returns nil if another process has already
+    /// migrated the store.
     private func replace(
         _ type: any PersistentStoreType, path: String
     ) throws(StoreError) -> (report: MigrationReport, backup: String?)? {
         var report: MigrationReport?
         let replacement = StoreReplacement(type: type, path: path, keepsBackup: options.keepsBackup)
         let backup = try replacement.run { (old, new) throws(StoreError) in
-            // Open from here on: an open store is not swept away when another one is made beside it.
+            // Kept open, because the cleanup before creating another store skips open stores.
             var reading = readingOptions
-            // The replacement gave the old file a second name.
+            // The replacement gave the old file a second hard link.
             reading.acceptsLinks = true
             let source = try type.open(old, options: reading)
             var outcome: ChainRun.Outcome?
@@ -125,7 +129,7 @@ struct InPlaceMigration: Sendable {
                 throw source.closed(after: error)
             }
             do throws(StoreError) { try source.close() } catch { throw outcome?.store?.discard(after: error) ?? error }
-            // Two programs may have begun at once: the second one finds it done.
+            // If two programs began at once, the second finds the store already migrated.
             guard var outcome else { return false }
             guard let store = outcome.store else {
                 throw StoreError(.internalInconsistency, "A migration in place has made no store.")
@@ -136,7 +140,7 @@ struct InPlaceMigration: Sendable {
                 if let retention {
                     try beginHistory(of: store, type: type, retention: retention, report: &outcome.report)
                 }
-                // The type knows what to flush of a closed store, and which files belong to it.
+                // The type flushes a closed store and includes the files that belong to it.
                 try type.replace(new, with: store.location, overwriting: false)
             } catch {
                 throw store.discard(after: error)
@@ -148,7 +152,7 @@ struct InPlaceMigration: Sendable {
         return (report, backup)
     }
 
-    /// Gives a new store, which was closed, a history like that of the old store, and warns of it.
+    /// Starts the history of a new, closed store as in the old store, and adds a warning.
     func beginHistory(
         of store: UnpublishedStore, type: any PersistentStoreType, retention: HistoryRetention,
         report: inout MigrationReport
@@ -159,7 +163,8 @@ struct InPlaceMigration: Sendable {
         report.warnings.append(Self.historyWarning)
     }
 
-    /// Makes the new store beside the old one; returns nil if that has the model.
+    /// Creates the new store beside the old one, or returns nil if the old store already has the
+    /// model.
     func migrate(
         _ source: any PersistentStore, type: any PersistentStoreType, path: String
     ) throws(StoreError) -> ChainRun.Outcome? {
@@ -173,21 +178,21 @@ struct InPlaceMigration: Sendable {
         return try run.run(from: .store(source), identity: identity)
     }
 
-    /// Requires space for two stores besides the old one: a step's input and its output.
+    /// Requires space for two stores in addition to the old one: a step's input and its output.
     func requireSpace(_ path: String) throws(StoreError) {
         try StoreFile.requireSpace(
             forStoresOf: try StoreFile.byteCount(at: path), count: 2, besideStoreAt: path,
             reserving: options.conversion.reservedBytes)
     }
 
-    /// Returns the steps to the model; nil for a store that has it.
+    /// Returns the migration steps to `model`, or nil if the store needs none.
     func steps(from metadata: StoreMetadata) throws(StoreError) -> MigrationChain? {
         guard !model.isCompatible(with: metadata) else { return nil }
         let chain = try options.chain(from: metadata.model, to: model, storeAt: location)
         return chain.steps.isEmpty ? nil : chain
     }
 
-    /// The report about a store that has the model already.
+    /// Returns the report for a store that already has the model.
     func nothing(_ type: any PersistentStoreType) throws(StoreError) -> MigrationReport {
         let store = try type.open(location, options: readingOptions)
         return try store.closing { () throws(StoreError) in try nothing(store) }
@@ -206,8 +211,8 @@ struct InPlaceMigration: Sendable {
             seconds: 0, bytes: try store.byteCount(), skipped: [], losses: [], warnings: keptModelWarnings(store.model))
     }
 
-    /// Returns a warning if the store's own model differs from the requested one in ways that need
-    /// no migration.
+    /// Returns a warning if the store's own model differs from the requested model in ways that
+    /// need no migration.
     private func keptModelWarnings(_ own: ManagedObjectModel) -> [String] {
         let differences = model.difference(from: own)
         guard !differences.isEmpty else { return [] }
@@ -218,7 +223,9 @@ struct InPlaceMigration: Sendable {
         ]
     }
 
-    /// Returns the store's type; throws if the store cannot be replaced as the options say.
+    /// Returns the store's type.
+    ///
+    /// Throws if the options do not allow replacing the store.
     func replaceableType() throws(StoreError) -> any PersistentStoreType {
         guard !options.conversion.skipsDamaged else {
             throw StoreError(

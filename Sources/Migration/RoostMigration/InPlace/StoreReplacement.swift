@@ -1,23 +1,25 @@
 package import RoostCore
 package import RoostFiles
 
-/// Replaces a store by a new version, under its own name and in one step, while no other program
-/// has it open.
+/// A replacement of a store with a new version, in one step, while no other program has the store
+/// open.
 ///
-/// The caller holds the store's ``DestinationClaim`` and its exclusive lock from before the first
-/// record is read until this returns. So another program's commit can neither come between the
-/// reading and the new name nor be lost with the old file. The lock keeps out every opener,
-/// including the caller. The old file is therefore read under a second name, which has a lock of
-/// its own: a closed store is one file. A backup is also a name of the old file, made durable
-/// before the new file takes its place. At any instant the store's name refers to the old file or
-/// to the new one, and the old file has a name until it may be removed. If the new file was never
-/// published, the backup is the store itself, and the next sweep recognizes that.
+/// The caller holds the store's ``DestinationClaim`` and its exclusive lock, from before the first
+/// record is read until this returns. So no other program can commit between the read and the
+/// replacement, and no commit is lost with the old file. The lock keeps out every opener, including
+/// the caller. The caller therefore reads the old file at a second path with its own lock, which is
+/// possible because a closed store is one file. A backup is also a hard link to the old file, made
+/// durable before the new file replaces it. At any time, the store's path refers to the old file or
+/// to the new one, and the old file has a path until it may be removed. If the new file was never
+/// published, the backup is the store itself, and the next cleanup recognizes this.
 package struct StoreReplacement: Sendable {
     /// The type of the store.
     let type: any PersistentStoreType
-    /// The store's file; not a link.
+    /// The path of the store's file.
+    ///
+    /// It is not a symbolic link.
     let path: String
-    /// Whether the old file is kept, under ``StoreFile/backupSibling(of:)``.
+    /// Whether to keep the old file, at ``StoreFile/backupSibling(of:)``.
     let keepsBackup: Bool
 
     /// Creates a replacement.
@@ -27,20 +29,20 @@ package struct StoreReplacement: Sendable {
         self.keepsBackup = keepsBackup
     }
 
-    /// Brings the store into one file and locks it exclusively.
+    /// Merges the store into one file and locks it exclusively.
     ///
-    /// A process that closes the store at the same time as `settle` can leave its files there: each
-    /// sees that the other has it open, and this call gets the lock next. Then the store is settled
-    /// again.
+    /// A process that closes the store at the same time as `settle` can leave its log or journal,
+    /// because each sees that the other has the store open. This call then gets the lock, releases
+    /// it and runs `settle` again.
     ///
     /// - Parameters:
-    ///   - path: The store's file; not a link.
+    ///   - path: The path of the store's file. It is not a symbolic link.
     ///   - type: Its type.
-    ///   - timeout: The time to wait for others to close it.
-    ///   - settle: Opens the store and closes it again.
-    /// - Returns: The lock, held; if the store is still not one file, a program that does not use
-    ///   Roost's locks has it open.
-    /// - Throws: `busy`, `cancelled`, and what `settle` throws.
+    ///   - timeout: The time to wait for others to close the store.
+    ///   - settle: Opens and closes the store.
+    /// - Returns: The acquired lock. If the store is still more than one file, a program that does
+    ///   not use Roost's locks has it open.
+    /// - Throws: `busy`, `cancelled`, and errors of `settle`.
     package static func lock(
         _ path: String, type: any PersistentStoreType, timeout: Timeout, settle: () throws(StoreError) -> Void
     ) throws(StoreError) -> StoreLock {
@@ -58,14 +60,14 @@ package struct StoreReplacement: Sendable {
 
     /// Replaces the store.
     ///
-    /// - Parameter make: Makes the new store from the old store; both have temporary names beside
+    /// - Parameter make: Creates the new store from the old store, both at temporary paths beside
     ///   the store. Leaves both closed, and the new store flushed. Returns false, without a new
     ///   store, if the old store must stay.
-    /// - Returns: The path of the backup; nil without one.
-    /// - Throws: `busy` when a program that knows nothing of Roost's locks has the store open;
-    ///   `permissionDenied` for the file of another user, who would lose it; `unsupported` without
-    ///   hard links; what `make` throws. The store is unchanged then. Only with `ioFailure` the new
-    ///   store may already have replaced it without being durable.
+    /// - Returns: The path of the backup, or nil.
+    /// - Throws: `busy` if a program that does not use Roost's locks has the store open;
+    ///   `permissionDenied` if the file belongs to another user, who would lose it; `unsupported`
+    ///   without hard links; errors of `make`. After an error, the store is unchanged, except that
+    ///   with `ioFailure` the new store may already have replaced it without being durable.
     package func run(
         _ make: (_ old: StoreLocation, _ new: StoreLocation) throws(StoreError) -> Bool
     ) throws(StoreError) -> String? {
@@ -80,7 +82,8 @@ package struct StoreReplacement: Sendable {
         do throws(StoreError) {
             if try make(old, new) {
                 try requireOneFile()
-                // A program that opened and closed it meanwhile counts too: its changes would be lost with the old file.
+                // A program may have opened and closed the store meanwhile. Its changes would be
+                // lost with the old file.
                 guard try FileIdentity(at: path).isUnchanged(since: identity) else {
                     throw StoreError(
                         .busy,
@@ -92,7 +95,7 @@ package struct StoreReplacement: Sendable {
                 try StoreFile.publish(new.path, as: path, overwriting: true)
             }
         } catch {
-            // While the store is the old file, its backup is only a second name.
+            // While the store is still the old file, its backup is only a second hard link.
             if let backup, StoreFile.sameFile(backup, path) { try? StoreFile.remove(backup) }
             for location in [old, new] { remove(location) }
             throw error.naming(path)
@@ -105,7 +108,7 @@ package struct StoreReplacement: Sendable {
         let backup = StoreFile.backupSibling(of: path)
         try StoreFile.addName(backup, toFileAt: path)
         do throws(StoreError) {
-            // Durable before the store's name refers to another file.
+            // Made durable before the store's path refers to another file.
             try StoreFile.syncDirectory(of: path)
         } catch {
             try? StoreFile.remove(backup)
@@ -114,8 +117,9 @@ package struct StoreReplacement: Sendable {
         return backup
     }
 
-    /// Throws code `busy` when a program that knows nothing of Roost's locks has the store open:
-    /// then it is more than one file.
+    /// Throws `busy` if a program that does not use Roost's locks has the store open.
+    ///
+    /// The store is then more than one file.
     private func requireOneFile() throws(StoreError) {
         guard let other = Self.otherFile(besideStoreAt: path, type: type) else { return }
         throw StoreError(
@@ -123,19 +127,20 @@ package struct StoreReplacement: Sendable {
             "'\(path)' is open in a program other than Roost: '\(other)' is there; close the store in that program.")
     }
 
-    /// Returns a file that only a store in use has beside it, or nil.
+    /// Returns a file that exists only beside a store in use, or nil.
     static func otherFile(besideStoreAt path: String, type: any PersistentStoreType) -> String? {
         type.companionSuffixes.map { path + $0 }.first { StoreFile.hasEntry(at: $0) }
     }
 
-    /// Checks that the old file has only its own name and the temporary one.
+    /// Checks that the old file has no hard links other than its own path and the temporary one.
     private func requireTwoNames() throws(StoreError) {
         let found = try FileIdentity(at: path)
         guard found.linkCount <= 2 else { throw StoreFile.hasOtherNames(path, found) }
     }
 
-    /// Removes a temporary name and the files that belong to it; the next sweep removes what
-    /// remains.
+    /// Removes a temporary store and the files that belong to it.
+    ///
+    /// The next cleanup removes what remains.
     private func remove(_ location: StoreLocation) {
         try? type.destroy(location)
         for path in [location.path, StoreLock.path(forStoreAt: location.path)] { try? StoreFile.remove(path) }
@@ -143,11 +148,12 @@ package struct StoreReplacement: Sendable {
 }
 
 extension StoreError {
-    /// Returns the same error with `path` instead of the names of the store's temporary siblings.
+    /// Returns the same error with `path` instead of the paths of temporary files beside the store.
     func naming(_ path: String) -> StoreError { withMessage(StoreFile.namingStore(path, in: message)) }
 
-    /// Returns the same error; a `busy` one also names the processes that have the store open, if
-    /// known.
+    /// Returns the same error.
+    ///
+    /// A `busy` error also names the processes that have the store open, if known.
     package func namingUsers(ofStoreAt path: String) -> StoreError {
         guard code == .busy else { return self }
         let users = FileUsers.names(ofStoreAt: StoreFile.resolvingLink(path))

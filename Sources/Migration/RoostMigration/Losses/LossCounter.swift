@@ -2,24 +2,25 @@ internal import Foundation
 internal import RoostCore
 internal import RoostQuery
 
-/// Counts the data that a mapping model drops in one state of a store.
+/// A counter of the data that a mapping model drops from one snapshot of a store.
 ///
-/// The models show what could be lost, and the objects show whether it is lost: an attribute that
-/// is null everywhere loses nothing. Where the models show no loss, nothing is read. Otherwise each
-/// affected entity is read once. Where references to objects are lost, the keys of these objects
-/// are kept in memory.
+/// The models show possible losses, and the objects show actual losses: dropping an attribute that
+/// is always null loses nothing. If the models show no loss, no data is read. Otherwise each
+/// affected entity is read once. If references to objects are lost, the keys of these objects are
+/// stored in memory.
 struct LossCounter {
-    /// The references of a relationship or an attribute that count.
+    /// The references of a relationship or an attribute to count.
     fileprivate enum Targets {
         case all
-        /// The references to objects whose keys are in one of these sets.
+        /// The references to objects with keys in one of these sets.
         case keys([KeySet])
-        /// The references to objects of these entities, by number, whose keys are in the set;
-        /// nil means all objects of the entity.
+        /// The references to objects of these entities, by number, with keys in the set.
+        ///
+        /// A nil set means all objects of the entity.
         case objects([Int: KeySet?])
     }
 
-    /// The number that one object adds to a count.
+    /// A way to compute the number that one object adds to a count.
     private enum Measure {
         case value(RecordLayout.Field)
         case digits(RecordLayout.Field, AttributeType)
@@ -30,7 +31,7 @@ struct LossCounter {
         case direction(ManagedObjectModel.Relationship, RecordLayout.Field?)
     }
 
-    /// One count, which grows while an entity is read.
+    /// One count, updated while an entity is read.
     private struct Count {
         let loss: MappingLoss
         let matcher: RecordMatcher?
@@ -52,15 +53,15 @@ struct LossCounter {
 
     /// Counts the losses of a migration, losses of whole objects first.
     ///
-    /// A loss that affects no object is left out.
+    /// Losses that affect no object are left out.
     ///
     /// - Parameters:
     ///   - mapping: The mapping model.
     ///   - snapshot: The source.
     ///   - destination: The new model.
-    ///   - options: How the source is read.
+    ///   - options: The options for reading the source.
     /// - Returns: The losses, each with its count.
-    /// - Throws: What reading the snapshot throws.
+    /// - Throws: Errors from reading the snapshot.
     static func losses(
         of mapping: MappingModel, snapshot: any StoreSnapshot, to destination: ManagedObjectModel,
         options: ConversionOptions
@@ -100,7 +101,7 @@ struct LossCounter {
         return found
     }
 
-    // MARK: What is counted
+    // MARK: Measures
 
     private func count(_ objects: MappingLoss.Objects) throws(StoreError) -> Int {
         try snapshot.count(
@@ -113,7 +114,7 @@ struct LossCounter {
         return try RecordFilter(request, model: model).matcher(over: graph)
     }
 
-    /// The measure of a loss; nil where nothing can be lost.
+    /// Returns the measure of a loss, or nil if no data can be lost.
     private mutating func measure(_ loss: MappingLoss) throws(StoreError) -> Measure? {
         let entity = try model.requireEntity(loss.objects.entity)
         func relationship(_ name: String) throws(StoreError) -> ManagedObjectModel.Relationship {
@@ -144,7 +145,7 @@ struct LossCounter {
         }
     }
 
-    /// Returns the references that count; nil if no object exists to which a reference could point.
+    /// Returns the references to count, or nil if no object exists that they could refer to.
     private mutating func targets(
         _ objects: [MappingLoss.Objects]?, byKey: Bool
     ) throws(StoreError) -> Targets? {
@@ -192,7 +193,7 @@ struct LossCounter {
             for index in counts.indices {
                 let (measure, matcher) = (counts[index].measure, counts[index].matcher)
                 var number = 0
-                // Keys of objects that others are asked about, once the records are not looked at any more.
+                // The keys to look up in the store after the batch has been processed.
                 var asked: [Int64] = []
                 try batch.forEachRecord { (record) throws(StoreError) in
                     guard try matcher?.matches(record) ?? true else { return }
@@ -214,8 +215,8 @@ struct LossCounter {
         return counts
     }
 
-    /// The number that objects with some keys add to a count, as the store finds their
-    /// destinations.
+    /// Returns the number that objects with the given keys add to a count, with destinations looked
+    /// up in the store.
     private func count(_ measure: Measure, keys: [Int64]) throws(StoreError) -> Int {
         var number = 0
         var destinations: [Int64] = []
@@ -244,7 +245,7 @@ struct LossCounter {
         return number
     }
 
-    /// Appends the keys of the destinations of an object, by a relationship of any kind.
+    /// Appends the keys of an object's destinations, for a relationship of any kind.
     private func appendDestinations(
         of relationship: ManagedObjectModel.Relationship, field: RecordLayout.Field?, from key: Int64,
         to keys: inout [Int64]
@@ -257,14 +258,14 @@ struct LossCounter {
         let model = model
         var found: Int64?
         batch.forEachRecord { record in
-            // Of a subentity, the field is at another place.
+            // A subentity has the field at another offset.
             guard let field = model.entities[record.entityNumber].layout.field(relationship.name.name) else { return }
             found = record.reference(field)?.key
         }
         if let found { keys.append(found) }
     }
 
-    /// Whether a number is another one in a type with fewer digits.
+    /// Returns whether a number changes in a type with fewer digits.
     private static func losesDigits(_ value: Value, type: AttributeType) -> Bool {
         switch value {
         case .double(let number): return type == .float && !number.isNaN && Double(Float(number)) != number
@@ -278,7 +279,7 @@ struct LossCounter {
 }
 
 extension LossCounter.Targets {
-    /// Whether a reference to an object counts.
+    /// Returns whether a reference to an object is counted.
     func contains(_ entity: Int, key: Int64) -> Bool {
         switch self {
         case .all: return true
@@ -289,7 +290,7 @@ extension LossCounter.Targets {
         }
     }
 
-    /// The same, where only the key is known.
+    /// Returns whether a reference is counted if only the key is known.
     func contains(key: Int64) -> Bool {
         switch self {
         case .all: true
@@ -300,7 +301,7 @@ extension LossCounter.Targets {
 }
 
 extension MappingLoss.Kind {
-    /// The kind that a report names.
+    /// The kind in reports.
     fileprivate var published: MigrationLoss.Kind {
         switch self {
         case .objects: .objects

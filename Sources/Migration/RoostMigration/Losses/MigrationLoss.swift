@@ -1,6 +1,6 @@
 public import RoostCore
 
-/// Data of one entity or property of the source that a migration drops, counted.
+/// Data of one source entity or property that a migration drops, with a count.
 ///
 /// As JSON: `entity`, `property` (null for whole objects), `kind` (see ``Kind``), `count`,
 /// `mappings` (names), `message`.
@@ -14,15 +14,15 @@ public import RoostCore
 /// }
 /// ```
 public struct MigrationLoss: Sendable, Adjustable, Hashable, Codable {
-    /// The kind of data, which says what ``MigrationLoss/count`` counts.
+    /// The kind of data that ``MigrationLoss/count`` counts.
     public enum Kind: String, Sendable, Hashable, Codable {
         /// Objects.
         case objects
-        /// Values that are not null, or digits of such.
+        /// Non-null values, or digits of such values.
         case values
         /// References to other objects, in relationships or as IDs in attributes.
         case references
-        /// Objects whose destinations had an order.
+        /// Objects with ordered destinations.
         case order
     }
 
@@ -32,14 +32,14 @@ public struct MigrationLoss: Sendable, Adjustable, Hashable, Codable {
     public var property: String?
     /// The kind of data.
     public var kind: Kind
-    /// The number of objects, values or references, as ``MigrationLoss/kind`` says.
+    /// The number of objects, values or references, according to ``MigrationLoss/kind``.
     public var count: Int
-    /// The names of the entity mappings that drop them; empty where no mapping takes the objects.
+    /// The names of the entity mappings that drop the data; empty if no mapping reads the objects.
     package var mappings: [String] = []
-    /// The reason, for people.
+    /// The reason, as text for users.
     public var message: String
 
-    /// Makes a loss.
+    /// Creates a loss.
     package init(
         entity: String, property: String? = nil, kind: Kind, count: Int, message: String
     ) {
@@ -52,7 +52,7 @@ public struct MigrationLoss: Sendable, Adjustable, Hashable, Codable {
 }
 
 extension MigrationLoss: CustomStringConvertible {
-    /// The place, the reason, the count and the mappings, in one line.
+    /// The text form in one line, with entity, property, reason, count and mappings.
     public var description: String {
         let place = entity + (property.map { "." + $0 } ?? "")
         let reason = message.hasSuffix(".") ? String(message.dropLast()) : message
@@ -63,7 +63,7 @@ extension MigrationLoss: CustomStringConvertible {
 }
 
 extension MigrationLoss.Kind {
-    /// A count with its noun.
+    /// Returns a count with its noun.
     func counted(_ count: Int) -> String {
         switch self {
         case .objects: count == 1 ? "1 object" : "\(count) objects"
@@ -74,7 +74,7 @@ extension MigrationLoss.Kind {
     }
 }
 
-/// The losses that a migration was refused for: the ``StoreError/underlying`` error of code
+/// The losses that caused a migration to be refused: the ``StoreError/underlying`` error of code
 /// ``StoreError/Code/lossRefused``.
 ///
 /// ```swift
@@ -96,7 +96,7 @@ extension MigrationLossRefusal: CustomStringConvertible {
 }
 
 extension StoreError {
-    /// A migration that would drop data without being allowed to.
+    /// Creates the error of a migration that would drop data without permission.
     static func lossRefused(_ losses: [MigrationLoss], of location: StoreLocation) -> StoreError {
         StoreError(
             .lossRefused,

@@ -1,13 +1,14 @@
 package import RoostCore
 
 extension AttributeType {
-    /// Whether an attribute can change to another type without losing a value: each value has an
-    /// exact counterpart there.
+    /// Returns whether an attribute can change to another type without losing a value, because each
+    /// value has an exact counterpart.
     ///
-    /// A type widens to itself; whole numbers to wider ones, and to decimals; those of at most 32
-    /// bits to doubles, those of 16 also to floats; a float to a double; a boolean to a whole
-    /// number, 0 or 1. A transformable widens to binary data, the bytes that are stored; the other
-    /// way its codec might not read them. Composites are compared element by element instead.
+    /// A type widens to itself. Whole numbers widen to wider whole numbers and to decimals. Those
+    /// of at most 32 bits widen to doubles, and those of 16 bits also to floats. A float widens to
+    /// a double, and a Boolean to a whole number, 0 or 1. A transformable widens to binary data,
+    /// its stored bytes; the reverse is unsafe because the codec might not read the bytes.
+    /// Composites are compared element by element instead.
     package func widens(to other: AttributeType) -> Bool {
         switch (self, other) {
         case (.boolean, .integer16), (.boolean, .integer32), (.boolean, .integer64),
@@ -20,12 +21,12 @@ extension AttributeType {
         }
     }
 
-    /// Whether a value can change to another type if that type holds it exactly, which each value
-    /// decides.
+    /// Returns whether values can change to another type if that type represents them exactly,
+    /// which depends on each value.
     ///
     /// True for 64-bit integers to doubles, and for 32-bit and 64-bit integers to floats. Every
-    /// number up to 2^53 or 2^24 is exact, some larger ones are not. False if the type
-    /// ``widens(to:)`` the other one.
+    /// number up to 2^53 or 2^24 is exact, but some larger numbers are not. False if the type
+    /// ``widens(to:)`` the other type.
     package func convertsWhereExact(to other: AttributeType) -> Bool {
         switch (self, other) {
         case (.integer64, .double), (.integer32, .float), (.integer64, .float): true
@@ -33,7 +34,7 @@ extension AttributeType {
         }
     }
 
-    /// Whether `CAST(value, "NSString")` gives a text for the values of the type.
+    /// Whether `CAST(value, "NSString")` can convert values of the type to text.
     package var hasText: Bool {
         switch self {
         case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .uuid, .uri: true

@@ -2,8 +2,8 @@ public import RoostCore
 
 /// A mapping from objects of one source entity to objects of one destination entity.
 ///
-/// It takes the objects of exactly its source entity, not those of subentities. Several mappings
-/// may share a source (a split) or a destination (a merge).
+/// It reads objects of exactly its source entity, not of subentities. Several mappings may share a
+/// source (a split) or a destination (a merge).
 ///
 /// ```swift
 /// let songs = EntityMapping(
@@ -16,48 +16,55 @@ public import RoostCore
 public struct EntityMapping: Hashable, Sendable, Adjustable {
     /// The kinds of entity mappings.
     public enum MappingType: String, Sendable, CaseIterable, Codable {
-        /// A policy decides; ``EntityMapping/policyName`` names it.
+        /// A policy defines the mapping.
+        ///
+        /// ``EntityMapping/policyName`` names the policy.
         case custom
-        /// The entity is new; a policy may make objects of it.
+        /// The entity is new.
+        ///
+        /// A policy may create objects of it.
         case add
         /// The objects are dropped.
         case remove
-        /// Each object is taken over as it is: the entity has the same version hash in both models.
+        /// Each object is copied unchanged.
         ///
-        /// Property mappings are not needed; existing ones must say the same.
+        /// The entity has the same version hash in both models. Property mappings are not needed.
+        /// Existing ones must be equivalent to the copy.
         case copy
         /// Each object becomes one object, with the values of the property mappings.
         case transform
     }
 
-    /// The name by which others find what this mapping made; unique in the mapping model.
+    /// The name that other mappings use to refer to this mapping's objects.
+    ///
+    /// Unique in the mapping model.
     public var name: String
     /// The kind of this mapping.
     public var type: MappingType
-    /// The entity of the objects that it takes; nil for type `add`.
+    /// The source entity, or nil for type `add`.
     public var sourceEntity: EntityName?
-    /// The entity of the objects that it makes; nil for type `remove`.
+    /// The destination entity, or nil for type `remove`.
     public var destinationEntity: EntityName?
-    /// The version hash that the source entity must have; nil for any.
+    /// The required version hash of the source entity, or nil for any.
     package var sourceVersionHash: VersionHash? = nil
-    /// The version hash that the destination entity must have; nil for any.
+    /// The required version hash of the destination entity, or nil for any.
     package var destinationVersionHash: VersionHash? = nil
-    /// The predicate that selects objects of the source entity; nil for all objects.
+    /// The predicate that selects objects of the source entity, or nil for all objects.
     public var sourcePredicate: FetchRequest.Predicate? = nil
     /// The values for attributes of the destination.
     ///
-    /// An attribute without a mapping, or with one without an expression, gets its default.
+    /// An attribute without a mapping, or with a mapping without an expression, gets its default.
     public var attributeMappings: [PropertyMapping]
     /// The values for relationships of the destination.
     ///
-    /// A relationship without a mapping stays empty, except for what its inverse gives it.
+    /// A relationship without a mapping stays empty, except for links from its inverse.
     public var relationshipMappings: [PropertyMapping] = []
-    /// The name under which the policy to use is registered; nil for the standard behavior.
+    /// The registered name of the policy, or nil for the standard behavior.
     public var policyName: String? = nil
-    /// The user's own notes, which policies can read.
+    /// The user's notes, which policies can read.
     public var userInfo: [String: String] = [:]
 
-    /// Makes a mapping.
+    /// Creates a mapping.
     public init(
         _ name: String, type: MappingType, from source: EntityName? = nil, to destination: EntityName? = nil,
         attributes: [PropertyMapping] = []

@@ -7,8 +7,8 @@ extension FetchRequest.Expression {
     /// `FUNCTION($source, "valueForKey:", "title")` becomes `title` too. A ``CompiledExpression``
     /// for the source entity then gives the value for a property mapping.
     ///
-    /// - Returns: The expression; nil if it needs more than the source object: another variable,
-    ///   the policy, the manager.
+    /// - Returns: The expression, or nil if it also needs another variable, the policy or the
+    ///   manager.
     package func ofSourceObject() -> Self? { rebased(bound: []) }
 
     fileprivate func rebased(bound: Set<String>) -> Self? {
@@ -86,29 +86,31 @@ extension FetchRequest.Predicate {
     }
 }
 
-/// The parts of a value expression that concern the mapping: variables, calls and paths, at any
-/// depth.
+/// The parts of a value expression that concern the mapping: variables, function calls and paths,
+/// at any depth.
 struct MappingExpressionParts {
-    /// A function with a target and the rest of its arguments.
+    /// A function call with its target and its other arguments.
     struct Call {
         let name: String
         let target: FetchRequest.Expression?
         let arguments: [FetchRequest.Expression]
     }
 
-    /// The variables that no SUBQUERY binds, in the order of the text.
+    /// The variables that are not bound by a SUBQUERY, in the order of the text.
     private(set) var variables: [String] = []
-    /// The calls of functions that are not of the language.
+    /// The calls of functions that are not part of the predicate language.
     private(set) var calls: [Call] = []
-    /// Whether a name is used without an object that it is a property of.
+    /// Whether a property name is used without an object.
     private(set) var hasBareNames = false
     /// The paths that are read from the source object.
     private(set) var sourcePaths: Set<[String]> = []
     /// The properties of the source object that are read.
     var sourceProperties: Set<String> { Set(sourcePaths.compactMap(\.first)) }
-    /// The variables other than `$source` that a property is asked of, and that no SUBQUERY binds.
+    /// The variables other than `$source` whose properties are read, and that are not bound by a
+    /// SUBQUERY.
     private(set) var pathVariables: Set<String> = []
-    /// Whether the source object itself is handed to something that can read all of it.
+    /// Whether the source object itself is passed to a function that can read all of its
+    /// properties.
     private(set) var takesSource = false
 
     private enum Item {
@@ -116,7 +118,9 @@ struct MappingExpressionParts {
         case predicate(FetchRequest.Predicate, bound: Set<String>)
     }
 
-    /// Collects the parts; without recursion, since expressions may nest deep.
+    /// Collects the parts.
+    ///
+    /// Avoids recursion, because expressions may be deeply nested.
     init(of expression: FetchRequest.Expression) {
         var open = [Item.expression(expression, bound: [])]
         while let item = open.popLast() {
@@ -182,7 +186,7 @@ struct MappingExpressionParts {
 }
 
 extension FetchRequest.Expression {
-    /// The attribute of the source object that the expression gives, unchanged.
+    /// The source attribute that the expression returns unchanged, or nil.
     var sourceAttribute: String? {
         switch self {
         case .path(of: .variable(MappingVariable.source.rawValue), let names) where names.count == 1: names[0]
@@ -198,8 +202,7 @@ extension FetchRequest.Expression {
         }
     }
 
-    /// The relationship of the source object whose destinations the manager is asked about, by
-    /// whichever function.
+    /// The source relationship whose destinations are passed to a function of the manager, or nil.
     var instancesSource: String? {
         guard case .registered(_, let arguments) = self, arguments.count == 3,
             arguments[0] == .variable(MappingVariable.manager.rawValue)
@@ -207,7 +210,7 @@ extension FetchRequest.Expression {
         return arguments[2].sourceAttribute
     }
 
-    /// The entity mapping whose objects the manager is asked for.
+    /// The entity mapping whose objects the expression requests from the manager, or nil.
     var instancesMapping: String? {
         guard case .registered(MappingFunction.destinationInstances.rawValue, let arguments) = self,
             arguments.count == 3, case .constant(.string(let name)) = arguments[1]
@@ -215,7 +218,7 @@ extension FetchRequest.Expression {
         return name
     }
 
-    /// The relationship of the source object whose migrated destinations the expression gives.
+    /// The source relationship whose migrated destinations the expression returns, or nil.
     var relatedSourceRelationship: String? {
         guard case .registered(MappingFunction.relatedInstances.rawValue, let arguments) = self, arguments.count == 3,
             arguments[0] == .variable(MappingVariable.manager.rawValue),

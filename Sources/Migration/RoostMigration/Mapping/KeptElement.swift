@@ -1,20 +1,19 @@
 package import RoostCore
 
-/// An entity or a property of a model whose objects or values a way through mapping models keeps.
+/// An entity whose objects, or a property whose values, survive a series of mapping models.
 package struct KeptElement: Hashable, Sendable {
     /// The entity.
     package let entity: EntityName
-    /// The property; nil for the entity itself.
+    /// The property, or nil for the entity itself.
     package let property: String?
 
-    /// The elements of a model that are still there at the end of mapping models, one after the
-    /// other.
+    /// Returns the elements of a model that remain after a series of mapping models.
     ///
     /// - Parameters:
-    ///   - source: The model of the objects as they are.
-    ///   - mappings: The mapping models, the first one for `source`; without policies and
-    ///     predicates, as inferred ones are.
-    /// - Returns: The elements, as they are called in `source`; of abstract entities none.
+    ///   - source: The model of the existing objects.
+    ///   - mappings: The mapping models in order, starting from `source`, without policies and
+    ///     predicates, such as inferred ones.
+    /// - Returns: The elements, with their names in `source`, without abstract entities.
     package static func all(of source: ManagedObjectModel, after mappings: [MappingModel]) -> Set<KeptElement> {
         var kept: Set<KeptElement> = []
         let steps = mappings.map { mapping in
@@ -44,12 +43,12 @@ package struct KeptElement: Hashable, Sendable {
 }
 
 extension KeptElement: CustomStringConvertible {
-    /// `Entity` or `Entity.property`.
+    /// The text form, `Entity` or `Entity.property`.
     package var description: String { entity.text + (property.map { "." + $0 } ?? "") }
 }
 
 extension EntityMapping {
-    /// The properties of the destination that get values of some properties of the source.
+    /// Returns the destination properties whose values come from the given source properties.
     fileprivate func takers(of properties: Set<String>) -> Set<String> {
         guard type != .copy else { return properties }
         var takers: Set<String> = []

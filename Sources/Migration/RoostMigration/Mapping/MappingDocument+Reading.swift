@@ -3,11 +3,13 @@ internal import RoostJSONText
 internal import RoostQuery
 
 extension MappingDocument {
-    /// Reads a document; throws all its problems in one error.
+    /// Reads a document.
+    ///
+    /// Throws all its problems in one error.
     static func read(_ bytes: [UInt8]) throws(StoreError) -> MappingModel {
         let node = try JSONNode.document(
             bytes, acceptsJSON5: true, as: "The mapping document", code: .invalidMappingModel)
-        // Before anything else: a newer document may hold keys that only look wrong.
+        // Checked first, because keys of a newer format may look wrong.
         try JSONObjectReader.requireVersion(formatVersion, of: node, named: "mapping document")
         let problems = JSONProblems(of: bytes)
         let model = MappingDocumentReader(problems: problems).model(node)
@@ -18,7 +20,7 @@ extension MappingDocument {
     }
 }
 
-/// Turns the tree of a document into mappings, collecting problems on the way.
+/// A reader that converts the tree of a document to mappings and collects problems.
 private struct MappingDocumentReader {
     let problems: JSONProblems
 
@@ -83,8 +85,9 @@ private struct MappingDocumentReader {
         return nil
     }
 
-    /// Returns the value of a text in the predicate language; nil if the text is missing, or has an
-    /// error, which is reported.
+    /// Parses a text in the predicate language.
+    ///
+    /// Returns nil if the text is missing or invalid, and reports errors.
     private func parsed<Result>(
         _ node: JSONNode?, path: String, _ parse: (String) throws(StoreError) -> Result
     ) -> Result? {

@@ -3,7 +3,7 @@ internal import RoostJSONText
 internal import RoostQuery
 
 extension MappingDocument {
-    /// The document as a tree.
+    /// Returns the document as a tree.
     static func node(of model: MappingModel) throws(StoreError) -> JSONNode {
         var result = JSONMembers()
         result.add("formatVersion", formatVersion)

@@ -1,9 +1,9 @@
 public import RoostCore
 internal import RoostJSONText
 
-/// The JSON document of a mapping model; MAPPING-FORMAT.md describes it.
+/// The JSON document of a mapping model, as described in MAPPING-FORMAT.md.
 enum MappingDocument {
-    /// The version this program writes, and the newest it reads.
+    /// The version that this program writes, which is also the newest that it reads.
     static let formatVersion = 1
 
     static let modelKeys = ["formatVersion", "entityMappings", "userInfo"]
@@ -15,23 +15,23 @@ enum MappingDocument {
 }
 
 extension MappingModel {
-    /// Reads a mapping document (`*.roostmapping.json`, see MAPPING-FORMAT.md); JSON5 is accepted.
+    /// Reads a mapping document (`*.roostmapping.json`, see MAPPING-FORMAT.md).
     ///
-    /// Whether it fits two models, ``problems(from:to:)`` says.
+    /// Accepts JSON5. Use ``problems(from:to:)`` to check whether it matches two models.
     ///
     /// - Throws: ``StoreError`` with code `invalidMappingModel` that lists every problem with its
     ///   place in the document, or `unsupportedVersion` for a document of a newer format.
     public init(document: [UInt8]) throws(StoreError) { self = try MappingDocument.read(document) }
 
-    /// The mapping model as a document: valid JSON, one property a line, in the order of the
-    /// mappings, defaults left out.
+    /// Returns the mapping model as a document: valid JSON with one property per line, in the order
+    /// of the mappings, without defaults.
     ///
-    /// Equal mapping models give equal bytes, and reading the document gives an equal mapping
-    /// model.
+    /// Equal mapping models give equal bytes. Reading the document gives an equal mapping model.
     ///
-    /// - Throws: `invalidMappingModel` where two mappings have one name, or two property mappings
-    ///   of an entity mapping; `unsupported` for a composite as a constant, which expressions
-    ///   cannot write; `invalidRequest` for an expression that is nested too deep.
+    /// - Throws: `invalidMappingModel` if two entity mappings, or two property mappings of an
+    ///   entity mapping, have the same name; `unsupported` for a composite constant, which
+    ///   expressions cannot represent; `invalidRequest` for an expression that is nested too
+    ///   deeply.
     public func document() throws(StoreError) -> [UInt8] {
         JSONText.bytes(try MappingDocument.node(of: self), style: .pretty(blockDepth: 4))
     }

@@ -53,7 +53,7 @@ extension MappingInference {
         return mappings
     }
 
-    /// Whether the types allow an attribute to take the values of another one.
+    /// Returns whether the types allow copying the values of one attribute to another.
     private static func canTake(
         _ origin: AttributeDescription, as attribute: AttributeDescription, options: MappingModel.InferenceOptions
     ) -> Bool {
@@ -62,7 +62,7 @@ extension MappingInference {
     }
 
     /// Adds a problem of an attribute to the entity that declares it, so that it is reported once
-    /// for all heirs.
+    /// for all subentities.
     private mutating func add(_ entity: Entity, path: [String], message: String) {
         var current = entity
         while let parent = current.superentity,
@@ -73,8 +73,7 @@ extension MappingInference {
         add(current.name, property: path.joined(separator: "."), message: message)
     }
 
-    /// Whether two composites are the same tuple: the same names and types, all the way down, and
-    /// no other identifiers.
+    /// Returns whether two composites have the same names, types and identifiers at every level.
     private static func haveSameElements(_ old: AttributeDescription, _ new: AttributeDescription) -> Bool {
         old.elements.count == new.elements.count
             && zip(old.elements, new.elements).allSatisfy { old, new in
@@ -119,10 +118,11 @@ extension MappingInference {
         }
     }
 
-    /// Whether a to-one relationship that was to-many has a to-one inverse that is kept, and was
-    /// the inverse before.
+    /// Returns whether the inverse provides the pairs of a relationship that changes from to-many
+    /// to to-one.
     ///
-    /// The inverse has all pairs. The migration checks whether two objects refer to the same one.
+    /// The inverse must be to-one and come from the old relationship's inverse. It then has all
+    /// pairs. The migration checks whether two objects refer to the same object.
     private mutating func isGivenByInverse(
         _ relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
     ) -> Bool {
@@ -153,10 +153,10 @@ extension MappingInference {
         return origins[relationship.declaration.name]
     }
 
-    /// Whether any object that the old relationship can refer to becomes an object that the new one
-    /// can refer to.
+    /// Returns whether any destination of the old relationship can become a destination of the new
+    /// relationship.
     ///
-    /// If no object does, it is a different relationship with the same name.
+    /// If not, the new relationship is a different one with the same name.
     private mutating func leads(
         _ old: ManagedObjectModel.Relationship, to new: ManagedObjectModel.Relationship
     ) -> Bool {
@@ -170,10 +170,10 @@ extension MappingInference {
         return answer
     }
 
-    /// Whether the inverse determines the relationship, because both come from relationships that
+    /// Returns whether the inverse determines the relationship, because their source relationships
     /// are not each other's inverses.
     ///
-    /// The two ends of a pair must agree, so the end that the store keeps decides.
+    /// Both ends of a pair must agree, so the stored end determines the pair.
     private mutating func givesWay(
         _ relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
     ) -> Bool {
@@ -183,8 +183,8 @@ extension MappingInference {
         return source.relationships[other].inverse != old.number
     }
 
-    /// Returns the number of the source relationship that a destination relationship comes from, in
-    /// the first entity that has it and an origin.
+    /// Returns the number of a destination relationship's source relationship, from the first
+    /// entity with such a relationship.
     private mutating func firstOrigin(of relationship: ManagedObjectModel.Relationship) -> Int? {
         if let known = firstOrigins[relationship.number] { return known }
         var first: Int?
@@ -200,7 +200,7 @@ extension MappingInference {
         return first
     }
 
-    /// Whether a store keeps the relationship rather than its inverse.
+    /// Returns whether a store stores the relationship instead of its inverse.
     private func isKept(
         _ relationship: ManagedObjectModel.Relationship, before inverse: ManagedObjectModel.Relationship
     ) -> Bool {

@@ -1,29 +1,30 @@
 internal import RoostCore
 
-/// Finds which elements of two models belong together, and what becomes of the objects.
+/// An inference of the correspondence between the elements of two models, and of the mappings of
+/// their objects.
 struct MappingInference {
     let source: ManagedObjectModel
     let destination: ManagedObjectModel
     let options: MappingModel.InferenceOptions
-    /// The number of the source entity that each destination entity comes from; nil for a new one.
+    /// The number of each destination entity's source entity, or nil for a new entity.
     private(set) var origins: [Int?] = []
     private(set) var model = MappingModel([])
     private(set) var problems: [MappingProblem] = []
-    /// The problems that were already reported: an inherited property is examined once for each
-    /// heir.
+    /// The reported problems, because an inherited property is examined once for each subentity.
     private var reported: Set<MappingProblem> = []
 
-    /// A cache of the source relationships that those of a destination entity come from, by their
-    /// names in the destination.
+    /// A cache of the source relationships of a destination entity's relationships, by destination
+    /// name.
     var relationshipOrigins: [EntityPair: [String: ManagedObjectModel.Relationship]] = [:]
-    /// A cache of whether objects of the source entity of a pair can become objects of the other
-    /// one.
+    /// A cache of whether objects of a pair's source entity can become objects of its destination
+    /// entity.
     var isFollowed: [EntityPair: Bool] = [:]
-    /// A cache of the source relationship that each destination relationship comes from, in the
-    /// first entity that has it and an origin, by number.
+    /// A cache of each destination relationship's source relationship, by number.
+    ///
+    /// See `firstOrigin(of:)`.
     var firstOrigins: [Int: Int?] = [:]
 
-    /// The numbers of an entity of the source and one of the destination.
+    /// The number of a source entity and the number of a destination entity.
     struct EntityPair: Hashable {
         let source: Int
         let destination: Int
@@ -75,8 +76,10 @@ struct MappingInference {
         "Renaming identifier '\(identifier)' matches several in the source: \(names.joined(separator: ", ")); keep the name of one of them, or give a mapping model."
     }
 
-    /// Objects have one key space per hierarchy, so objects of two cannot become those of one and
-    /// keep their keys.
+    /// Reports merged hierarchies.
+    ///
+    /// Keys are unique per hierarchy, so objects of two hierarchies cannot be merged into one with
+    /// their keys.
     private mutating func checkHierarchies() {
         var roots: [Int: [Int: Int]] = [:]
         for entity in destination.entities {
@@ -102,7 +105,7 @@ struct MappingInference {
                     ).with { $0.destinationVersionHash = entity.versionHash })
                 continue
             }
-            // The name is part of the hash.
+            // The version hash includes the name.
             if entity.versionHash == origin.versionHash {
                 model.entityMappings.append(
                     EntityMapping(

@@ -2,11 +2,11 @@ package import RoostCore
 
 /// Data of the source that a mapping model drops, in a form that can be counted in a store.
 package struct MappingLoss: Hashable, Sendable {
-    /// Objects of one entity of the source, those of subentities not included.
+    /// Objects of one source entity, excluding subentities.
     package struct Objects: Hashable, Sendable {
         /// The entity.
         package let entity: EntityName
-        /// The predicate that the objects meet; nil for all of the entity.
+        /// The predicate that selects the objects, or nil for all objects of the entity.
         package let predicate: FetchRequest.Predicate?
 
         package init(_ entity: EntityName, where predicate: FetchRequest.Predicate? = nil) {
@@ -14,7 +14,7 @@ package struct MappingLoss: Hashable, Sendable {
         }
     }
 
-    /// The data of the objects that is lost.
+    /// The kind of lost data.
     package enum Kind: Hashable, Sendable {
         /// The objects themselves.
         case objects
@@ -22,23 +22,23 @@ package struct MappingLoss: Hashable, Sendable {
         case values(String)
         /// The digits of an attribute's values that the new type cannot hold.
         case digits(String, AttributeType)
-        /// The references of a relationship to some objects; to all for nil.
+        /// The references of a relationship to the given objects, or to all objects for nil.
         case references(String, to: [Objects]?)
-        /// All but one of the references of each object's relationship.
+        /// All references of a relationship except one per object.
         case furtherReferences(String)
         /// The order of a relationship's destinations.
         case order(String)
-        /// The direction of a pair: the object that refers to the other one.
+        /// The direction of pairs: which object refers to the other.
         case direction(String)
-        /// The IDs of some objects in an attribute.
+        /// The IDs of the given objects in an attribute.
         case ids(String, of: [Objects])
     }
 
     /// The objects that have the data.
     package let objects: Objects
-    /// The data.
+    /// The kind of data.
     package let kind: Kind
-    /// The names of the entity mappings that drop it; empty if no mapping takes the objects.
+    /// The names of the entity mappings that drop the data; empty if no mapping reads the objects.
     package let mappings: [String]
 
     package init(_ kind: Kind, of objects: Objects, by mappings: [String] = []) {
@@ -47,8 +47,9 @@ package struct MappingLoss: Hashable, Sendable {
 }
 
 extension FetchRequest.Predicate {
-    /// The predicate that objects meet which meet one of several; nil for any object, where one of
-    /// them is nil.
+    /// Returns a predicate that matches if any of the given predicates matches.
+    ///
+    /// Returns nil, which matches all objects, if one of them is nil.
     static func any(_ predicates: [Self?]) -> Self? {
         let all = predicates.compactMap { $0 }
         guard all.count == predicates.count else { return nil }

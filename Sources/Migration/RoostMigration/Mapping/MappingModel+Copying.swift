@@ -1,19 +1,19 @@
 package import RoostCore
 
 extension MappingModel {
-    /// Whether a relationship mapping says what a copy does anyway: destinations become what any
-    /// entity mapping makes of them.
+    /// Returns whether a relationship mapping does the same as a copy: destinations become the
+    /// objects that any entity mapping creates from them.
     ///
-    /// An entity mapping that is named says the same where no other one takes such objects and
-    /// makes such. A function of a policy never does.
+    /// A named entity mapping does the same if no other mapping has such source objects and such
+    /// destination objects. A policy function never does the same.
     ///
     /// - Parameters:
     ///   - property: A relationship mapping of `mapping`.
     ///   - mapping: One of the model's entity mappings.
     ///   - source: The model of the source.
     ///   - destination: The new model.
-    /// - Returns: False for everything that says more, less or something else.
-    /// - Complexity: O(*n*) in the entity mappings where one is named, else O(1).
+    /// - Returns: True if and only if the mapping does exactly what a copy does.
+    /// - Complexity: O(*n*) in the entity mappings if one is named, else O(1).
     package func isCopy(
         _ property: PropertyMapping, of mapping: EntityMapping, from source: ManagedObjectModel,
         to destination: ManagedObjectModel

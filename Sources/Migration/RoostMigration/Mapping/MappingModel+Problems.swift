@@ -4,8 +4,8 @@ extension MappingModel {
     /// Returns all problems of the mapping model for two models; empty if it can migrate objects.
     ///
     /// Problems are unknown names (with the nearest known name), version hashes of other versions,
-    /// and types with missing or surplus parts. Expressions and predicates are problems if they
-    /// have errors, or values that their property cannot hold.
+    /// and mappings with missing or surplus parts for their type. Expressions and predicates are
+    /// problems if they have errors or values that their property cannot hold.
     ///
     /// - Parameters:
     ///   - source: The model of the source objects.
@@ -17,7 +17,7 @@ extension MappingModel {
         return validator.problems
     }
 
-    /// Throws all problems for two models as one error of code `invalidMappingModel`.
+    /// Throws all problems for two models in one `invalidMappingModel` error.
     public func requireValid(
         from source: ManagedObjectModel, to destination: ManagedObjectModel
     ) throws(StoreError) {

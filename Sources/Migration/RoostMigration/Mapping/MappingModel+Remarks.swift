@@ -1,16 +1,16 @@
 package import RoostCore
 
 extension MappingModel {
-    /// Returns what migrations with this mapping model drop, what they require of the data, and
-    /// what looks like a mistake.
+    /// Returns remarks on data that migrations with this mapping model drop, requirements on the
+    /// data, and likely mistakes.
     ///
-    /// Losses come first, then requirements, then notes. A policy is assumed to use everything, and
-    /// the results of expressions are not judged.
+    /// Losses come first, then requirements, then notes. A policy is assumed to read everything,
+    /// and the results of expressions are not examined.
     ///
     /// - Parameters:
-    ///   - source: The model of the objects as they are.
-    ///   - destination: The model that they shall have.
-    /// - Returns: The remarks; none for what ``problems(from:to:)`` finds wrong already.
+    ///   - source: The model of the existing objects.
+    ///   - destination: The new model.
+    /// - Returns: The remarks, without errors that ``problems(from:to:)`` reports.
     package func remarks(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [MappingRemark] {
         var remarks = MappingRemarks(self, source: source, destination: destination)
         remarks.make()

@@ -1,11 +1,11 @@
 internal import RoostCore
 
-/// A mapping from the objects of one model to those of another: entity mappings, in the order in
-/// which they are run.
+/// A mapping from the objects of one model to the objects of another: a list of entity mappings in
+/// execution order.
 ///
-/// A plain value that names entities and properties; it is checked against models when it is used
-/// with two of them. Objects that no mapping takes are dropped. Properties that no
-/// mapping fills have the values of a new object.
+/// A value that names entities and properties. It is checked against two models when it is used
+/// with them. Objects without an entity mapping are dropped. Properties without a property mapping
+/// get the values of a new object.
 ///
 /// ```swift
 /// let title = PropertyMapping("title", expression: .source("name"))
@@ -16,18 +16,20 @@ internal import RoostCore
 /// let options = MigrationOptions(mapping: mapping)
 /// ```
 public struct MappingModel: Hashable, Sendable {
-    /// The mappings, in the order in which they are run; their names are unique.
+    /// The mappings, in execution order.
+    ///
+    /// Their names are unique.
     public var entityMappings: [EntityMapping]
-    /// The user's own notes.
+    /// The user's notes.
     public var userInfo: [String: String]
 
-    /// Makes a mapping model.
+    /// Creates a mapping model.
     public init(_ entityMappings: [EntityMapping], userInfo: [String: String] = [:]) {
         self.entityMappings = entityMappings
         self.userInfo = userInfo
     }
 
-    /// The entity mapping with this name.
+    /// Returns the entity mapping with the given name.
     package func entityMapping(named name: String) -> EntityMapping? {
         entityMappings.first { $0.name == name }
     }

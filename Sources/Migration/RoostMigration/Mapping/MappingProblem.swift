@@ -1,18 +1,21 @@
 package import RoostCore
 
-/// A problem of a mapping model, or a reason why none can be inferred.
+/// A problem of a mapping model, or a reason why no mapping model can be inferred.
 package struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
-    /// The entity mapping concerned; nil when it is the mapping model as a whole, and where none
-    /// could be inferred.
+    /// The entity mapping concerned.
+    ///
+    /// Nil for a problem of the whole mapping model or of inference.
     package let mapping: String?
-    /// The entity concerned: the destination's, or one of the source that has none there.
+    /// The entity concerned: a destination entity, or a source entity without a destination.
     package let entity: String?
-    /// The property concerned, if it is one.
+    /// The property concerned, if any.
     package let property: String?
     /// The problem and its remedy.
     package let message: String
 
-    /// Makes a problem; of a very long message the beginning and the end are kept.
+    /// Creates a problem.
+    ///
+    /// Shortens a very long message in the middle.
     package init(mapping: String? = nil, entity: String? = nil, property: String? = nil, message: String) {
         self.mapping = mapping
         self.entity = entity
@@ -20,8 +23,8 @@ package struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
         self.message = MessageText.bounded(message)
     }
 
-    /// The place and the message: `Entity.property: message`,
-    /// `mapping 'NoteToNote', title: message`.
+    /// The text form with place and message: `Entity.property: message`, `mapping 'NoteToNote',
+    /// title: message`.
     package var description: String {
         let place: String
         if let mapping {
@@ -34,13 +37,14 @@ package struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StoreError {
-    /// An error that lists the problems of a mapping model, one a line, as many as a message holds.
+    /// Creates an error that lists the problems of a mapping model, one per line, as many as fit in
+    /// a message.
     package static func invalidMappingModel(_ problems: [MappingProblem]) -> StoreError {
         StoreError(.invalidMappingModel, list("The mapping model is not valid:", problems: problems))
     }
 
-    /// An error that lists the reasons why no mapping model can be inferred, one a line, as many as
-    /// a message holds.
+    /// Creates an error that lists the reasons why no mapping model can be inferred, one per line,
+    /// as many as fit in a message.
     package static func mappingNotInferable(_ problems: [MappingProblem]) -> StoreError {
         StoreError(
             .mappingNotInferable,

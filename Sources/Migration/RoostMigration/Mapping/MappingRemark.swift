@@ -1,34 +1,33 @@
 package import RoostCore
 
-/// A statement about a migration that follows from models and mapping alone, before any object is
+/// A statement about a migration that follows from the models and the mapping, before any object is
 /// read.
 package struct MappingRemark: Hashable, Sendable, CustomStringConvertible {
     /// The kinds of remarks.
     package enum Kind: String, Sendable, CaseIterable, Codable {
-        /// Some data of the source does not reach the destination.
+        /// A part of the source's data does not reach the destination.
         case loss
         /// The migration fails if the data does not meet a condition.
         case demand
-        /// Nothing is lost, but something is made up, or looks like a mistake.
+        /// No data is lost, but the migration adds data, or the mapping looks like a mistake.
         case note
     }
 
     /// The kind of this remark.
     package let kind: Kind
-    /// The entity concerned: for a loss the source's, else the destination's.
+    /// The entity concerned: a source entity for a loss, otherwise a destination entity.
     package let entity: String
-    /// The property concerned, if it is one.
+    /// The property concerned, if any.
     package let property: String?
-    /// The consequence, for people.
+    /// The consequence, as text for users.
     package let message: String
-    /// The data that is lost; empty for other kinds of remarks, and for a loss that cannot be
-    /// counted.
+    /// The lost data; empty for other kinds of remarks, and for a loss that cannot be counted.
     package var losses: [MappingLoss] = []
-    /// The number of the destination's uniqueness constraint that the source's objects need not
-    /// meet yet; nil for other remarks.
+    /// The number of a uniqueness constraint in the destination that source objects may violate;
+    /// nil for other remarks.
     package var constraint: Int?
 
-    /// Makes a remark.
+    /// Creates a remark.
     package init(_ kind: Kind, entity: String, property: String? = nil, message: String) {
         self.kind = kind
         self.entity = entity
@@ -36,14 +35,15 @@ package struct MappingRemark: Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// The kind, the place and the message: `loss: Note.color: …`.
+    /// The text form with kind, place and message: `loss: Note.color: …`.
     package var description: String {
         "\(kind): \(entity)\(property.map { "." + $0 } ?? ""): \(message)"
     }
 }
 
 extension MappingRemark {
-    /// A mandatory relationship of the destination, which no mapping fills from either end.
+    /// Creates the remark on a mandatory relationship of the destination that no mapping sets from
+    /// either end.
     package static func staysEmpty(_ relationship: String, of entity: EntityName) -> MappingRemark {
         MappingRemark(
             .note, entity: entity.text, property: relationship,
@@ -52,7 +52,8 @@ extension MappingRemark {
 }
 
 extension ManagedObjectModel.Relationship {
-    /// Whether the model requires a destination for every object; a mandatory to-many relationship
-    /// with a minimum of 0 may be empty.
+    /// Whether the model requires a destination for every object.
+    ///
+    /// A mandatory to-many relationship with a minimum of 0 may be empty.
     package var mustLeadSomewhere: Bool { !declaration.isOptional && (!isToMany || declaration.minCount > 0) }
 }

@@ -1,10 +1,11 @@
 internal import RoostCore
 internal import RoostPredicates
 
-// Renaming identifiers that match nothing, and new uniqueness constraints.
+// Remarks on renaming identifiers that match nothing, and on new uniqueness constraints.
 extension MappingRemarks {
-    /// Notes renaming identifiers that match nothing: each makes a new element, which is hardly
-    /// intended.
+    /// Adds notes on renaming identifiers that match nothing.
+    ///
+    /// Each creates a new element, which is probably unintended.
     mutating func judgeIdentifiers(of entity: Entity) {
         let declaration = entity.declaration
         let origins = byDestination[entity.name] ?? []
@@ -61,7 +62,8 @@ extension MappingRemarks {
             let entity = destination.entities[constraint.entity]
             let fed = entity.selfAndSubentities.flatMap { byDestination[destination.entities[$0].name] ?? [] }
                 .filter { $0.mapping.sourceEntity != nil }
-            // One constraint of the source must bind all of them: two that bind a half each say nothing about both.
+            // The same source constraint must hold for all the objects. Two constraints for half of
+            // them each do not ensure uniqueness together.
             var kept: Set<Int>?
             for mapping in fed {
                 kept =
@@ -78,8 +80,7 @@ extension MappingRemarks {
         }
     }
 
-    /// The numbers of the source's constraints that objects must meet already, so that they meet
-    /// this one after a mapping.
+    /// Returns the numbers of the source constraints that ensure this constraint after a mapping.
     private func binding(
         _ constraint: ManagedObjectModel.UniquenessConstraint, mapping: Mapping
     ) -> Set<Int> {

@@ -1,11 +1,11 @@
 internal import RoostCore
 internal import RoostPredicates
 
-// The data of the source that no mapping uses.
+// Remarks on source data that no mapping uses.
 extension MappingRemarks {
     mutating func judge(_ entity: Entity) {
         let takers = bySource[entity.name] ?? []
-        // A policy is not asked for the objects of a mapping that removes them.
+        // A policy does not receive the objects of a mapping that removes them.
         let asked = takers.filter { $0.mapping.type != .remove }
         guard asked.allSatisfy({ $0.mapping.policyName == nil }) else { return }
         let makers = asked.filter { $0.mapping.destinationEntity != nil }
@@ -41,7 +41,7 @@ extension MappingRemarks {
         for relationship in entity.relationships { judge(relationship, of: entity, makers: makers) }
     }
 
-    /// The objects of an entity that some mappings take, and none of some others.
+    /// Returns the objects of an entity that some mappings read and some others do not.
     func objects(
         of entity: Entity, takenBy makers: [Mapping]? = nil, notTakenBy others: [Mapping]
     ) -> MappingLoss.Objects? {
@@ -57,7 +57,7 @@ extension MappingRemarks {
         let name = relationship.name.name
         let readers = makers.filter { $0.reads(name) }
         guard let left = objects(of: entity, takenBy: makers, notTakenBy: readers) else { return }
-        // The inverse may give the pairs for both ends.
+        // The inverse may provide the pairs for both ends.
         var targets: [MappingLoss.Objects]?
         if let number = relationship.inverse {
             let inverse = source.relationships[number].name.name
@@ -66,7 +66,7 @@ extension MappingRemarks {
             let saying = heirs.map { (bySource[$0.name] ?? []).filter { $0.reads(inverse) } }
             if saying.contains(where: { !$0.isEmpty }) {
                 targets = zip(heirs, saying).compactMap { objects(of: $0, notTakenBy: $1) }
-                // A place belongs to the pair, and needs an ordered relationship at this end.
+                // A position belongs to the pair, and requires an ordered relationship at this end.
                 let droppers = zip(heirs, saying).flatMap { heir, mappings in
                     relationship.isOrdered ? mappings.filter { dropsOrder($0, origin: heir, from: number) } : []
                 }
@@ -89,8 +89,8 @@ extension MappingRemarks {
                 : "Some of the relationship's destinations are dropped: no mapping that takes the objects reads them.")
     }
 
-    /// Whether a mapping keeps the pairs of a relationship of its objects without the order that
-    /// they have at the other end.
+    /// Returns whether a mapping preserves the pairs of a relationship but loses their order at the
+    /// other end.
     private func dropsOrder(_ mapping: Mapping, origin: Entity, from relationship: Int) -> Bool {
         guard mapping.mapping.policyName == nil else { return false }
         let heirs = successors(mapping, origin: origin).filter { $0.old.number == relationship }
@@ -102,8 +102,9 @@ extension MappingRemarks {
             }
     }
 
-    /// Judges the elements of a composite, at any depth; an element that no mapping reads is
-    /// reported only as a whole.
+    /// Examines the elements of a composite, at any depth.
+    ///
+    /// An element that no mapping reads is reported only as a whole.
     private mutating func judgeElements(
         of composite: AttributeDescription, path: [String], entity: Entity, makers: [Mapping]
     ) {
@@ -122,12 +123,12 @@ extension MappingRemarks {
         }
     }
 
-    /// Whether a mapping reads an element or a part of it.
+    /// Returns whether a mapping reads an element or a part of it.
     private func reads(_ path: [String], mapping: Mapping) -> Bool {
         if mapping.used.contains(where: { path.starts(with: $0) || $0.starts(with: path) }) { return true }
         return mapping.taken.contains { name, taken in
             if taken.starts(with: path) { return true }
-            // A composite that is given as a whole keeps the elements that the other one has too.
+            // If a composite is mapped as a whole, it keeps the elements that both composites have.
             guard path.starts(with: taken), let entity = mapping.mapping.destinationEntity.flatMap(destination.entity)
             else { return false }
             let names = name.split(separator: ".").map(String.init) + path.dropFirst(taken.count)
@@ -137,7 +138,7 @@ extension MappingRemarks {
 }
 
 extension AttributeDescription {
-    /// Whether elements of these names lie one in the other.
+    /// Returns whether the names are a path to an element inside this one.
     fileprivate func hasElement(_ names: ArraySlice<String>) -> Bool {
         guard let first = names.first else { return true }
         return elements.first { $0.name == first }?.hasElement(names.dropFirst()) ?? false

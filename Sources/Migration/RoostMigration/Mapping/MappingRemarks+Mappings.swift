@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostPredicates
 
-// The data that one mapping drops or requires.
+// Remarks on data that one mapping drops or requires.
 extension MappingRemarks {
     mutating func judge(_ mapping: Mapping, origin: Entity, entity: Entity) {
         guard mapping.mapping.policyName == nil else { return }
@@ -28,7 +28,7 @@ extension MappingRemarks {
         for relationship in entity.relationships {
             let name = relationship.name.name
             if isCopy {
-                // The relationship is the same, what its destinations become need not be.
+                // The relationship is unchanged, but its destinations may change.
                 if let old = origin.relationship(name) {
                     judge(relationship, from: old, of: entity, origin: origin, mapping: mapping)
                 }
@@ -73,7 +73,7 @@ extension MappingRemarks {
             )
             return
         }
-        // Other expressions give what they give.
+        // The results of other expressions are unknown.
         guard let name = value.sourceAttribute, let old = origin.attribute(name), old.isOptional else { return }
         add(
             .demand, entity: entity.name, property: attribute.name,
@@ -82,7 +82,7 @@ extension MappingRemarks {
         )
     }
 
-    /// Says where a whole number becomes a floating-point number that may be unable to hold it.
+    /// Adds remarks on whole numbers that may not be exact in a floating-point type.
     private mutating func judgeExactness(
         of attribute: AttributeDescription, path: [String], of entity: Entity, mapping: Mapping, origin: Entity
     ) {
@@ -101,7 +101,7 @@ extension MappingRemarks {
         )
     }
 
-    /// Says which objects' IDs in an attribute of the source become null.
+    /// Adds remarks on objects whose IDs in a source attribute become null.
     private mutating func judgeIDs(in attribute: String, of origin: Entity, mapping: Mapping) {
         let strays: [MappingLoss.Objects] = source.entities.compactMap { entity in
             let takers = (bySource[entity.name] ?? []).filter { $0.mapping.type != .remove }
@@ -123,12 +123,12 @@ extension MappingRemarks {
         }
     }
 
-    /// The objects of an entity that become no object, or several.
+    /// Returns the objects of an entity that become no object, or several.
     private func objectsWithoutSuccessor(_ entity: Entity, makers: [Mapping]) -> MappingLoss.Objects? {
         let filters = makers.compactMap(\.mapping.sourcePredicate)
         switch makers.count - filters.count {
         case 0:
-            // Exactly one filter must take an object.
+            // Exactly one filter must match an object.
             let one = filters.indices.map { index -> FetchRequest.Predicate in
                 let others = filters.indices.filter { $0 != index }.map { FetchRequest.Predicate.not(filters[$0]) }
                 return others.isEmpty ? filters[index] : .and([filters[index]] + others)
@@ -139,8 +139,9 @@ extension MappingRemarks {
         }
     }
 
-    /// Says that values lose digits in a type that has fewer; whole numbers are checked one by one
-    /// when the migration runs.
+    /// Adds remarks on values that lose digits in a smaller type.
+    ///
+    /// Whole numbers are checked individually during the migration.
     private mutating func judgeDigits(
         of old: AttributeDescription, in new: AttributeDescription, oldPath: [String], newPath: [String],
         origin: Entity, mapping: Mapping
@@ -155,7 +156,7 @@ extension MappingRemarks {
         case (.composite, .composite):
             for element in new.elements {
                 let path = newPath + [element.name]
-                // An element with a mapping of its own gets what that says.
+                // An element with its own mapping gets the value of that mapping.
                 guard mapping.values[path.joined(separator: ".")] == nil,
                     let former = old.elements.first(where: { $0.name == element.name })
                 else { continue }
@@ -184,17 +185,18 @@ extension MappingRemarks {
         judgeInverse(of: new, from: old, entity: entity, origin: origin, mapping: mapping)
     }
 
-    /// A relationship of the destination that takes destinations of one of the source.
+    /// A destination relationship whose destinations come from a source relationship.
     struct Successor {
         let old: ManagedObjectModel.Relationship
         let new: ManagedObjectModel.Relationship
-        /// The entity whose objects have the new relationship.
+        /// The entity of the objects with the new relationship.
         let entity: EntityName
-        /// The entity mapping whose objects it takes; nil for those of any.
+        /// The entity mapping that creates the destinations, or nil for any.
         let mapping: String?
     }
 
-    /// The relationships that a mapping makes of those of the source's entity.
+    /// Returns the destination relationships that a mapping creates from relationships of the
+    /// source entity.
     func successors(_ mapping: Mapping, origin: Entity) -> [Successor] {
         guard let entity = mapping.mapping.destinationEntity.flatMap(destination.entity) else { return [] }
         return entity.relationships.compactMap { new in
@@ -212,10 +214,10 @@ extension MappingRemarks {
         }
     }
 
-    /// Says which destinations are dropped because they become no objects that a relationship can
-    /// refer to.
+    /// Adds remarks on destinations that are dropped because they do not become possible
+    /// destinations.
     private mutating func judgeStrays(_ mapping: Mapping, origin: Entity) {
-        // Others that take the same objects may keep what this one drops.
+        // Other mappings of the same objects may preserve what this one drops.
         let peers = (bySource[origin.name] ?? []).filter {
             let predicate = $0.mapping.sourcePredicate
             return predicate == nil || predicate == mapping.mapping.sourcePredicate
@@ -241,8 +243,8 @@ extension MappingRemarks {
         }
     }
 
-    /// The objects of an entity that do not become possible destinations of the given
-    /// relationships; nil if all do.
+    /// Returns the objects of an entity that do not become possible destinations of the given
+    /// relationships, or nil if all do.
     private func strays(_ entity: Entity, keeping: [Successor]) -> MappingLoss.Objects? {
         let makers = (bySource[entity.name] ?? []).filter { maker in
             guard let made = maker.mapping.destinationEntity.flatMap(destination.entity) else { return false }
@@ -287,7 +289,7 @@ extension MappingRemarks {
         }
     }
 
-    /// Whether some mapping fills a relationship from its other end.
+    /// Returns whether a mapping sets a relationship from its other end.
     private func isGiven(_ relationship: ManagedObjectModel.Relationship) -> Bool {
         guard let inverse = relationship.inverse.map({ destination.relationships[$0] }) else { return false }
         return destination.entities[inverse.source].selfAndSubentities.contains { number in
@@ -297,8 +299,8 @@ extension MappingRemarks {
         }
     }
 
-    /// Whether to-one references of the source to objects of an entity fill a to-one relationship
-    /// from its to-one inverse.
+    /// Returns whether to-one references to objects of a source entity set a to-one relationship
+    /// through its to-one inverse.
     private func isGivenByReferences(_ relationship: ManagedObjectModel.Relationship, to origin: Entity) -> Bool {
         guard relationship.storage == .field, !relationship.isReflexive,
             let inverse = relationship.inverse.map({ destination.relationships[$0] }), inverse.storage == .field

@@ -1,25 +1,25 @@
 internal import RoostCore
 internal import RoostPredicates
 
-/// Compares what the source has with what the mappings use, and what the destination needs with
-/// what they give.
+/// A comparison of the source's data with the data that the mappings read, and of the destination's
+/// needs with the values that they provide.
 struct MappingRemarks {
     typealias Entity = ManagedObjectModel.Entity
 
-    /// An entity mapping, and what its expressions read and fill.
+    /// An entity mapping with the properties that its expressions read and set.
     struct Mapping {
         let mapping: EntityMapping
-        /// The value of each property, by its name; nil for a default.
+        /// The value of each property by name, or nil for a default.
         let values: [String: FetchRequest.Expression?]
-        /// The properties of the source object that are read.
+        /// The properties of the source object that expressions read.
         var read: Set<String> = []
-        /// The source paths that properties get unchanged, by property name; elements of composites
-        /// included.
+        /// The source paths of properties that are copied unchanged, by property name, including
+        /// elements of composites.
         var taken: [String: [String]] = [:]
         /// The source paths that other expressions read.
         var used: Set<[String]> = []
-        /// Whether all of the source object may be read: it is copied, a policy uses it, or a
-        /// function gets it as a whole.
+        /// Whether the whole source object may be read: by a copy, by a policy, or by a function
+        /// that receives the object.
         var readsEverything: Bool
 
         init(_ mapping: EntityMapping) {
@@ -41,13 +41,13 @@ struct MappingRemarks {
             }
         }
 
-        /// The objects of its entity that it takes.
+        /// Returns the objects of an entity that this mapping reads.
         func taken(of entity: Entity) -> MappingLoss.Objects { .init(entity.name, where: mapping.sourcePredicate) }
 
-        /// Whether a property of the source object is read.
+        /// Returns whether a property of the source object is read.
         func reads(_ property: String) -> Bool { readsEverything || read.contains(property) }
 
-        /// Returns the value of a property; nil for its default.
+        /// Returns the value of a property, or nil for its default.
         func value(of property: String) -> FetchRequest.Expression? { values[property] ?? nil }
     }
 
@@ -57,8 +57,8 @@ struct MappingRemarks {
     let bySource: [EntityName: [Mapping]]
     let byDestination: [EntityName: [Mapping]]
     private(set) var remarks: [MappingRemark] = []
-    /// The positions of remarks that were already made: an inherited property is examined once for
-    /// each heir.
+    /// The positions of existing remarks, because an inherited property is examined once for each
+    /// subentity.
     private var said: [MappingRemark: Int] = [:]
 
     init(_ model: MappingModel, source: ManagedObjectModel, destination: ManagedObjectModel) {
@@ -102,7 +102,9 @@ struct MappingRemarks {
         remarks.append(remark)
     }
 
-    /// Adds a loss; if a remark says the same of other objects, adds the loss to that remark.
+    /// Adds a loss.
+    ///
+    /// If an equal remark on other objects exists, adds the loss to that remark.
     mutating func add(
         loss: MappingLoss, entity: EntityName, property: String? = nil, message: String
     ) {

@@ -2,11 +2,11 @@ internal import RoostCore
 internal import RoostQuery
 
 extension MappingValidator {
-    /// The place of an expression in the mapping model.
+    /// The location of an expression in the mapping model.
     struct Place {
         let mapping: EntityMapping
         let property: String
-        /// The entity of `$source`; nil if the mapping has none, or it is unknown.
+        /// The entity of `$source`, or nil if the mapping has none or it is unknown.
         let origin: Entity?
     }
 
@@ -49,7 +49,7 @@ extension MappingValidator {
         }
     }
 
-    /// Checks an attribute that gets a variable itself: the ID of the new object, or the name of a
+    /// Checks an attribute whose value is a variable: the ID of the new object, or the name of a
     /// mapping.
     private mutating func check(_ variable: MappingVariable, in place: Place, for attribute: AttributeDescription) {
         switch variable {
@@ -88,13 +88,13 @@ extension MappingValidator {
         }
     }
 
-    /// Returns the type of an expression on the source object.
+    /// Returns the type of an expression that is evaluated on the source object.
     ///
-    /// Nil where a policy or the manager gives the value. An expression with an error also has no
-    /// type, and the error is added.
+    /// Returns nil if a policy or the manager provides the value. If the expression has an error,
+    /// adds the error and returns nil.
     private mutating func type(of expression: FetchRequest.Expression, in place: Place) -> PredicateType? {
         guard let expression = expression.ofSourceObject() else { return nil }
-        // An expression without the source object may be checked on any entity.
+        // An expression without the source object can be checked with any entity.
         guard let entity = place.origin ?? source.entities.first else { return nil }
         do throws(StoreError) {
             return try CompiledExpression(expression, for: entity.name, model: source).type
@@ -106,7 +106,7 @@ extension MappingValidator {
 
     // MARK: Names
 
-    /// Checks variables and functions; returns whether all are fine.
+    /// Checks variables and functions, and returns whether all are valid.
     private mutating func checkParts(_ parts: MappingExpressionParts, in place: Place) -> Bool {
         let count = problems.count
         if parts.hasBareNames {
@@ -192,7 +192,7 @@ extension MappingValidator {
         }
     }
 
-    /// Checks a call of an object, or of a function that the program registered.
+    /// Checks a call on an object, or a call of a function that the program registered.
     private mutating func checkFree(_ call: MappingExpressionParts.Call, in place: Place) {
         if call.name == MappingFunction.value.rawValue {
             guard call.arguments.count == 1, case .constant(.string) = call.arguments[0] else {
@@ -218,7 +218,7 @@ extension MappingValidator {
 
     // MARK: Objects
 
-    /// Checks that the relationship can refer to the objects that the manager gives.
+    /// Checks that the relationship can refer to the objects that the manager returns.
     private mutating func checkTargets(
         of calls: [MappingExpressionParts.Call], in place: Place, for relationship: ManagedObjectModel.Relationship
     ) {
@@ -237,7 +237,7 @@ extension MappingValidator {
         }
     }
 
-    /// Checks that the manager is asked about objects that the entity mapping with a name takes.
+    /// Checks that the source objects in a call are objects of the named entity mapping.
     private mutating func checkObjects(_ objects: FetchRequest.Expression, for name: String, in place: Place) {
         guard let type = type(of: objects, in: place), type.kind != .null else { return }
         guard type.kind == .object else {
@@ -261,15 +261,14 @@ extension MappingValidator {
 }
 
 extension FetchRequest.Expression {
-    /// The name of the property that a path from the source object ends with; nil for anything
-    /// else.
+    /// The last property of a path from the source object, or nil for another expression.
     fileprivate var lastName: String? {
         if case .keyPath(let names)? = ofSourceObject() { names.last } else { nil }
     }
 }
 
 extension PredicateType {
-    /// Whether a value of the type can become one of an attribute's type.
+    /// Returns whether a value of this type can be converted to an attribute's type.
     fileprivate func fits(_ type: AttributeType) -> Bool {
         switch type {
         case .undefined: true

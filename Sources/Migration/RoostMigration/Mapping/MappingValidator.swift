@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// Finds everything that is wrong with a mapping model for two models.
+/// A check of a mapping model against two models that finds all errors.
 struct MappingValidator {
     typealias Entity = ManagedObjectModel.Entity
 
@@ -22,8 +22,9 @@ struct MappingValidator {
         problems.append(MappingProblem(mapping: mapping.name, property: property, message: message))
     }
 
-    /// `; did you mean 'Track'?`, or a full stop: for the first problems, since a hint looks at
-    /// every name.
+    /// Returns `; did you mean 'Track'?`, or a full stop.
+    ///
+    /// Gives hints only for the first problems, because each hint examines every name.
     func hint(_ name: String, among names: [String]) -> String {
         problems.count < 100 ? ModelValidator.hint(name, among: names) : "."
     }
@@ -129,7 +130,7 @@ struct MappingValidator {
         }
     }
 
-    /// Property mappings of a copy may say what it does anyway, and nothing else.
+    /// Checks that property mappings of a copy are equivalent to the copy.
     private mutating func checkCopies(_ mapping: EntityMapping) {
         let changed =
             mapping.attributeMappings.filter { $0.valueExpression?.sourceAttribute != $0.name }
@@ -149,7 +150,8 @@ struct MappingValidator {
         _ mapping: EntityMapping, hash: VersionHash?, of entity: Entity?, in model: ManagedObjectModel, side: String
     ) {
         guard let hash, let entity, hash != entity.versionHash else { return }
-        // Mapping documents hold hashes; an older one has those of an older recipe.
+        // Mapping documents contain version hashes, and an older document has hashes of an older
+        // recipe.
         let isOlder = VersionHash.Recipe.allCases.contains { recipe in
             recipe != .current && model.versionHash(of: entity, by: recipe) == hash
         }
@@ -189,7 +191,7 @@ struct MappingValidator {
                     isOther: isRelationship ? "relationship" : nil)
                 continue
             }
-            // No store keeps it, so nothing is evaluated for it.
+            // Transient attributes are not stored, so their expressions are not evaluated.
             guard attribute.isStored, let expression = property.valueExpression else { continue }
             check(expression, in: Place(mapping: mapping, property: property.name, origin: origin), for: attribute)
         }
@@ -207,7 +209,9 @@ struct MappingValidator {
         }
     }
 
-    /// Whether the entity has a transient relationship of a name, which no store keeps.
+    /// Returns whether the entity has a transient relationship with the given name.
+    ///
+    /// Stores do not contain such relationships.
     private func declares(_ name: String, entity: Entity) -> Bool {
         var current: Entity? = entity
         while let entity = current {

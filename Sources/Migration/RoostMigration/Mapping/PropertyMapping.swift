@@ -9,26 +9,26 @@ public import RoostCore
 ///     "album", expression: .relatedInstances(ofSourceRelationship: "album"))
 /// ```
 public struct PropertyMapping: Hashable, Sendable {
-    /// The property of the destination entity, or an element of a composite attribute by its path:
+    /// The property of the destination entity, or the path of an element in a composite attribute:
     /// `address.street`.
     ///
-    /// A mapping of a whole composite gives each element the value's element of the same name.
-    /// Mappings of single elements, after it, override that.
+    /// A mapping of a whole composite sets each element to the value's element with the same name.
+    /// Later mappings of single elements override these values.
     public var name: String
-    /// The expression for the value; nil for the default of a new object.
+    /// The expression for the value, or nil for the default of a new object.
     ///
-    /// Written with the variables of ``MappingVariable``: `$source.title`, `($source.celsius -
-    /// 32.0) / 1.8`, `FUNCTION($entityPolicy, "convert:", $source.x)`. A function of the manager is
-    /// the whole expression. A function of the policy may also be a part of another expression, and
-    /// is then always called. A number is converted to the type of its attribute, which must be
-    /// able to hold it exactly; floating-point types hold it as nearly as they can. Null becomes
-    /// the default of a mandatory attribute. An optional composite has a value if one of the values
-    /// for its elements exists; the others then get their defaults.
+    /// The expression uses the variables of ``MappingVariable``: `$source.title`, `($source.celsius
+    /// - 32.0) / 1.8`, `FUNCTION($entityPolicy, "convert:", $source.x)`. A function of the manager
+    /// must be the whole expression. A function of the policy may also be a part of another
+    /// expression, and is then always called. A number is converted to the type of its attribute,
+    /// which must represent it exactly, or as closely as possible for floating-point types. Null
+    /// becomes the default of a mandatory attribute. An optional composite has a value if one of
+    /// the values for its elements exists. The other elements then get their defaults.
     public var valueExpression: FetchRequest.Expression?
-    /// The user's own notes, which policies can read.
+    /// The user's notes, which policies can read.
     public var userInfo: [String: String]
 
-    /// Makes a mapping.
+    /// Creates a mapping.
     public init(
         _ name: String, expression valueExpression: FetchRequest.Expression? = nil, userInfo: [String: String] = [:]
     ) {
@@ -42,55 +42,58 @@ public struct PropertyMapping: Hashable, Sendable {
 package enum MappingVariable: String, Sendable, CaseIterable {
     /// The source object.
     case source
-    /// The object that is being made from it.
+    /// The new object that is created from the source object.
     case destination
-    /// The migration: target of ``MappingFunction/destinationInstances`` and
+    /// The migration, which is the target of ``MappingFunction/destinationInstances`` and
     /// ``MappingFunction/relatedInstances``.
     case manager
     /// The entity mapping.
     case entityMapping
     /// The property mapping.
     case propertyMapping
-    /// The policy of the entity mapping; each other function is asked of it.
+    /// The policy of the entity mapping, which is the target of all other functions.
     case entityPolicy
 }
 
-/// The functions of value expressions other than those of a policy, by their names in Core Data.
+/// The functions of value expressions other than a policy's functions, with their names in Core
+/// Data.
 package enum MappingFunction: String, Sendable, CaseIterable {
-    /// Of the manager: the objects that the entity mapping with a name made of some source objects.
+    /// A function of the manager: returns the objects that the named entity mapping created from
+    /// source objects.
     ///
-    /// The argument is one source object, several, or the constant null, which means all of them.
-    /// An empty relationship as the argument gives no objects.
+    /// The argument is one source object, several, or the constant null for all of them. For an
+    /// empty relationship, the result is empty.
     case destinationInstances = "destinationInstancesForEntityMappingNamed:sourceInstances:"
-    /// Of the manager: the objects that any entity mapping made of the destinations of a source
-    /// relationship, if they fit the property.
+    /// A function of the manager: returns the objects that any entity mapping created from the
+    /// destinations of a source relationship, if the property can hold them.
     case relatedInstances = "destinationInstancesForSourceRelationshipNamed:sourceInstances:"
-    /// Of an object: the value of a property by its name.
+    /// A function of an object: returns the value of the named property.
     case value = "valueForKey:"
 }
 
 extension FetchRequest.Expression {
-    /// Returns `$source.title`: the value of the source object at a key path.
+    /// Returns `$source.title`, which is the value of the source object at a key path.
     public static func source(_ keyPath: String) -> Self {
         .path(of: .variable(MappingVariable.source.rawValue), keyPath.split(separator: ".").map(String.init))
     }
 
-    /// Returns `FUNCTION($entityPolicy, "name", …)`: the result of the policy's function.
+    /// Returns `FUNCTION($entityPolicy, "name", …)`, which is the result of the policy's function.
     public static func policy(_ function: String, _ arguments: Self...) -> Self {
         .registered(function, [.variable(MappingVariable.entityPolicy.rawValue)] + arguments)
     }
 
-    /// Returns the objects that the entity mapping with a name made of an expression's objects.
+    /// Returns an expression for the objects that the named entity mapping created from the objects
+    /// of `source`.
     ///
-    /// If the expression is the constant null, these are all objects that the mapping made.
+    /// If `source` is the constant null, these are all objects that the mapping created.
     public static func destinationInstances(ofEntityMapping name: String, from source: Self) -> Self {
         .registered(
             MappingFunction.destinationInstances.rawValue,
             [.variable(MappingVariable.manager.rawValue), .constant(.string(name)), source])
     }
 
-    /// Returns the objects that the entity mappings made of the destinations of a relationship of
-    /// the source object.
+    /// Returns an expression for the objects that entity mappings created from the destinations of
+    /// a source relationship.
     public static func relatedInstances(ofSourceRelationship name: String) -> Self {
         .registered(
             MappingFunction.relatedInstances.rawValue,

@@ -1,34 +1,34 @@
 internal import RoostCore
 
-/// Finds which elements of two versions of a model are the same: entities, attributes or
-/// relationships.
+/// A matching of the elements of two versions of a model: entities, attributes or relationships.
 ///
-/// The rules, the first one that applies:
-/// 1. A name that is the same on both sides, where nothing else differs that matters.
-/// 2. A renaming identifier that an element of the source has, or is called by.
-/// 3. A name that no renaming identifier claims, on either side.
+/// The first rule that applies determines the match:
+/// 1. The names are equal, and the elements do not differ in any relevant way.
+/// 2. The new element's renaming identifier is the renaming identifier or the name of the old
+///    element.
+/// 3. The names are equal, and no renaming identifier refers to either element.
 struct VersionMatching<Element> {
     /// The rules for comparing elements.
     struct Traits {
         let name: (Element) -> String
         let renamingIdentifier: (Element) -> String?
-        /// Whether two elements of one name store the same.
+        /// Returns whether two elements with the same name are equal in all relevant ways.
         let isSame: (_ old: Element, _ new: Element) -> Bool
-        /// Whether elements of one name that store the same belong together whatever the new one's
-        /// renaming identifier says.
+        /// Whether equal elements with the same name match regardless of the new element's renaming
+        /// identifier.
         var isSameBeforeRenaming = false
-        /// Whether a new element may take an old element that is already taken, or that only its
-        /// name matches.
+        /// Returns whether a new element may match an old element that is already matched, or whose
+        /// name alone matches.
         let canTake: (_ old: Element, _ new: Element) -> Bool
-        /// Whether two new elements may take the same old one when only one of them says so by a
-        /// renaming identifier.
+        /// Whether two new elements may match the same old element if only one of them has a
+        /// renaming identifier for it.
         var canShare = true
     }
 
-    /// For each new element, the position of the old one; nil for a new one.
+    /// The position of each new element's old element, or nil if it has none.
     private(set) var origins: [Int?]
-    /// For each new element, the positions of the old ones that its renaming identifier means,
-    /// where they are several.
+    /// The positions of the old elements that a new element's renaming identifier refers to, if
+    /// there are several.
     private(set) var ambiguous: [Int: [Int]] = [:]
 
     private let old: [Element]
@@ -39,9 +39,9 @@ struct VersionMatching<Element> {
     /// Matches elements.
     ///
     /// - Parameters:
-    ///   - old: The elements of the source, whose names are unique.
-    ///   - new: The elements of the destination, whose names are unique.
-    ///   - traits: What the matching asks about them.
+    ///   - old: The elements of the source, with unique names.
+    ///   - new: The elements of the destination, with unique names.
+    ///   - traits: The rules for comparing the elements.
     init(from old: [Element], to new: [Element], traits: Traits) {
         (self.old, self.new, self.traits) = (old, new, traits)
         origins = Array(repeating: nil, count: new.count)
@@ -77,13 +77,13 @@ struct VersionMatching<Element> {
         traits.renamingIdentifier(element) ?? traits.name(element)
     }
 
-    /// Whether an element has a renaming identifier that is not its own name.
+    /// Returns whether an element has a renaming identifier other than its name.
     private func isRenamed(_ element: Element) -> Bool { identifier(element) != traits.name(element) }
 
-    /// The old element that a new one's identifier means.
+    /// Returns the old element that a new element's identifier refers to.
     ///
-    /// Of several, prefers the element with the same name, then the element whose name is the
-    /// identifier.
+    /// If there are several, prefers the element with the same name, then the element whose name is
+    /// the identifier.
     private mutating func origin(of index: Int, byIdentifier: [String: [Int]]) -> Int? {
         let identifier = identifier(new[index])
         let candidates = byIdentifier[identifier] ?? []
@@ -97,8 +97,10 @@ struct VersionMatching<Element> {
 }
 
 extension VersionMatching.Traits where Element == ManagedObjectModel.Entity {
-    /// Equal version hashes come first: such an entity needs no migration, so no identifier can
-    /// take its objects away.
+    /// The traits of entities.
+    ///
+    /// Entities with equal version hashes match first: they need no migration, so no identifier can
+    /// assign their objects to another entity.
     static var entities: Self {
         Self(
             name: \.name.text, renamingIdentifier: \.declaration.renamingIdentifier,
@@ -108,7 +110,9 @@ extension VersionMatching.Traits where Element == ManagedObjectModel.Entity {
 }
 
 extension VersionMatching.Traits where Element == ManagedObjectModel.Relationship {
-    /// A relationship of one name is the same if it has the same destination entity and the same
+    /// The traits of relationships.
+    ///
+    /// Relationships with the same name are equal if they have the same destination entity and
     /// inverse.
     static var relationships: Self {
         Self(
@@ -122,7 +126,9 @@ extension VersionMatching.Traits where Element == ManagedObjectModel.Relationshi
 }
 
 extension VersionMatching.Traits where Element == AttributeDescription {
-    /// An attribute of one name is the same where it has the same type.
+    /// Returns the traits of attributes.
+    ///
+    /// Attributes with the same name are equal if they have the same type.
     static func attributes(canTake: @escaping (_ old: Element, _ new: Element) -> Bool) -> Self {
         Self(
             name: \.name, renamingIdentifier: \.renamingIdentifier, isSame: { $0.type == $1.type },

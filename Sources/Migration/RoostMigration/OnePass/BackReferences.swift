@@ -2,38 +2,38 @@ internal import RoostCore
 internal import RoostQuery
 internal import RoostSystem
 
-/// The plan for a to-one relationship whose pairs only its to-one inverse has in the source.
+/// The plan for a to-one relationship whose pairs are only in its to-one inverse in the source.
 struct BackReferencePlan: Sendable {
     /// The field of the destination.
     let to: RecordLayout.Field
     /// The position in ``MappingPlan/backPairs``.
     let pairs: Int
-    /// Whether the migration fails if no object refers to the object.
+    /// Whether the migration fails for an object that no other object refers to.
     let isRequired: Bool
 }
 
-/// The pairs of a to-one relationship of the source, needed by destination object.
+/// The pairs of a to-one relationship of the source, to be looked up by destination object.
 struct BackPairs: Sendable, Hashable {
-    /// The relationship of the destination that gets the pairs: the inverse of the kept
+    /// The destination relationship that gets the pairs, which is the inverse of the mapped
     /// relationship.
     let relationship: Int
-    /// The relationship of the source that has them.
+    /// The source relationship that contains the pairs.
     let origin: Int
-    /// The makers whose mappings say that its objects keep them.
+    /// The makers whose mappings preserve the pairs.
     let makers: [Int]
 }
 
 extension MappingPlan {
-    /// Returns the plan for a to-one relationship that only its inverse has in the source; nil if
-    /// one pass cannot make it.
+    /// Returns the plan for a to-one relationship whose pairs are only in its inverse in the
+    /// source, or nil if one pass cannot create it.
     ///
-    /// `origin` is the relationship of the source that has the pairs; `saying` are the makers whose
-    /// mappings keep them.
+    /// `origin` is the source relationship with the pairs. `saying` contains the makers whose
+    /// mappings preserve them.
     mutating func backReference(
         _ maker: Maker, relationship: ManagedObjectModel.Relationship, from origin: ManagedObjectModel.Relationship,
         saying: [Maker]
     ) -> BackReferencePlan? {
-        // A place in an ordered inverse is known only where each pair is made.
+        // A position in an ordered inverse is known only where each pair is created.
         guard origin.storage == .field, !relationship.isReflexive, !relationship.inverseIsOrdered,
             let to = maker.destination.layout.field(relationship.name.name)
         else { return nil }
@@ -45,9 +45,9 @@ extension MappingPlan {
 }
 
 extension MappingPlan {
-    /// Returns the errors of objects to which too many objects refer, or none.
+    /// Returns the errors for objects that too many or no objects refer to.
     ///
-    /// Too many are two, if the inverse relationship has room for one. None is an error if the
+    /// Two are too many, because the inverse relationship is to-one. None is an error if the
     /// inverse relationship is mandatory.
     func refusalsOfBackReferences(
         _ snapshot: any StoreSnapshot, options: ConversionOptions
@@ -65,7 +65,7 @@ extension MappingPlan {
             let cursor = try snapshot.fetch(
                 FetchRequest(maker.source.name, where: maker.filter).with { $0.includesSubentities = false })
             var batch = RecordBatch(model: snapshot.model)
-            // One of each is enough to say what is wrong.
+            // One error of each kind is enough.
             var open = maker.backReferences
             while !open.isEmpty, try cursor.next(into: &batch, options: options) {
                 try batch.forEachRecord { (record) throws(StoreError) in
@@ -92,7 +92,7 @@ extension MappingPlan {
 
 /// The pairs of to-one relationships of the source, by destination object.
 ///
-/// In bounded memory: what does not fit goes to a file without a name.
+/// Memory is bounded. Pairs that exceed it go to an unnamed temporary file.
 final class BackReferences {
     private static let memoryByteCount = 8 << 20
 
@@ -104,11 +104,11 @@ final class BackReferences {
     ///
     /// - Parameters:
     ///   - plan: The plan.
-    ///   - graph: Where predicates find related objects.
-    ///   - directories: Where a file may be made, the best first.
-    ///   - forEachBatch: Calls its second argument with all records of an entity of the source and
-    ///     its subentities.
-    /// - Throws: What reading the source throws; `noSpace` and `ioFailure` of the file.
+    ///   - graph: The graph in which predicates find related objects.
+    ///   - directories: The directories for a temporary file, in order of preference.
+    ///   - forEachBatch: Calls its second argument with all records of a source entity and its
+    ///     subentities.
+    /// - Throws: Errors from reading the source; `noSpace` and `ioFailure` of the file.
     init(
         _ plan: MappingPlan, over graph: (any ObjectGraph)?, directories: [String],
         reading forEachBatch: (
@@ -143,10 +143,9 @@ final class BackReferences {
         }
     }
 
-    /// Returns the object that refers to an object of the source, as it is in the destination; nil
-    /// for none.
+    /// Returns the new ID of the object that refers to a source object, or nil if no object does.
     ///
-    /// The object of the source becomes `id`. Throws `migrationFailed`, naming the objects, if two
+    /// The source object becomes `id`. Throws `migrationFailed`, naming the objects, if two objects
     /// refer to it.
     func object(
         leadingTo record: RecordReader, becoming id: ObjectID, reference: BackReferencePlan
@@ -165,7 +164,9 @@ final class BackReferences {
 }
 
 extension StoreError {
-    /// An object would refer to one whose to-one `inverse` has a value already; `other` says which.
+    /// Creates the error for a reference to an object whose to-one `inverse` is already set.
+    ///
+    /// `other` is a phrase for the conflicting reference.
     static func noRoom(
         _ relationship: RelationshipName, inverse: RelationshipName, from object: ObjectID,
         to destination: ObjectID, other: String

@@ -1,8 +1,8 @@
 internal import RoostCore
 
-/// Objects that claim unique values, sorted by the hashes of those values in bounded memory.
+/// A sorter of objects by the hashes of their unique values, in bounded memory.
 struct ClaimSorter {
-    /// An object of the source, and the maker that takes it.
+    /// A source object and the maker that reads it.
     struct Claim {
         let maker: Int
         let key: Int64
@@ -10,27 +10,28 @@ struct ClaimSorter {
 
     private let sorter: ExternalSorter
 
-    /// - Parameter directories: Where a file may be made, the best first.
+    /// - Parameter directories: The directories for a temporary file, in order of preference.
     init(directories: [String]) { sorter = ExternalSorter(directories: directories) }
 
     /// Adds an object.
     ///
-    /// - Throws: `noSpace` and `ioFailure`, of the file for what does not fit into memory.
+    /// - Throws: `noSpace` and `ioFailure` of the file, which is used if memory is insufficient.
     func append(_ claim: Claim, hash: Int) throws(StoreError) {
         let value = (UInt64(truncatingIfNeeded: claim.maker).bigEndian, UInt64(bitPattern: claim.key).bigEndian)
-        // SAFETY: one word, and two words without padding between them; both are copied.
+        // SAFETY: One word, and two words without padding between them. Both are copied.
         try withUnsafeBytes(of: UInt64(bitPattern: Int64(hash)).bigEndian) { (hash) throws(StoreError) in
             try withUnsafeBytes(of: value) { (value) throws(StoreError) in try sorter.append(hash, value, in: 0) }
         }
     }
 
-    /// Calls `body` with all objects, those of one hash side by side, and forgets them.
+    /// Calls `body` with all objects, those with equal hashes consecutively, then removes them.
     ///
-    /// - Throws: As ``append(_:hash:)``, and what `body` throws.
+    /// - Throws: The errors of ``append(_:hash:)``, and of `body`.
     func drain(_ body: (_ hash: Int, Claim) throws(StoreError) -> Void) throws(StoreError) {
         try sorter.drain { (entries) throws(StoreError) in
             try entries.forEach { (entry) throws(StoreError) in
-                // SAFETY: as ``append(_:hash:)`` wrote them; the first byte of a key is the group.
+                // SAFETY: The entries have the format of ``append(_:hash:)``. The first byte of a
+                // key is the group.
                 let hash = EntryArena.key(of: entry).loadUnaligned(fromByteOffset: 1, as: UInt64.self)
                 let value = EntryArena.value(of: entry)
                 let maker = UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))

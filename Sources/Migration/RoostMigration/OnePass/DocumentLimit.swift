@@ -2,29 +2,29 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostText
 
-/// The size limit of a document, so that a plan can forecast a document that exceeds it.
+/// The size limit of a document, used by plans to detect documents that would exceed it.
 struct DocumentLimit {
-    /// The number of batches under way between the two threads.
+    /// The number of batches in transit between the two threads.
     private static let channelCapacity = 4
 
     private let byteCount: Int
     private let location: StoreLocation
 
-    /// Creates the limit of a destination; nil if the destination has none, or if a source of this
-    /// size cannot reach it.
+    /// Creates the limit of a destination, or returns nil if it is unlimited or a source of this
+    /// size cannot reach the limit.
     ///
-    /// - Throws: What the type finds wrong with its options.
+    /// - Throws: Errors of the type about its options.
     init?(
         _ type: any PersistentStoreType, location: StoreLocation, options: [String: String], sourceByteCount: Int
     ) throws(StoreError) {
         guard let type = type as? any DocumentStoreType else { return nil }
         byteCount = try type.maximumDocumentByteCount(options)
-        // Text takes more than records do, though not sixteen times as much.
+        // Text is larger than records, but less than sixteen times as large.
         guard sourceByteCount > byteCount / 16 else { return nil }
         self.location = location
     }
 
-    /// Throws code `limitExceeded` for a document of too many bytes.
+    /// Throws `limitExceeded` if a document has too many bytes.
     func require(_ byteCount: Int) throws(StoreError) {
         guard byteCount <= self.byteCount else {
             throw StoreError(
@@ -34,14 +34,14 @@ struct DocumentLimit {
         }
     }
 
-    /// The error of a document that would become too large, or of a source that is damaged.
+    /// Returns the error for a document that would become too large, or for a damaged source.
     ///
-    /// Reads everything and writes nothing. What a type adds of its own is not counted, so a
-    /// document that fits is never refused.
+    /// Reads all content and writes nothing. Additions by the store type are not counted, so a
+    /// document within the limit is never refused.
     ///
-    /// - Parameter content: What the document would be filled with.
-    /// - Returns: The error; empty for none.
-    /// - Throws: What reading the source throws.
+    /// - Parameter content: The content of the document.
+    /// - Returns: An array with the error, or an empty array.
+    /// - Throws: Errors from reading the source.
     func refusals(of content: any ContentSource) throws(StoreError) -> [StoreError] {
         do throws(StoreError) {
             try requireFitting(content)
@@ -70,7 +70,7 @@ struct DocumentLimit {
         _ = try reader.join().get()
     }
 
-    /// Counts the content that arrives, until the end or until the reader stops.
+    /// Counts the content from the channel, until the end or until the reader stops.
     private func count(_ content: any ContentSource, channel: BatchChannel) throws(StoreError) {
         var byteCount = content.model.document().count
         byteCount += try MetadataDocument.encode(content.identity().userMetadata).count
@@ -95,6 +95,6 @@ struct DocumentLimit {
         }
     }
 
-    /// A comma and a line break.
+    /// The size of a comma and a line break.
     private static let separatorByteCount = 2
 }

@@ -1,13 +1,15 @@
 internal import RoostCore
 
-/// The mandatory relationships that the mappings of their objects do not set.
+/// The mandatory relationships that no mapping of their objects sets.
 ///
-/// They have no default, so they stay empty, except for what their inverses give them, and are
-/// counted.
+/// They have no default, so they stay empty unless their inverses set them. The migration counts
+/// empty ones.
 struct EmptyRelationships {
     private let members: [(entity: ManagedObjectModel.Entity, relationship: ManagedObjectModel.Relationship)]
 
-    /// Finds them; mappings with policies are left out, because their results are validated.
+    /// Finds the relationships.
+    ///
+    /// Mappings with policies are excluded, because their results are validated.
     init(_ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel) {
         var members: [(ManagedObjectModel.Entity, ManagedObjectModel.Relationship)] = []
         for mapping in mapping.entityMappings where mapping.policyName == nil {
@@ -27,7 +29,7 @@ struct EmptyRelationships {
     /// Returns one warning for each relationship that is empty in some objects of a finished
     /// destination.
     ///
-    /// Reads the objects of its entity.
+    /// Reads the objects of the relationships' entities.
     func warnings(_ store: any PersistentStore) throws(StoreError) -> [String] {
         guard !members.isEmpty else { return [] }
         let snapshot = try store.snapshot()
@@ -51,7 +53,9 @@ struct EmptyRelationships {
 }
 
 extension EntityMapping {
-    /// Whether the mapping sets a relationship of its objects; a constant null does not count.
+    /// Returns whether the mapping sets a relationship of its objects.
+    ///
+    /// A constant null does not count.
     func says(_ relationship: String, of source: ManagedObjectModel.Entity) -> Bool {
         if type == .copy { return source.relationship(relationship) != nil }
         let expression = relationshipMappings.first { $0.name == relationship }?.valueExpression
@@ -60,7 +64,7 @@ extension EntityMapping {
 }
 
 extension MappingRemark {
-    /// Whether it is about a relationship whose empty objects are counted.
+    /// Whether the remark is about a relationship whose empty objects are counted.
     var isAboutEmptyRelationship: Bool {
         property.map { self == .staysEmpty($0, of: EntityName(entity)) } ?? false
     }

@@ -1,12 +1,15 @@
 internal import RoostCore
 
-/// A set of keys, added in ascending order: sixteen bytes for each 64 keys side by side.
+/// A set of keys that are added in ascending order.
+///
+/// Each block of 64 adjacent keys takes sixteen bytes.
 struct KeySet: Sendable {
-    /// Keys divided by 64, ascending, and which of the 64 are in the set.
+    /// The keys divided by 64, in ascending order, with parallel bit masks of the keys in each
+    /// block.
     private var places: [Int64] = []
     private var bits: [UInt64] = []
 
-    /// Adds a key that is not less than any before.
+    /// Adds a key that is not less than any previous key.
     mutating func append(_ key: Int64) {
         let (place, bit) = (key >> 6, UInt64(1) << UInt64(key & 63))
         if places.last == place {
@@ -17,7 +20,7 @@ struct KeySet: Sendable {
         }
     }
 
-    /// Whether a key is in the set.
+    /// Returns whether the set contains a key.
     ///
     /// - Complexity: O(log *n*).
     func contains(_ key: Int64) -> Bool {

@@ -1,20 +1,21 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// The content that a mapping makes of a store, in one pass.
+/// The content that a mapping creates from a store, in one pass.
 ///
-/// The objects of a hierarchy of the new model are read in key order and changed one by one; links
-/// and references keep their keys. If a predicate or a dropped entity leaves out objects whose keys
-/// links may name, the keys of the other objects are collected first: two bits for each object if
-/// keys are adjacent.
+/// The objects of a hierarchy of the new model are read in key order and transformed one by one.
+/// Links and references keep their keys. If a predicate or a dropped entity excludes objects that
+/// links may refer to, the keys of the other objects are collected first. This takes two bits for
+/// each object if keys are adjacent.
 final class MappedContent: ContentSource {
-    /// The results of the pass, apart from the content of the destination.
+    /// The results of the pass, except for the destination's content.
     struct Outcome: Sendable {
-        /// By entity mapping: the numbers of objects read and made; nil if it makes none.
+        /// The numbers of objects that each entity mapping read and created, or nil if it creates
+        /// none.
         var counts: [(read: Int, made: Int)?] = []
         /// The tally that the last commit of the source recorded.
         var recorded: StoreTally?
-        /// Messages about content that has no place in the destination, with counts.
+        /// Messages, with counts, about content that cannot be migrated to the destination.
         var losses: [String] = []
     }
 
@@ -23,16 +24,16 @@ final class MappedContent: ContentSource {
     private let options: ConversionOptions
     private let pairs: [Int: OneSidedPairs]
     private let result = Mutex(Outcome())
-    /// The directories for temporary files: that of the destination, as soon as it is known.
+    /// The directories for temporary files, including the destination's directory once known.
     private let spillDirectories: Mutex<[String]>
 
-    /// Creates the content that a plan makes of a store.
+    /// Creates the content from a store and a plan.
     ///
     /// - Parameters:
     ///   - store: The source.
     ///   - plan: A plan without obstacles.
-    ///   - pairs: The plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
-    ///   - options: How the source is read.
+    ///   - pairs: The result of the plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
+    ///   - options: The options for reading the source.
     init(
         _ store: any PersistentStore, plan: MappingPlan, pairs: [Int: OneSidedPairs], options: ConversionOptions
     ) {
@@ -52,8 +53,8 @@ final class MappedContent: ContentSource {
         try StoreContent(store, options: options).identity()
     }
 
-    /// Streams everything, and checks the numbers of objects in relationships that the mapping may
-    /// have changed.
+    /// Streams all content, and checks the counts of relationships that the mapping may have
+    /// changed.
     func fill(
         _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
@@ -121,10 +122,12 @@ private struct MappedReading {
         counts = Array(repeating: nil, count: plan.mapping.entityMappings.count)
     }
 
-    /// Sends everything; returns nil if the writer stopped.
+    /// Sends all content.
+    ///
+    /// Returns nil if the writer stopped.
     mutating func run(into channel: BatchChannel) throws(StoreError) -> CopiedContent? {
         recorded = try snapshot.recordedTally()
-        // Some sources cannot make a graph without reading everything.
+        // For some sources, creating a graph requires reading everything.
         let graph = plan.asksForObjects ? snapshot.objectGraph() : nil
         keySets = try collectKeys(over: graph)
         let backReferences = try collectBackReferences(over: graph)
@@ -144,7 +147,7 @@ private struct MappedReading {
             counts[maker.mapping] = (transform.readCount, transform.madeCount)
             losses += MigrationReport.losses(maker.source.name, lostIDs: transform.lostIDs)
         }
-        // Dropped content is counted too: it may be dropped because of a damaged value.
+        // Dropped content is counted too, because a damaged value may be the cause.
         if recorded != nil, !store.takesChanges {
             try found.countRest(of: snapshot, options: options, noting: &skipped)
         }
@@ -164,7 +167,8 @@ private struct MappedReading {
         var lastKeys: [EntityName: Int64] = [:]
         for hierarchy in plan.hierarchies {
             guard let source = hierarchy.source else { continue }
-            // The last key of the whole source hierarchy: the key of a deleted object is not used again.
+            // The last key of the whole source hierarchy, so that keys of deleted objects are not
+            // reused.
             lastKeys[plan.destination.entities[hierarchy.destination].name] =
                 try snapshot.lastKey(of: plan.source.entities[source].name)
         }
@@ -184,7 +188,7 @@ private struct MappedReading {
         guard let source = hierarchy.source else { return true }
         var makers = [Int?](repeating: nil, count: plan.source.entities.count)
         for (entity, maker) in hierarchy.makers { makers[entity] = maker }
-        // A hierarchy that becomes several is read once for each of them, and counted once.
+        // A hierarchy that is split is read once for each new hierarchy, but counted only once.
         let entity = plan.source.entities[source]
         let isCounted = entity.number == entity.root && found.begins(entity.selfAndSubentities)
         return try forEachBatch(of: entity) { (this, records) throws(StoreError) in
@@ -218,8 +222,7 @@ private struct MappedReading {
 
     // MARK: Keys
 
-    /// Returns the keys of the objects that become others, for each set of makers that the plan
-    /// names.
+    /// Returns the keys of the migrated objects, for each set of makers in the plan.
     private mutating func collectKeys(over graph: (any ObjectGraph)?) throws(StoreError) -> [KeySet] {
         var sets: [KeySet] = []
         for numbers in plan.keySets {
@@ -261,7 +264,7 @@ private struct MappedReading {
         }
     }
 
-    /// Returns the roots of the hierarchies from which makers take objects.
+    /// Returns the root entities of the hierarchies from which makers read objects.
     private func roots(of makers: [MappingPlan.Maker]) -> [ManagedObjectModel.Entity] {
         Set(makers.map(\.source.root)).sorted().map { plan.source.entities[$0] }
     }
@@ -320,7 +323,7 @@ private struct MappedReading {
         }
     }
 
-    /// Sends the links of pairs that only the other end of a one-to-one relationship has.
+    /// Sends the links of pairs that only the other end of a one-to-one relationship stores.
     private mutating func sendPairsOfOtherEnd(
         _ relationship: ManagedObjectModel.Relationship, mapper: LinkMapper, link: LinkPlan,
         into channel: BatchChannel
@@ -338,8 +341,9 @@ private struct MappedReading {
         return shouldContinue && send(batch, into: channel)
     }
 
-    /// Returns the pairs that objects with some keys have by a to-one relationship, by key, without
-    /// damaged objects.
+    /// Returns the pairs of the objects with the given keys in a to-one relationship, by key.
+    ///
+    /// Damaged objects are omitted.
     private mutating func pairs(
         of keys: [Int64], of relationship: ManagedObjectModel.Relationship, _ stored: (RecordReader) -> Link?
     ) throws(StoreError) -> [Int64: Link] {
@@ -367,19 +371,20 @@ private struct MappedReading {
     }
 }
 
-/// Makes links of the new model out of pairs of the source.
+/// A mapper of source pairs to links of the new model.
 private struct LinkMapper {
     private let plan: LinkPlan
     private let sources: KeySet?
     private let targets: KeySet?
-    /// Whether the source keeps a place for the targets of a source, and for the sources of a
-    /// target.
+    /// Whether the source stores the order of a source object's targets, and of a target's source
+    /// objects.
     private let hasOrder: Bool
     private let hasInverseOrder: Bool
-    /// Whether the source stores once what counts from both ends here.
+    /// Whether the source stores a pair once that counts from both ends in the destination.
     private let isDoubled: Bool
-    /// Whether a pair and its reverse are one pair here: both ends have it, and the source may
-    /// store it once or twice.
+    /// Whether a pair and its reverse are the same pair in the destination.
+    ///
+    /// The source may store it once or twice.
     private let isMerged: Bool
     private let isOrdered: Bool
 
@@ -394,7 +399,7 @@ private struct LinkMapper {
         let origin = plan.relation.relationship(source)
         let (order, inverseOrder) = (origin.isOrdered, origin.inverseIsOrdered)
         (hasOrder, hasInverseOrder) = plan.relation.isFlipped ? (inverseOrder, order) : (order, inverseOrder)
-        // In a to-one relationship that is its own inverse, each of the two objects keeps the pair.
+        // In a to-one relationship that is its own inverse, both objects store the pair.
         var isKeptOnce = origin.isReflexive
         if case .field = plan.relation.storage { isKeptOnce = false }
         isDoubled = isKeptOnce && !plan.relationship.isReflexive
@@ -402,22 +407,22 @@ private struct LinkMapper {
         isOrdered = plan.relationship.isOrdered && (hasOrder || hasInverseOrder)
     }
 
-    /// Whether the result for a pair depends on whether its reverse exists.
+    /// Returns whether the result for a pair depends on the existence of its reverse.
     func needsBack(of pair: Link) -> Bool {
         guard isMerged, pair.source != pair.target else { return false }
         return isOrdered || (pair.source > pair.target) != plan.relation.isFlipped
     }
 
-    /// Appends the links that a pair of the source becomes, as the source keeps it.
+    /// Appends the links for a pair as stored in the source.
     ///
     /// - Parameters:
     ///   - pair: The pair.
-    ///   - back: The reverse of the pair, if it is needed and exists.
+    ///   - back: The reverse of the pair, if required and existing.
     ///   - batch: The batch to append to.
     func append(_ pair: Link, back: Link? = nil, to batch: inout LinkBatch) {
         let pair = oriented(pair)
         let back = back.map(oriented).flatMap { takes($0) ? $0 : nil }
-        // Of a pair and its reverse, the one with the lower source represents both.
+        // If a pair and its reverse exist, the one with the lower source represents both.
         if back != nil, pair.source > pair.target { return }
         append(oriented: pair, back: back, to: &batch)
         if isDoubled, pair.source != pair.target { append(oriented: pair.flipped, back: nil, to: &batch) }
@@ -431,7 +436,7 @@ private struct LinkMapper {
 
     private func append(oriented pair: Link, back: Link?, to batch: inout LinkBatch) {
         guard takes(pair) else { return }
-        // Without a place, an object is ordered by its key.
+        // An object without a position is ordered by its key.
         let order = hasOrder ? pair.order : hasInverseOrder ? back?.inverseOrder : nil
         let inverseOrder = hasInverseOrder ? pair.inverseOrder : hasOrder ? back?.order : nil
         let link = Link(
@@ -440,10 +445,9 @@ private struct LinkMapper {
     }
 }
 
-/// The links of a relationship by source; the links of recently requested sources are kept in
-/// memory.
+/// A cache of a relationship's links by source, for recently requested sources.
 private struct LinksBySource {
-    /// The number of links to keep, besides those of the last object.
+    /// The maximum number of cached links, in addition to those of the latest object.
     private static let keptCount = 1 << 16
 
     private let snapshot: any StoreSnapshot
@@ -458,7 +462,7 @@ private struct LinksBySource {
         entity = snapshot.model.entities[relationship.source].name
     }
 
-    /// Returns the link from the target of another link to its source, or nil.
+    /// Returns the reverse of a link, or nil.
     mutating func link(backOf link: Link) throws(StoreError) -> Link? {
         if let links = known[link.target] { return links[link.source] }
         var links: [Int64: Link] = [:]
@@ -472,7 +476,7 @@ private struct LinksBySource {
             count = 0
         }
         known[link.target] = links
-        // An object without links takes a place too.
+        // An object without links counts as one entry.
         count += links.count + 1
         return links[link.source]
     }

@@ -25,9 +25,9 @@ extension MappingPlan {
             try resolution.resolve(
                 attribute, at: attribute.name, in: nil, statement: statements[attribute.name] ?? .standard)
         }
-        // A value that a policy or the migration gives is not missing yet.
+        // A policy or the migration may still provide a value.
         resolution.leave { name in asked.contains { $0 == name || $0.hasPrefix(name + ".") } }
-        // Attributes with IDs need to know which objects are left out.
+        // Attributes with IDs require knowing which objects are left out.
         for case .objectID in resolution.fields.map(\.source) {
             for maker in makers where maker.filter != nil { _ = keySet(of: [maker]) }
         }
@@ -38,7 +38,7 @@ extension MappingPlan {
         }
     }
 
-    /// The makers that take the objects of each source entity, by its number.
+    /// The makers that read the objects of each source entity, by entity number.
     var makersBySource: [[Maker]] {
         var table = [[Maker]](repeating: [], count: source.entities.count)
         for maker in makers { table[maker.source.number].append(maker) }
@@ -46,7 +46,7 @@ extension MappingPlan {
     }
 }
 
-/// Resolves the attributes of one entity, composites with their elements.
+/// A resolution of the attributes of one entity, including the elements of composites.
 private struct AttributeResolution {
     let maker: MappingPlan.Maker
     let mapping: EntityMapping
@@ -67,12 +67,12 @@ private struct AttributeResolution {
 
     /// A composite whose elements are being resolved.
     struct Composite {
-        /// The field that records whether it exists.
+        /// The field for the presence of the composite.
         let field: RecordLayout.Field
-        /// The composite of the source that it copies; nil if it is made of its elements.
+        /// The source composite to copy, or nil if the composite is built from its elements.
         let from: RecordLayout.Field?
-        /// Whether it, or a composite around it, may be absent although an element has a value in
-        /// the source.
+        /// Whether the composite or an enclosing one may be absent although an element has a value
+        /// in the source.
         let mayHide: Bool
     }
 
@@ -83,7 +83,7 @@ private struct AttributeResolution {
         if attribute.type == .composite {
             return try resolveComposite(attribute, to: to, in: outer, statement: statement)
         }
-        // A derived attribute is kept up to date elsewhere, so it may be null here.
+        // A derived attribute is computed later, so it may be null here.
         let isMandatory = !attribute.isOptional && attribute.derivationExpression == nil
         let fallback: Value? = isMandatory && !attribute.defaultValue.isNull ? .some(attribute.defaultValue) : .none
         switch statement {
@@ -133,8 +133,9 @@ private struct AttributeResolution {
         fields.append(FieldPlan(to: to, source: .constant(stored), marker: outer?.field))
     }
 
-    /// Notes that a field has no value; a mandatory one must have a value wherever its composite
-    /// has one.
+    /// Records that a field has no value.
+    ///
+    /// A mandatory field must have a value if its composite has one.
     private mutating func leaveEmpty(_ to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool) {
         guard isMandatory else { return }
         if let outer {
@@ -163,7 +164,7 @@ private struct AttributeResolution {
                 FieldPlan(
                     to: to, source: .move(field), marker: outer?.field, isRequired: isMandatory && !wasMandatory))
         case .standard where hasMappedElements(to):
-            // Mapped elements make the composite exist; defaults do so only where it must exist.
+            // Mapped elements make the composite exist. Defaults do so only if it is mandatory.
             this = Composite(field: to, from: nil, mayHide: outer?.mayHide ?? false)
             let isAlwaysThere = isMandatory && hasDefaults(attribute)
             fields.append(
@@ -185,7 +186,9 @@ private struct AttributeResolution {
         }
     }
 
-    /// Sets a composite as a whole to a value; elements that it does not name get their defaults.
+    /// Sets a whole composite to a value.
+    ///
+    /// Elements that are not in the value get their defaults.
     private mutating func setComposite(
         _ value: Value, to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool
     ) throws(StoreError) {
@@ -207,7 +210,7 @@ private struct AttributeResolution {
         }
     }
 
-    /// Returns what the mapping says of a composite's elements, without elements that are null for
+    /// Returns the mapped values of a composite's elements, without elements that are null for
     /// every object.
     private func values(of composite: RecordLayout.Field) -> [FieldPlan.Presence] {
         statements.sorted { $0.key < $1.key }.compactMap { name, statement in
@@ -221,7 +224,7 @@ private struct AttributeResolution {
         }
     }
 
-    /// Whether elements of a composite have defaults, at any depth.
+    /// Returns whether a composite has elements with defaults, at any depth.
     private func hasDefaults(_ composite: AttributeDescription) -> Bool {
         composite.elements.contains { !$0.defaultValue.isNull || hasDefaults($0) }
     }
@@ -233,12 +236,12 @@ private struct AttributeResolution {
         }
     }
 
-    // MARK: The source's side
+    // MARK: The source
 
-    /// Whether the model of the source ensures that each object has a value in a field.
+    /// Returns whether the source model guarantees a value in a field for each object.
     ///
-    /// An element has one if the composites around it are mandatory too, up to `composite`, which
-    /// is known to exist.
+    /// For an element, the enclosing composites must be mandatory too, up to `composite`, which is
+    /// known to exist.
     private func isMandatorySource(_ field: RecordLayout.Field, in composite: RecordLayout.Field?) -> Bool {
         var names = field.name.split(separator: ".")
         while !names.isEmpty {
@@ -250,7 +253,7 @@ private struct AttributeResolution {
         return true
     }
 
-    /// Whether a field is an element of a composite, at any depth.
+    /// Returns whether a field is an element of a composite, at any depth.
     private static func isInside(_ field: RecordLayout.Field, composite: RecordLayout.Field?) -> Bool {
         composite.map { field.name.hasPrefix($0.name + ".") } ?? false
     }

@@ -2,17 +2,17 @@ internal import RoostCore
 internal import RoostPredicates
 
 extension MappingPlan {
-    /// Returns the reasons why a migration of the objects of a snapshot would fail, if counting
-    /// shows them.
+    /// Returns the reasons why a migration of a snapshot's objects would fail, if counting reveals
+    /// the reasons.
     ///
     /// - Parameters:
     ///   - snapshot: The source.
-    ///   - options: How the source is read.
-    ///   - pairs: What ``oneSidedPairs(_:options:directories:)`` found in it.
-    ///   - countsNulls: Whether nulls are counted in what becomes mandatory, which may read every
-    ///     object.
-    /// - Returns: The errors that it would fail with.
-    /// - Throws: What reading the snapshot throws.
+    ///   - options: The options for reading the source.
+    ///   - pairs: The result of ``oneSidedPairs(_:options:directories:)``.
+    ///   - countsNulls: Whether to count nulls in properties that become mandatory, which may read
+    ///     every object.
+    /// - Returns: The errors of the migration.
+    /// - Throws: Errors from reading the snapshot.
     func refusals(
         _ snapshot: any StoreSnapshot, options: ConversionOptions, pairs: [Int: OneSidedPairs], countsNulls: Bool
     ) throws(StoreError) -> [StoreError] {
@@ -60,7 +60,7 @@ extension MappingPlan {
         return countsNulls ? refusals + (try refusalsOfBackReferences(snapshot, options: options)) : refusals
     }
 
-    /// Returns the first object whose whole number a floating-point field cannot hold, or nil.
+    /// Returns the first object whose whole number is not exact in a floating-point field, or nil.
     private func firstInexact(
         _ field: FieldPlan, of maker: Maker, snapshot: any StoreSnapshot,
         options: ConversionOptions
@@ -70,7 +70,7 @@ extension MappingPlan {
             let exists = maker.exists(field.marker)
         else { return nil }
         let isFloat = field.to.kind == .float
-        // Below it every whole number is exact.
+        // Every whole number below the limit is exact.
         let limit: Int64 = isFloat ? 1 << 24 : 1 << 53
         let isLarge = exists && (.greater(from.name, than: .int(limit)) || .less(from.name, than: .int(-limit)))
         let cursor = try snapshot.fetch(
@@ -90,7 +90,7 @@ extension MappingPlan {
         return found
     }
 
-    /// Returns the first object that a maker takes and that meets another predicate too, or nil.
+    /// Returns the first object of a maker that also matches another predicate, or nil.
     private func first(
         _ maker: Maker, predicate: FetchRequest.Predicate, snapshot: any StoreSnapshot,
         options: ConversionOptions
@@ -98,8 +98,8 @@ extension MappingPlan {
         try first(maker, where: maker.filter.map { $0 && predicate } ?? predicate, snapshot: snapshot, options: options)
     }
 
-    /// Returns the first object of a maker whose reference is null and that has no pair at the
-    /// other end, or nil.
+    /// Returns the first object of a maker with a null reference and no pair at the other end, or
+    /// nil.
     private func firstEmpty(
         _ reference: ReferencePlan, of maker: Maker, pairs: OneSidedPairs?, snapshot: any StoreSnapshot,
         options: ConversionOptions
@@ -120,8 +120,8 @@ extension MappingPlan {
         return nil
     }
 
-    /// Returns the first object of a maker that refers to an entity whose objects become none that
-    /// fits, or nil.
+    /// Returns the first object of a maker that refers to an object without a valid new object, or
+    /// nil.
     private func firstLost(
         _ reference: ReferencePlan, of maker: Maker, snapshot: any StoreSnapshot,
         options: ConversionOptions
@@ -149,7 +149,7 @@ extension MappingPlan {
         return found
     }
 
-    /// Returns the first object that a maker takes and that meets a predicate, or nil.
+    /// Returns the first object of a maker that matches a predicate, or nil.
     private func first(
         _ maker: Maker, where predicate: FetchRequest.Predicate?, snapshot: any StoreSnapshot,
         options: ConversionOptions
@@ -162,10 +162,9 @@ extension MappingPlan {
         return try cursor.next(into: &batch, options: options) ? batch.id(at: 0) : nil
     }
 
-    /// Returns what happens to the properties of an entity mapping's objects, one sentence each,
-    /// for people.
+    /// Returns a sentence for each property change of an entity mapping's objects, for users.
     ///
-    /// Properties that keep their name and form are left out.
+    /// Properties with unchanged name and form are omitted.
     func steps(of mapping: Int) -> [String] {
         guard let maker = makers.first(where: { $0.mapping == mapping }) else { return [] }
         var steps = maker.fields.compactMap(Self.step)
@@ -201,8 +200,8 @@ extension MappingPlan {
 }
 
 extension MappingPlan.Maker {
-    /// Returns the condition under which a field that must have a value gets none; nil if no
-    /// predicate can express it.
+    /// Returns the condition under which a required field gets no value, or nil if no predicate can
+    /// express it.
     fileprivate func isNull(_ field: FieldPlan) -> FetchRequest.Predicate? {
         guard field.fallback == nil, let exists = exists(field.marker) else { return nil }
         switch field.source {
@@ -213,7 +212,7 @@ extension MappingPlan.Maker {
         }
     }
 
-    /// Returns the condition under which a composite and all composites around it exist; true for
+    /// Returns the condition under which a composite and all enclosing composites exist; true for
     /// nil.
     fileprivate func exists(_ composite: RecordLayout.Field?) -> FetchRequest.Predicate? {
         guard let composite else { return .constant(true) }
@@ -223,7 +222,7 @@ extension MappingPlan.Maker {
         return outer && value
     }
 
-    /// Returns the condition under which a composite field gets a value; nil if no predicate can
+    /// Returns the condition under which a composite field gets a value, or nil if no predicate can
     /// express it.
     private func hasValue(_ field: FieldPlan) -> FetchRequest.Predicate? {
         switch field.source {
@@ -245,7 +244,8 @@ extension MappingPlan.Maker {
 }
 
 extension StoreError {
-    /// An object has a whole number that its new type cannot hold exactly.
+    /// Creates the error for an object with a whole number that its new type cannot represent
+    /// exactly.
     static func inexactNumber(_ entity: EntityName, field: RecordLayout.Field, object: ObjectID) -> StoreError {
         StoreError(
             .migrationFailed,
@@ -253,7 +253,7 @@ extension StoreError {
         )
     }
 
-    /// An object would be of an entity that has no objects of its own in the new model.
+    /// Creates the error for an object of an entity that is abstract in the new model.
     static func abstract(_ entity: EntityName, object: ObjectID) -> StoreError {
         StoreError(
             .migrationFailed,

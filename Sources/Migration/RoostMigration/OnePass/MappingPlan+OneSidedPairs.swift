@@ -1,11 +1,10 @@
 internal import RoostCore
 
 extension MappingPlan {
-    /// The ends of one-to-one relationships of the source whose other ends the mapping does not
-    /// keep.
+    /// The ends of one-to-one relationships of the source whose other ends the mapping drops.
     private var singleEnds: Set<Int> { Set(makers.flatMap(\.references).compactMap(\.oneToOne)) }
 
-    /// The ends of one-to-one relationships of the source whose pairs become links.
+    /// The ends of one-to-one relationships of the source with pairs that become links.
     private var linkedEnds: Set<Int> {
         Set(
             links.compactMap { link in
@@ -14,12 +13,12 @@ extension MappingPlan {
             })
     }
 
-    /// By relationship of the source: the pairs that only the other end has, where the mapping
-    /// keeps one end.
+    /// Returns the pairs that only the other end stores, by source relationship, if the mapping
+    /// preserves one end.
     ///
-    /// They are looked for once, since both ends are read for it.
+    /// The search is done once, because it reads both ends.
     ///
-    /// - Throws: What reading the source throws.
+    /// - Throws: Errors from reading the source.
     func oneSidedPairs(
         _ snapshot: any StoreSnapshot, options: ConversionOptions, directories: [String]
     ) throws(StoreError) -> [Int: OneSidedPairs] {
@@ -31,8 +30,8 @@ extension MappingPlan {
         return pairs
     }
 
-    /// The pairs that cannot be kept: the kept end of a one-to-one relationship refers to another
-    /// object already.
+    /// Returns the losses of pairs whose mapped end in a one-to-one relationship already refers to
+    /// another object.
     func losses(of pairs: [Int: OneSidedPairs]) -> [MigrationLoss] {
         singleEnds.sorted().compactMap { number in
             guard let rivalCount = pairs[number]?.rivalCount, rivalCount > 0,

@@ -1,10 +1,11 @@
 internal import RoostCore
 
 extension MappingPlan {
-    // MARK: Statements of the mapping
+    // MARK: Relationship mappings
 
-    /// Returns what a maker's mapping says of a relationship of its destination; nil, with an
-    /// obstacle, if one pass cannot follow it.
+    /// Returns a maker's statement about a relationship of its destination.
+    ///
+    /// If one pass cannot execute it, adds an obstacle and returns nil.
     private mutating func statement(
         _ maker: Maker, relationship: ManagedObjectModel.Relationship
     ) -> RelationshipStatement? {
@@ -19,14 +20,14 @@ extension MappingPlan {
         return nil
     }
 
-    /// Returns the source relationship that a maker's mapping takes for one of the destination, or
-    /// nil.
+    /// Returns the source relationship for a maker's destination relationship, or nil.
     private mutating func origin(
         _ maker: Maker, relationship: ManagedObjectModel.Relationship
     ) -> ManagedObjectModel.Relationship? {
         guard case .related(let origin, let name)? = statement(maker, relationship: relationship) else { return nil }
         guard let name else { return origin }
-        // An entity mapping that is named and the only one that fits says no more than the relationship does.
+        // If a named entity mapping is the only one with suitable objects, the name makes no
+        // difference.
         let fitting = fitting(origin.destination, to: relationship.destination)
         if fitting.contains(where: { entityMapping(of: $0).name != name }) {
             addObstacle(
@@ -36,15 +37,15 @@ extension MappingPlan {
         return origin
     }
 
-    /// Returns the makers that take objects of a source entity, or of subentities, and make objects
-    /// of a destination entity.
+    /// Returns the makers from a source entity, or a subentity, to a destination entity, or a
+    /// subentity.
     private func fitting(_ source: Int, to destination: Int) -> [Maker] {
         let (from, to) = (self.source.entities[source], self.destination.entities[destination])
         return makers.filter { from.includes($0.source.number) && to.includes($0.destination.number) }
     }
 
-    /// Returns the makers of a destination entity, with the source relationships that their
-    /// mappings take for one of its relationships.
+    /// Returns the makers of a destination entity, with their source relationships for one
+    /// destination relationship.
     private mutating func origins(
         of relationship: ManagedObjectModel.Relationship
     ) -> [(maker: Maker, origin: ManagedObjectModel.Relationship?)] {
@@ -78,17 +79,17 @@ extension MappingPlan {
         }
     }
 
-    /// Returns the plan for a to-one relationship that comes from a field of its own object; nil
-    /// for nothing.
+    /// Returns the plan for a to-one relationship that comes from a field of its own object, or
+    /// nil.
     ///
-    /// A plan that takes the field of another object is added to `backReferences`.
+    /// A plan that uses the field of another object is added to `backReferences`.
     private mutating func reference(
         _ maker: Maker, relationship: ManagedObjectModel.Relationship, backReferences: inout [BackReferencePlan]
     ) -> ReferencePlan? {
         let inverse = relationship.inverse.map { destination.relationships[$0] }
         let own = origin(maker, relationship: relationship)
         if relationship.isReflexive, hasReflexiveObstacle(relationship, from: own) { return nil }
-        // The other side must give the same pairs.
+        // The other end must provide the same pairs.
         var others: [(maker: Maker, origin: ManagedObjectModel.Relationship?)] = []
         if let inverse, inverse.number != relationship.number { others = origins(of: inverse) }
         let saying = others.filter { $0.origin != nil }
@@ -107,7 +108,7 @@ extension MappingPlan {
             from = own
             targets = fitting(own.destination, to: relationship.destination)
         } else {
-            // What the inverse says holds for this side too.
+            // The statement of the inverse also applies to this end.
             guard let relation = relations.first else { return nil }
             guard relations.count == 1 else {
                 addObstacle(sayDifferently(relationship))
@@ -118,7 +119,8 @@ extension MappingPlan {
                     $0.storage == .field && SourceRelation($0, model: source) == relation
                 })
             else {
-                // Objects that no relationship refers to have none; the others need a search.
+                // If no relationship refers to these objects, they have no pairs. Otherwise the
+                // pairs must be searched for.
                 guard saying.contains(where: { leads($0.origin, to: maker.source) }), let inverse,
                     destination.entities[inverse.destination].includes(maker.destination.number)
                 else { return nil }
@@ -144,12 +146,13 @@ extension MappingPlan {
             keepsBothEnds: inverse?.storage == .field && !others.isEmpty && saying.count == others.count && own != nil)
     }
 
-    /// Whether one pass cannot make the pairs of a relationship that is its own inverse; adds the
-    /// obstacle.
+    /// Returns whether one pass cannot create the pairs of a relationship that is its own inverse.
+    ///
+    /// If so, adds the obstacle.
     private mutating func hasReflexiveObstacle(
         _ relationship: ManagedObjectModel.Relationship, from own: ManagedObjectModel.Relationship?
     ) -> Bool {
-        // Both ends of a pair must have it, or neither.
+        // Both ends of a pair must have the pair, or neither.
         guard Set(origins(of: relationship).map { $0.origin?.number }).count < 2 else {
             addObstacle(sayDifferently(relationship))
             return true
@@ -193,13 +196,13 @@ extension MappingPlan {
 
     // MARK: Counts
 
-    /// Determines whether objects of a to-many relationship must be counted afterward.
+    /// Determines whether to count the objects of a to-many relationship afterwards.
     mutating func resolveCounts(of relationship: ManagedObjectModel.Relationship) {
         let new = relationship.declaration
         guard new.minCount > 0 || new.maxCount != nil else { return }
         let origins = origins(of: relationship)
         let old = origins.compactMap(\.origin)
-        // A relationship that is new is empty.
+        // A new relationship is empty.
         guard !old.isEmpty else { return }
         let isNarrower = old.contains(where: relationship.isNarrower)
         let leavesOut = old.contains { origin in
@@ -210,11 +213,12 @@ extension MappingPlan {
                     && !fitting.contains { $0.source.number == entity && $0.filter == nil }
             }
         }
-        // The reference of an object counts for the object that it refers to, too.
+        // An object's reference also counts for its destination.
         let becomesReflexive = relationship.isReflexive && old.contains { !$0.isReflexive }
         if isNarrower || leavesOut || becomesReflexive || old.count < origins.count {
             countedRelationships.append(relationship.number)
-            // If it becomes its own inverse, pairs count from both ends, which shows only afterward.
+            // In a relationship that becomes its own inverse, pairs count from both ends, so they
+            // are counted afterwards.
             guard !relationship.isReflexive else { return }
             for (maker, origin) in origins {
                 guard let origin else { continue }
@@ -229,7 +233,8 @@ extension MappingPlan {
         }
     }
 
-    /// Returns the numbers of the entities with a relationship that none of their mappings sets.
+    /// Returns the numbers of the entities that have a relationship without any mapping that sets
+    /// it.
     func entitiesWithoutStatement(of relationship: ManagedObjectModel.Relationship) -> Set<Int> {
         let makers = makers.filter { destination.entities[relationship.source].includes($0.destination.number) }
         let saying = makers.filter { entityMapping(of: $0).says(relationship.name.name, of: $0.source) }
@@ -238,7 +243,7 @@ extension MappingPlan {
 
     // MARK: Links
 
-    /// Resolves the links of a relationship that owns some.
+    /// Resolves the links of a relationship that owns links.
     mutating func resolveLinks(of relationship: ManagedObjectModel.Relationship) {
         let here = origins(of: relationship)
         var there: [(maker: Maker, origin: ManagedObjectModel.Relationship?)] = []
@@ -255,7 +260,7 @@ extension MappingPlan {
             relation.isFlipped ? (owner.destination, owner.source) : (owner.source, owner.destination)
         var sources = fitting(from, to: relationship.source)
         var targets = fitting(to, to: relationship.destination)
-        // A pair counts where the mapping of one end says it.
+        // A pair is included if the mapping of either end includes it.
         let (saying, sayingBack) = (
             Set(here.filter { $0.origin != nil }.map(\.maker.number)),
             Set(there.filter { $0.origin != nil }.map(\.maker.number))

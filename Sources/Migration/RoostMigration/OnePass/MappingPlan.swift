@@ -1,11 +1,11 @@
 internal import RoostCore
 
-/// A mapping model resolved against two models: what becomes of each object and of each pair of
+/// A mapping model resolved against two models: the results for each object and each pair of
 /// objects, in one pass over the source.
 ///
-/// Where ``obstacles`` is not empty, one pass cannot do it.
+/// If ``obstacles`` is not empty, one pass is impossible.
 struct MappingPlan: Sendable {
-    /// An entity mapping that makes an object of each object it takes.
+    /// An entity mapping that creates one object from each object it reads.
     struct Maker: Sendable {
         /// The position in ``MappingPlan/makers``.
         let number: Int
@@ -13,36 +13,36 @@ struct MappingPlan: Sendable {
         let mapping: Int
         let source: ManagedObjectModel.Entity
         let destination: ManagedObjectModel.Entity
-        /// The predicate that selects its objects; nil for all of the entity.
+        /// The predicate that selects the objects, or nil for all objects of the entity.
         let filter: FetchRequest.Predicate?
         /// The plans for the attributes.
         var fields: [FieldPlan] = []
         /// The plans for the to-one relationships.
         var references: [ReferencePlan] = []
-        /// The to-one relationships whose pairs only the inverse has in the source.
+        /// The to-one relationships whose pairs are only in the inverse in the source.
         var backReferences: [BackReferencePlan] = []
-        /// The mandatory attributes that no object can have a value for.
+        /// The mandatory attributes that have no value for any object.
         var missing: [String] = []
     }
 
-    /// The destinations of one maker's objects that must be counted.
+    /// A source of destinations of one maker's objects that must be counted.
     struct CountedOrigin: Sendable {
-        /// The relationship of the destination, and the source relationship that it comes from.
+        /// The destination relationship, and its source relationship.
         let relationship: Int
         let origin: Int
         /// The number of the maker.
         let maker: Int
-        /// The makers of possible destinations of the relationship, and whether they take all of
-        /// the origin's destinations.
+        /// The makers of possible destinations, and whether they read all of the source
+        /// relationship's destinations.
         let takers: [Maker]
         let takesAll: Bool
     }
 
-    /// The objects of one hierarchy of the destination: they come from one hierarchy of the source.
+    /// One hierarchy of the destination, whose objects come from one hierarchy of the source.
     struct Hierarchy: Sendable {
         let destination: Int
-        /// The entity whose objects, those of subentities included, are read; nil where nothing
-        /// becomes an object of the hierarchy.
+        /// The entity to read, including subentities, or nil if no object becomes an object of the
+        /// hierarchy.
         let source: Int?
         /// The makers, by the number of their source entity.
         let makers: [Int: Int]
@@ -51,22 +51,22 @@ struct MappingPlan: Sendable {
     let source: ManagedObjectModel
     let destination: ManagedObjectModel
     let mapping: MappingModel
-    /// Whether it is for three passes, which resolve everything but attributes by themselves.
+    /// Whether the plan is for three passes, which resolve only attributes in advance.
     let isForThreePasses: Bool
     private(set) var makers: [Maker] = []
     private(set) var hierarchies: [Hierarchy] = []
     var links: [LinkPlan] = []
-    /// The to-many relationships whose objects must be counted afterwards: their limits are
-    /// narrower than before, or objects of theirs may be left out.
+    /// The to-many relationships to count afterwards, because their limits are stricter or objects
+    /// may be left out.
     var countedRelationships: [Int] = []
     /// The pairs of to-one relationships to collect before anything is sent.
     private(set) var backPairs: [BackPairs] = []
-    /// The origins of the destinations that these relationships count, where a relationship of the
-    /// source determines them.
+    /// The sources of destinations to count for these relationships, where a source relationship
+    /// determines them.
     var countedOrigins: [CountedOrigin] = []
-    /// The sets of makers whose objects' keys must be known before anything is sent.
+    /// The sets of makers whose objects' keys must be known before any content is sent.
     private(set) var keySets: [[Int]] = []
-    /// The reasons why objects cannot be migrated one by one in one pass; empty if they can.
+    /// The reasons why objects cannot be migrated individually in one pass; empty if they can.
     private(set) var obstacles: [String] = []
 
     /// Resolves a mapping model.
@@ -75,10 +75,10 @@ struct MappingPlan: Sendable {
     ///   - mapping: The mapping model.
     ///   - source: The model of the source.
     ///   - destination: The new model.
-    ///   - onlyAttributes: Whether the makers' attributes are resolved whatever the obstacles, and
-    ///     nothing else: for three passes.
-    /// - Throws: `unknownEntity`, `unknownProperty`, and what keeps an expression or a predicate
-    ///   from being compiled.
+    ///   - onlyAttributes: Whether to resolve only the makers' attributes and ignore obstacles, for
+    ///     three passes.
+    /// - Throws: `unknownEntity`, `unknownProperty`, and errors from compiling an expression or a
+    ///   predicate.
     init(
         _ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel,
         onlyAttributes: Bool = false
@@ -112,17 +112,17 @@ struct MappingPlan: Sendable {
         for relationship in destination.relationships where relationship.isToMany { resolveCounts(of: relationship) }
     }
 
-    /// The entity mapping of a maker.
+    /// Returns the entity mapping of a maker.
     func entityMapping(of maker: Maker) -> EntityMapping { mapping.entityMappings[maker.mapping] }
 
-    /// The position of pairs in ``backPairs``.
+    /// Returns the position of pairs in ``backPairs``, after adding them if necessary.
     mutating func number(of pairs: BackPairs) -> Int {
         if let known = backPairs.firstIndex(of: pairs) { return known }
         backPairs.append(pairs)
         return backPairs.count - 1
     }
 
-    /// Whether expressions or predicates may look at more than one object at a time.
+    /// Whether expressions or predicates may access more than one object at a time.
     var asksForObjects: Bool {
         makers.contains { maker in
             maker.filter != nil
@@ -145,7 +145,7 @@ struct MappingPlan: Sendable {
 
     // MARK: Hierarchies
 
-    /// Finds the source of the objects of each hierarchy of the destination; each must keep its
+    /// Finds the source hierarchy of each destination hierarchy, because every object must keep its
     /// key.
     private mutating func resolveHierarchies() {
         for root in destination.roots {
@@ -170,8 +170,7 @@ struct MappingPlan: Sendable {
         }
     }
 
-    /// Returns the nearest source entity that includes all of some entities of one hierarchy, or
-    /// nil.
+    /// Returns the nearest source entity that includes all given entities of one hierarchy, or nil.
     private func commonEntity(of entities: [Int]) -> Int? {
         guard var common = entities.first else { return nil }
         while !entities.allSatisfy(source.entities[common].includes) {
@@ -183,16 +182,16 @@ struct MappingPlan: Sendable {
 
     // MARK: Selection of objects
 
-    /// The objects that become others.
+    /// A selection of objects that are migrated.
     enum KeySelection: Sendable, Hashable {
-        /// All.
+        /// All objects.
         case all
-        /// Those whose keys are in the set with this number.
+        /// The objects with keys in the set with this number.
         case keys(Int)
     }
 
-    /// Returns the objects of a source entity, those of subentities included, that some makers
-    /// take; nil for none.
+    /// Returns the objects of a source entity, including subentities, that some makers read, or
+    /// nil.
     mutating func taken(of entity: ManagedObjectModel.Entity, by makers: [Maker]) -> KeySelection? {
         guard !makers.isEmpty else { return nil }
         let whole = Set(makers.filter { $0.filter == nil }.map(\.source.number))
@@ -200,7 +199,7 @@ struct MappingPlan: Sendable {
         return isAll ? .all : .keys(keySet(of: makers))
     }
 
-    /// Returns the number of the set of keys of the objects that some makers take.
+    /// Returns the number of the key set for the objects of some makers.
     mutating func keySet(of makers: [Maker]) -> Int {
         let numbers = makers.map(\.number).sorted()
         if let known = keySets.firstIndex(of: numbers) { return known }
@@ -211,20 +210,19 @@ struct MappingPlan: Sendable {
 
 /// The plan for one field of the destination.
 struct FieldPlan: Sendable {
-    /// The origin of a value.
+    /// The source of a value.
     enum Source: Sendable {
         /// The same value for every object.
         case constant(Value)
-        /// The bytes of a field of the source object, which is of the same kind.
+        /// The bytes of a source field of the same kind.
         case move(RecordLayout.Field)
-        /// The value of a field of another kind.
+        /// The value of a source field of another kind.
         case convert(RecordLayout.Field)
-        /// The value of an expression about the source object.
+        /// The value of an expression on the source object.
         case expression(FetchRequest.Expression)
-        /// The successor of the object that an object-ID attribute names.
+        /// The new ID of the object that an object-ID attribute refers to.
         case objectID(RecordLayout.Field)
-        /// The presence of a composite, which exists if one of the values mapped to its elements
-        /// exists.
+        /// The presence of a composite, which exists if a value for one of its elements exists.
         case presence([Presence])
     }
 
@@ -237,41 +235,43 @@ struct FieldPlan: Sendable {
 
     let to: RecordLayout.Field
     let source: Source
-    /// The composite that the field is an element of, without which it has no value.
+    /// The composite that contains the field.
+    ///
+    /// Without the composite, the field has no value.
     var marker: RecordLayout.Field?
     /// The value that replaces null.
     var fallback: Value?
-    /// Whether the migration fails for null.
+    /// Whether null makes the migration fail.
     var isRequired = false
 }
 
 /// The plan for a to-one relationship.
 struct ReferencePlan: Sendable {
-    /// The field, and the field for its place in the ordered inverse.
+    /// The field, and the field for its position in the ordered inverse.
     let to: RecordLayout.Field
     let order: RecordLayout.Field?
-    /// The field of the source object, and the field of its place; without one, the place is the
-    /// object's key.
+    /// The field of the source object, and the field of its position.
+    ///
+    /// Without a position, the object's key is used.
     let from: RecordLayout.Field
     let orderFrom: RecordLayout.Field?
-    /// For each source entity, by number, the number of the entity that its objects become.
+    /// The number of the new entity of each source entity's objects, by source entity number.
     ///
-    /// It is −1 if they become objects of no entity that fits.
+    /// The number is −1 if no suitable entity results.
     let targets: [Int32]
-    /// By the number of the source entity: the set of the keys of the objects that become others;
-    /// −1 if all do.
+    /// The key set of the migrated objects, by source entity number, or −1 if all are migrated.
     let keySets: [Int32]
-    /// Whether the field's bytes stay as they are: every object becomes another one, with the same
-    /// number for its entity.
+    /// Whether the field's bytes are copied unchanged, because every object is migrated with the
+    /// same entity number.
     let isMove: Bool
-    /// Whether the migration fails if the object that is referred to becomes none.
+    /// Whether the migration fails if the destination object is dropped.
     let isRequired: Bool
-    /// Whether it also fails if an object refers to nothing, because the relationship was not
-    /// mandatory before.
+    /// Whether the migration also fails for a null reference, because the relationship was not
+    /// mandatory in the source.
     let isNewlyRequired: Bool
-    /// The source relationship at one end of a one-to-one pair, if the other end is not kept.
+    /// The source relationship at one end of a one-to-one pair, if the other end is dropped.
     ///
-    /// Pairs that only the other end has count too.
+    /// Pairs that only the other end stores are included.
     var oneToOne: Int?
 }
 
@@ -279,9 +279,9 @@ struct ReferencePlan: Sendable {
 struct LinkPlan: Sendable {
     /// The relationship that owns the links.
     let relationship: ManagedObjectModel.Relationship
-    /// The pairs that become links, seen from the relationship's source.
+    /// The source pairs that become links, as seen from the relationship's source.
     let relation: SourceRelation
-    /// The objects at either end that become others.
+    /// The objects at either end that are migrated.
     let sources: MappingPlan.KeySelection
     let targets: MappingPlan.KeySelection
 }

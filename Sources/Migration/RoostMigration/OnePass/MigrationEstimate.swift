@@ -1,32 +1,32 @@
 internal import RoostCore
 
-/// An estimate of the time that a migration takes, from the costs of an object or a link.
+/// An estimate of a migration's duration, from the costs per object or link.
 ///
-/// The costs were measured on one machine with stores of a million objects. The estimate is right
-/// within a small factor, because machines, objects and expressions differ. The time of the code of
+/// The costs were measured on one machine with stores of a million objects. The estimate is
+/// accurate within a small factor, because machines, objects and expressions differ. The time of
 /// policies is not included.
 struct MigrationEstimate {
-    /// The cost of three passes, which read objects again, keep associations and commit.
+    /// The cost factor of three passes, which read objects again, store associations and commit.
     ///
-    /// They read and write alternately.
+    /// They alternate between reading and writing.
     private static let threePassesFactor = 2.0
 
-    /// Returns the time of one step, in seconds.
+    /// Returns the duration of one step, in seconds.
     ///
     /// - Parameters:
-    ///   - count: The objects and links of the source.
+    ///   - count: The number of objects and links of the source.
     ///   - source: The costs of the source's type.
     ///   - destination: The costs of the destination's type.
-    ///   - path: How the step is made.
+    ///   - path: The path of the step.
     ///   - verifies: Whether the destination is read again.
-    /// - Returns: The seconds.
+    /// - Returns: The duration in seconds.
     static func seconds(
         for count: Int, from source: StoreCosts, to destination: StoreCosts, path: MigrationPath, verifies: Bool
     ) -> Double {
         let making: Double
         switch path {
         case .nothing: return 0
-        // Reading and writing are concurrent; in one transaction much less may be written.
+        // Reading and writing are concurrent. In one transaction, much less may be written.
         case .onePass, .oneTransaction: making = max(source.readingMicroseconds, destination.writingMicroseconds)
         case .threePasses: making = (source.readingMicroseconds + destination.writingMicroseconds) * threePassesFactor
         }

@@ -1,32 +1,31 @@
 internal import RoostCore
 
-/// The way a migration gets from the objects of the source to those of the destination.
+/// The path of a migration from the source's objects to the destination's.
 package enum MigrationPath: String, Sendable, Hashable, Codable {
-    /// There was nothing to do: the store has the model already.
+    /// Nothing was done, because the store already has the model.
     case nothing
     /// The source is read once, in batches, and each object becomes one object with the same key.
     ///
-    /// The objects that the mapping makes are validated:
+    /// The resulting objects are validated:
     ///
     /// - Newly mandatory properties must have a value.
     /// - Mandatory to-one relationships must keep their objects.
-    /// - To-many relationships must have as many objects as the new model requires, if it requires
-    ///   more than the old model, or if objects are left out.
+    /// - To-many relationships must have as many objects as the new model requires, if its limits
+    ///   are stricter than the old model's, or if objects are left out.
     ///
     /// Data that already violates an unchanged requirement in the source is copied, as in a commit.
     /// A mandatory relationship that the mapping does not set stays empty, because it has no
-    /// default. Many models have such relationships, and their stores must not be lost. A warning
+    /// default. Many models have such relationships, and their stores must still migrate. A warning
     /// counts the objects.
     case onePass
-    /// As ``onePass``, but within the store's own file and in one transaction.
+    /// Like ``onePass``, but within the store's own file and in one transaction.
     ///
-    /// Unchanged records and links are not written. SQLite stores can migrate in place this way, if
-    /// at least half of all objects and links stay.
+    /// Unchanged records and links are not written. SQLite stores can migrate in place this way if
+    /// at least half of all objects and links stay unchanged.
     case oneTransaction
-    /// Objects are made first, then their relationships, then all are validated: for policies, or
-    /// if keys change.
+    /// Objects are created first, then relationships, and then all are validated.
     ///
-    /// What a policy makes must meet all requirements of the model; other objects must meet those
-    /// of one pass.
+    /// Used for policies, or if keys change. Objects from a policy must meet all requirements of
+    /// the model. Other objects must meet those of one pass.
     case threePasses
 }

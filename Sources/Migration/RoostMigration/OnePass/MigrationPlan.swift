@@ -5,12 +5,12 @@ internal import RoostCore
 ///
 /// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings`
 /// (`[{"name","type","source","destination","objects","steps"}]`), `objects` (of the destination,
-/// null where it takes three passes or several steps), `links` (of the source, null where it does
-/// not record the count, and for several steps), `losses` (messages), `bytesNeeded` and
-/// `secondsNeeded` (estimates), `bytesAvailable` (null for a destination that is not a file),
-/// `refusals`, `warnings` and `remarks` (messages), `steps`
+/// null for three passes or several steps), `links` (of the source, null if it does not record the
+/// count, and for several steps), `losses` (messages), `bytesNeeded` and `secondsNeeded`
+/// (estimates), `bytesAvailable` (null for a destination that is not a file), `refusals`,
+/// `warnings` and `remarks` (messages), `steps`
 /// (`[{"source","destination","label","isInferred","mappings","losses"}]`, empty for a single
-/// step), `lossCounts` (see ``MigrationLoss``), `way` (a text, null where nothing is to be done).
+/// step), `lossCounts` (see ``MigrationLoss``), `way` (a text, null if no migration is needed).
 /// Later versions may add fields.
 ///
 /// ```swift
@@ -24,32 +24,31 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     package struct Mapping: Sendable, Hashable, Codable {
         /// The mapping's name.
         package var name: String
-        /// The kind of the mapping, see ``EntityMapping/MappingType``.
+        /// The type of the mapping, see ``EntityMapping/MappingType``.
         package var type: String
-        /// The entity of the objects it takes; nil for type `add`.
+        /// The source entity, or nil for type `add`.
         package var source: String?
-        /// The entity of the objects it makes; nil for type `remove`.
+        /// The destination entity, or nil for type `remove`.
         package var destination: String?
-        /// The number of objects it takes.
+        /// The number of source objects.
         package var objects: Int
-        /// The changes to properties, one sentence each; empty if objects are taken over as they
-        /// are.
+        /// The changes to properties, one sentence each; empty if objects are copied unchanged.
         package var steps: [String]
     }
 
     /// One step of a migration through several versions.
     package struct Step: Sendable, Hashable, Codable {
-        /// The version it begins at.
+        /// The first version of the step.
         package var source: String
-        /// The version it ends at.
+        /// The second version of the step.
         package var destination: String
-        /// The stage that it carries out; nil outside a staged migration.
+        /// The stage that the step executes, or nil outside a staged migration.
         package var label: String?
-        /// Whether its mapping model is inferred.
+        /// Whether the step's mapping model is inferred.
         package var isInferred: Bool
         /// The entity mappings, one line each.
         package var mappings: [String]
-        /// The data of the first version that the step drops.
+        /// The data that the step drops from its first version.
         package var losses: [String]
     }
 
@@ -57,48 +56,49 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     package var source: String
     /// The URL of the destination.
     package var destination: String
-    /// The path it would take.
+    /// The path of the migration.
     package var path: MigrationPath
     /// The forecasts for the entity mappings, in the order of the mapping model.
     package var mappings: [Mapping]
-    /// The number of objects in the destination; nil if it is known only afterward: in three
-    /// passes, or in several steps.
+    /// The number of objects in the destination; nil for three passes or several steps, where it is
+    /// known only afterwards.
     public var objects: Int?
-    /// The number of links in the source; nil if it does not record it, and for several steps.
+    /// The number of links in the source; nil if the source does not record it, and for several
+    /// steps.
     package var links: Int?
     /// The data of the source that the migration would drop.
     ///
-    /// Each loss is counted in the existing objects, or marked as not counted yet.
+    /// Each loss is counted in the existing objects, or marked as not yet counted.
     public var losses: [String]
-    /// The losses that were counted; losses that ``losses`` marks otherwise are missing here.
+    /// The counted losses, without losses that ``losses`` marks as not yet counted.
     package var lossCounts: [MigrationLoss] = []
-    /// The way to the new model, for people: directly or over versions, inferred or by mapping
-    /// models; nil where nothing is to be done.
+    /// The path to the new model, for users: directly or through versions, inferred or by mapping
+    /// models; nil if no migration is needed.
     package var way: String?
-    /// The disk space that must be free for the destination and for what is beside it meanwhile.
+    /// The free disk space that the destination and temporary files require, in bytes.
     public var bytesNeeded: Int
-    /// The disk space that is free where the destination goes; nil when it is not a file.
+    /// The free disk space for the destination, in bytes; nil if it is not a file.
     package var bytesAvailable: Int?
-    /// The expected duration in seconds, by the number of objects and links, the types of both
-    /// stores and the path, step by step.
+    /// The expected duration in seconds, from the number of objects and links, the types of both
+    /// stores and the path of each step.
     ///
-    /// A rough estimate, right within a factor of a few, without the time of the code of policies
-    /// and stages.
+    /// The estimate is accurate within a small factor. The time of policies and stages is not
+    /// included.
     public var secondsNeeded: Double
-    /// The reasons why the migration would be refused, or fail; each is certain.
+    /// The reasons why the migration would certainly be refused or fail.
     ///
-    /// Values that are converted or computed, new uniqueness constraints and numbers of
-    /// destinations are tried on all objects. An empty list does not promise success: policies and
-    /// the code of stages are not run, and steps after the first one are not tried.
+    /// Converted or computed values, new uniqueness constraints and numbers of destinations are
+    /// checked with all objects. An empty list does not guarantee success: policies and stage code
+    /// are not executed, and only the first step is checked.
     public var refusals: [String]
     /// Warnings to read before migrating.
     public var warnings: [String]
-    /// The declarations of the new store's model that no store acts on, one line for each kind
+    /// The declarations in the new store's model that have no effect, one line for each kind
     /// (``ModelRemark``).
     package var remarks: [String] = []
-    /// The steps through several versions; empty for a single one.
+    /// The steps through several versions; empty for a single step.
     ///
-    /// Then ``mappings`` describes the first step, whose objects can be counted.
+    /// With several steps, ``mappings`` describes the first step, whose objects can be counted.
     package var steps: [Step] = []
 
     private enum CodingKeys: String, CodingKey {
@@ -108,7 +108,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
 }
 
 extension MigrationPlan {
-    /// Writes every field, nil as null.
+    /// Encodes every field, with null for nil.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(source, forKey: .source)
@@ -131,14 +131,14 @@ extension MigrationPlan {
 }
 
 extension MigrationPlan {
-    /// Requires space for two partly written stores instead of one; `part` is from 0 to 1.
+    /// Increases the required space to two partly written stores, where `part` is from 0 to 1.
     mutating func needsTwice(_ part: Double) {
         bytesNeeded = Int(exactly: (2 * Double(bytesNeeded) * part).rounded(.up)) ?? .max
     }
 }
 
 extension MigrationPlan: CustomStringConvertible {
-    /// The plan for people, several lines.
+    /// The plan as text of several lines for users.
     public var description: String {
         if path == .nothing {
             return
@@ -167,7 +167,7 @@ extension MigrationPlan: CustomStringConvertible {
 }
 
 extension MigrationPlan.Step {
-    /// The step for people.
+    /// The step as text for users.
     fileprivate var lines: [String] {
         let what = [label, isInferred ? "inferred" : "by a mapping model"].compactMap { $0 }.joined(separator: ", ")
         return ["  step      \(source) to \(destination) (\(what))"]
@@ -176,7 +176,7 @@ extension MigrationPlan.Step {
 }
 
 extension MigrationPlan.Mapping: CustomStringConvertible {
-    /// One line.
+    /// The text form in one line.
     package var description: String {
         switch (source, destination) {
         case (let source?, let destination?): "\(name) (\(type))  \(source) to \(destination)  \(objects)"

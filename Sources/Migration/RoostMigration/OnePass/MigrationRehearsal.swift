@@ -3,20 +3,19 @@ internal import RoostJSONText
 internal import RoostQuery
 internal import RoostText
 
-/// Tries on the objects of a source what a migration would make of them, without writing anything.
+/// A rehearsal of a migration on the source's objects, without writing anything.
 ///
-/// It reads objects only where something can fail that counting does not show: values that are
-/// converted or computed, constants, new mandatory elements of composites, new uniqueness
-/// constraints, and numbers of destinations. It ends with the first failure of each kind, as the
-/// migration would.
+/// It reads objects only to find failures that counting cannot reveal: in converted or computed
+/// values, constants, new mandatory elements of composites, new uniqueness constraints, and numbers
+/// of destinations. It stops at the first failure of each kind, as the migration would.
 struct MigrationRehearsal {
     private let plan: MappingPlan
     private let pairs: [Int: OneSidedPairs]
     private let snapshot: any StoreSnapshot
     private let options: ConversionOptions
     private let constraints: [ManagedObjectModel.UniquenessConstraint]
-    /// The size of a document that the objects alone may not exceed; nil where the size does not
-    /// matter, or is forecast from everything.
+    /// The maximum document size for the objects alone, or nil if it is unlimited or the whole
+    /// document is measured elsewhere.
     private let documentLimit: DocumentLimit?
     private let directories: [String]
     private let graph: any ObjectGraph
@@ -24,12 +23,12 @@ struct MigrationRehearsal {
     private var documentByteCount = 0
 
     /// - Parameters:
-    ///   - plan: The mapping, resolved.
+    ///   - plan: The resolved mapping.
     ///   - pairs: The plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
     ///   - snapshot: The source.
-    ///   - options: How the source is read.
-    ///   - documentLimit: The size that the objects may take in a document.
-    ///   - directories: Where a file may be made, the best first.
+    ///   - options: The options for reading the source.
+    ///   - documentLimit: The maximum document size for the objects.
+    ///   - directories: The directories for a temporary file, in order of preference.
     init(
         _ plan: MappingPlan, pairs: [Int: OneSidedPairs], snapshot: any StoreSnapshot,
         options: ConversionOptions, documentLimit: DocumentLimit?, directories: [String]
@@ -44,15 +43,15 @@ struct MigrationRehearsal {
         let numbers = Set(plan.mapping.remarks(from: plan.source, to: plan.destination).compactMap(\.constraint))
         constraints = plan.destination.uniquenessConstraints.filter { constraint in
             guard numbers.contains(constraint.number) else { return false }
-            // In three passes relationships are made later.
+            // In three passes, relationships are created later.
             let entity = plan.destination.entities[constraint.entity]
             return !plan.isForThreePasses || constraint.attributes.allSatisfy { entity.attribute($0) != nil }
         }
     }
 
-    /// Returns the errors that the migration would end with.
+    /// Returns the errors that the migration would throw.
     ///
-    /// - Throws: What reading the source throws.
+    /// - Throws: Errors from reading the source.
     mutating func refusals() throws(StoreError) -> [StoreError] {
         var refusals: [StoreError] = []
         func note(_ body: () throws(StoreError) -> Void) throws(StoreError) {
@@ -76,7 +75,7 @@ struct MigrationRehearsal {
         try RecordTransform(maker, in: plan, over: graph, keySets: keySets, pairs: pairs)
     }
 
-    /// Makes all objects of a maker, where that can fail.
+    /// Creates all objects of a maker, if that can fail.
     private mutating func rehearse(_ maker: MappingPlan.Maker) throws(StoreError) {
         let transform = try transform(maker)
         guard maker.canFail || documentLimit != nil else { return }
@@ -104,7 +103,7 @@ struct MigrationRehearsal {
         while try cursor.next(into: &batch, options: options) { try body(batch) }
     }
 
-    /// The keys of the objects that some makers of one hierarchy take.
+    /// Returns the keys of the objects that some makers of one hierarchy read.
     private func keys(takenBy numbers: [Int]) throws(StoreError) -> KeySet {
         var keys = KeySet()
         let makers = numbers.map { plan.makers[$0] }
@@ -130,9 +129,9 @@ struct MigrationRehearsal {
 
     // MARK: Unique values
 
-    /// Throws code `constraintViolation` where two objects would share values.
+    /// Throws `constraintViolation` if two objects would have equal unique values.
     ///
-    /// Only objects whose values have one hash are compared.
+    /// Compares only objects whose values have equal hashes.
     private func requireUnique(_ constraint: ManagedObjectModel.UniquenessConstraint) throws(StoreError) {
         let entity = plan.destination.entities[constraint.entity]
         let claims = ClaimSorter(directories: directories)
@@ -140,7 +139,7 @@ struct MigrationRehearsal {
             let transform = try transform(maker)
             var made = RecordBatch(model: plan.destination)
             try forEachBatch(of: maker.source) { (records) throws(StoreError) in
-                // One by one: a predicate leaves some out.
+                // Appended individually, because a predicate may exclude some.
                 try records.forEachRecord { (record) throws(StoreError) in
                     made.removeAll()
                     try transform.append(record, to: &made)
@@ -169,7 +168,8 @@ struct MigrationRehearsal {
         ObjectID(plan.makers[claim.maker].source.name, key: claim.key)
     }
 
-    /// The values of a constraint; nil where one is null, so that nothing is compared.
+    /// Returns the values of a constraint, or nil if one of them is null, because null never
+    /// conflicts.
     private static func values(
         of constraint: ManagedObjectModel.UniquenessConstraint, batch: RecordBatch
     ) -> [Value]? {
@@ -202,8 +202,8 @@ struct MigrationRehearsal {
 
     // MARK: Numbers of destinations
 
-    /// Throws code `migrationFailed` where an object would have fewer or more destinations than the
-    /// new model allows.
+    /// Throws `migrationFailed` if an object would have fewer or more destinations than the new
+    /// model allows.
     private func requireCounts(_ counted: MappingPlan.CountedOrigin) throws(StoreError) {
         let maker = plan.makers[counted.maker]
         let (new, old) = (
@@ -238,7 +238,7 @@ struct MigrationRehearsal {
 }
 
 extension MappingPlan.Maker {
-    /// Whether making an object can fail because of the object's own values.
+    /// Whether creating an object can fail because of the object's own values.
     fileprivate var canFail: Bool {
         references.contains(where: \.isRequired)
             || fields.contains { field in
@@ -253,7 +253,8 @@ extension MappingPlan.Maker {
 }
 
 extension StoreError {
-    /// An object would have a number of destinations that the new model does not allow.
+    /// Creates the error for an object with a number of destinations that the new model does not
+    /// allow.
     static func wrongCount(of relationship: ManagedObjectModel.Relationship, object: ObjectID) -> StoreError {
         let declaration = relationship.declaration
         let most = declaration.maxCount.map { " and at most \($0)" } ?? ""

@@ -5,13 +5,13 @@ internal import RoostCore
 ///
 /// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings`
 /// (`[{"name","type","source","destination","read","made"}]`), `objects`, `links`, `relationships`
-/// (`[{"relationship","count"}]`), `sourceDigest` (null where the source records none),
+/// (`[{"relationship","count"}]`), `sourceDigest` (null if the source records none),
 /// `mappedDigest`, `destinationDigest` (texts, see ``StoreDigest``), `verified`, `seconds`, `bytes`
-/// (of the destination), `peakPrivateBytes` (null where the system does not report it), `skipped`
-/// (IDs of damaged objects that were left out), `losses`, `warnings` and `remarks` (messages),
-/// `steps` (reports of this form, whose `source` and `destination` are names of versions; empty for
-/// a single step), `backup` (a path, null without one), `lossCounts` (see ``MigrationLoss``), `way`
-/// (a text, null where nothing was done). Later versions may add fields.
+/// (of the destination), `peakPrivateBytes` (null if the system does not report it), `skipped` (IDs
+/// of skipped damaged objects), `losses`, `warnings` and `remarks` (messages), `steps` (reports of
+/// this form, whose `source` and `destination` are version names; empty for a single step),
+/// `backup` (a path, null without a backup), `lossCounts` (see ``MigrationLoss``), `way` (a text,
+/// null if nothing was done). Later versions may add fields.
 ///
 /// ```swift
 /// let report = try MigrationManager().migrateInPlace(
@@ -25,15 +25,15 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     package struct Mapping: Sendable, Hashable, Codable {
         /// The mapping's name.
         package var name: String
-        /// The kind of the mapping, see ``EntityMapping/MappingType``.
+        /// The type of the mapping, see ``EntityMapping/MappingType``.
         package var type: String
-        /// The entity of the objects it took; nil for type `add`.
+        /// The source entity, or nil for type `add`.
         package var source: String?
-        /// The entity of the objects it made; nil for type `remove`.
+        /// The destination entity, or nil for type `remove`.
         package var destination: String?
-        /// The number of objects it took; nil if they were not read, such as dropped objects.
+        /// The number of source objects, or nil if they were not read, such as dropped objects.
         package var read: Int?
-        /// The number of objects it made.
+        /// The number of created objects.
         package var made: Int
     }
 
@@ -41,7 +41,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     package var source: String
     /// The URL of the destination.
     package var destination: String
-    /// The path it took.
+    /// The path of the migration.
     package var path: MigrationPath
     /// The results of the entity mappings, in the order of the mapping model.
     package var mappings: [Mapping]
@@ -49,45 +49,45 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     public var objects: Int
     /// The number of links in the destination.
     public var links: Int
-    /// The links of each relationship of the destination that has some.
+    /// The number of links of each destination relationship with links.
     package var relationships: [RelationshipCount]
-    /// The content of the source, as its last commit recorded it; nil where it records none.
+    /// The digest of the source's content from its last commit, or nil if the source records none.
     package var sourceDigest: String?
-    /// The digest of what the mapping made.
+    /// The digest of the content that the mapping created.
     package var mappedDigest: String
-    /// The digest of the finished destination; equal to ``mappedDigest``, or the migration would
-    /// have failed.
+    /// The digest of the finished destination.
+    ///
+    /// A difference from ``mappedDigest`` makes the migration fail.
     package var destinationDigest: String
-    /// Whether ``destinationDigest`` comes from reading the finished destination again, rather than
-    /// from writing it.
+    /// Whether ``destinationDigest`` was computed by reading the finished destination again,
+    /// instead of while writing.
     public var verified: Bool
     /// The duration in seconds.
     public var seconds: Double
-    /// The bytes of the destination.
+    /// The size of the destination, in bytes.
     public var bytes: Int
     /// The peak of the process's private memory, in bytes; nil if the system does not report it.
     package var peakPrivateBytes: Int?
-    /// The damaged objects that were left out, as `Entity/p<key>`.
+    /// The damaged objects that were skipped, as `Entity/p<key>`.
     public var skipped: [String]
     /// Data of the source that is not in the destination, with counts.
     public var losses: [String]
-    /// The losses that were counted before anything was written; for several steps, the losses of
-    /// all.
+    /// The losses that were counted before any write, for all steps together.
     package var lossCounts: [MigrationLoss] = []
-    /// The way to the new model, for people: directly or over versions, inferred or by mapping
-    /// models; nil where nothing was done.
+    /// The path to the new model, for users: directly or through versions, inferred or by mapping
+    /// models; nil if nothing was done.
     package var way: String?
     /// Warnings about the migration.
     public var warnings: [String]
-    /// The declarations of the new store's model that no store acts on, one line for each kind
+    /// The declarations in the new store's model that have no effect, one line for each kind
     /// (``ModelRemark``).
     package var remarks: [String] = []
-    /// The reports of the steps through several versions; their sources and destinations are the
-    /// names of versions.
+    /// The reports of the steps through several versions.
     ///
-    /// Empty for a single step, which ``mappings`` describes.
+    /// Their sources and destinations are version names. Empty for a single step, which
+    /// ``mappings`` describes.
     package var steps: [MigrationReport] = []
-    /// The location of the old store that a migration in place kept, or nil.
+    /// The path of the old store that an in-place migration retained, or nil.
     public var backup: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -96,7 +96,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
         case remarks, steps, backup, lossCounts, way
     }
 
-    /// Writes every field, nil as null.
+    /// Encodes every field, with null for nil.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(source, forKey: .source)
@@ -125,7 +125,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
 }
 
 extension MigrationReport: CustomStringConvertible {
-    /// The report for people, several lines.
+    /// The report as text of several lines for users.
     public var description: String {
         if path == .nothing {
             return
@@ -162,7 +162,7 @@ extension MigrationReport: CustomStringConvertible {
 }
 
 extension MigrationReport.Mapping: CustomStringConvertible {
-    /// One line.
+    /// The text form in one line.
     package var description: String {
         let counts = read.map { $0 == made ? "\(made)" : "\($0) read, \(made) made" } ?? "\(made)"
         switch (source, destination) {
@@ -175,7 +175,7 @@ extension MigrationReport.Mapping: CustomStringConvertible {
 }
 
 extension MigrationPath {
-    /// The path for people.
+    /// The explanation of the path for users.
     var explanation: String {
         switch self {
         case .nothing: "nothing to do, the store has the model"

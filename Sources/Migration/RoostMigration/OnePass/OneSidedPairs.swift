@@ -1,40 +1,38 @@
 internal import RoostCore
 
-/// The pairs of a one-to-one relationship that only the object at its other end has.
+/// The pairs of a one-to-one relationship that only the object at its other end stores.
 ///
-/// Both objects of a pair hold each other's key, and a store does not check that. Where a migration
-/// keeps one end, a pair that only the other one has would be lost. So the keys at both ends are
-/// compared by their sums, and read one by one only where the sums differ. What is found goes to a
-/// file where it does not fit into memory.
+/// Both objects of a pair store each other's key, and a store does not check that they agree. If a
+/// migration preserves one end, a pair that only the other end stores would be lost. So the sums of
+/// the keys at both ends are compared, and the keys are read individually only if the sums differ.
+/// Pairs that exceed the memory limit go to a file.
 final class OneSidedPairs: Sendable {
-    /// The end whose pairs are looked for, a relationship of the source.
+    /// The end whose missing pairs are collected, as a relationship of the source.
     let relationship: ManagedObjectModel.Relationship
-    /// For each object at this end, the objects that refer to it.
+    /// The objects that refer to each object at this end.
     ///
-    /// They are in mapping 0 if the object refers to no object, and in mapping 1 if it refers to
+    /// Mapping 0 contains them if the object refers to no object, and mapping 1 if it refers to
     /// another object.
     private let table: Mutex<AssociationTable>
 
     /// The number of pairs that are lost if an object at this end can have only one partner.
     let rivalCount: Int
 
-    /// Whether a relationship is an end of a pair of to-one relationships which are each other's
-    /// inverses.
+    /// Returns whether a relationship is to-one and has a different, to-one inverse.
     static func areKept(by relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel) -> Bool {
         guard relationship.storage == .field, let inverse = relationship.inverse else { return false }
         return inverse != relationship.number && model.relationships[inverse].storage == .field
     }
 
-    /// Looks for the pairs of a relationship; nil without any, and for relationships of other
-    /// kinds.
+    /// Finds the pairs of a relationship that only the other end stores.
     ///
     /// - Parameters:
-    ///   - relationship: The end.
+    ///   - relationship: The end whose missing pairs are collected.
     ///   - snapshot: The source.
-    ///   - options: How the source is read.
-    ///   - directories: Where a file may be made, the best first.
-    /// - Returns: The pairs; nil without any.
-    /// - Throws: What reading the source and writing the file throws; `cancelled`.
+    ///   - options: The options for reading the source.
+    ///   - directories: The directories for a temporary file, in order of preference.
+    /// - Returns: The pairs, or nil if none exist or the relationship is not one-to-one.
+    /// - Throws: Errors from reading the source or writing the file; `cancelled`.
     static func found(
         _ relationship: ManagedObjectModel.Relationship, snapshot: any StoreSnapshot, options: ConversionOptions,
         directories: [String]
@@ -60,7 +58,7 @@ final class OneSidedPairs: Sendable {
         try reading.forEachBatch(of: inverse) { (pairs) throws(StoreError) in
             let partners = try reading.partners(of: pairs.map(\.target), by: relationship)
             for pair in pairs {
-                // An object that is not there has no pair.
+                // A missing object has no pair.
                 guard let partner = partners[pair.target] else { continue }
                 let place = AssociationTable.Object(entity: partner.entity, key: pair.target)
                 let other = AssociationTable.Object(entity: pair.entity, key: pair.source)
@@ -85,8 +83,9 @@ final class OneSidedPairs: Sendable {
         self.rivalCount = rivalCount
     }
 
-    /// The object that refers to one at this end which refers to none; of several the one with the
-    /// least key.
+    /// Returns the object that refers to a given object with a null reference.
+    ///
+    /// If there are several, returns the one with the lowest key.
     func partner(_ entity: Int, key: Int64) throws(StoreError) -> (entity: Int, key: Int64)? {
         var found: [AssociationTable.Object] = []
         try table.withLock { (table) throws(StoreError) in
@@ -95,7 +94,7 @@ final class OneSidedPairs: Sendable {
         return found.min { $0.key < $1.key }.map { ($0.entity, $0.key) }
     }
 
-    /// Calls `body` with each pair that this end does not have, as this end would have it.
+    /// Calls `body` with each pair that this end lacks, in the form that this end would store.
     func forEach(_ body: (Link) throws(StoreError) -> Void) throws(StoreError) {
         try table.withLock { (table) throws(StoreError) in
             for number in 0...1 {
@@ -110,7 +109,7 @@ final class OneSidedPairs: Sendable {
     }
 }
 
-/// Reads one end of a one-to-one relationship.
+/// A reader of one end of a one-to-one relationship.
 private struct EndReading {
     struct Pair {
         let entity: Int
@@ -121,7 +120,7 @@ private struct EndReading {
     let snapshot: any StoreSnapshot
     let options: ConversionOptions
 
-    /// The sum of the hashes of all pairs, as seen from one end.
+    /// Returns the sum of the hashes of all pairs, as seen from one end.
     func sum(
         of relationship: ManagedObjectModel.Relationship, _ seen: (Link) -> Link
     ) throws(StoreError) -> StorePartSum {
@@ -157,7 +156,7 @@ private struct EndReading {
         }
     }
 
-    /// The objects with some keys at one end: their entities, and the keys that they refer to.
+    /// Returns the entities and references of the objects with the given keys at one end.
     func partners(
         of keys: [Int64], by relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) -> [Int64: (entity: Int, key: Int64?)] {

@@ -1,17 +1,17 @@
 internal import RoostCore
 
-/// A mapping's statement about an attribute that one pass over the source can follow.
+/// A mapping's statement about an attribute that one pass over the source can execute.
 enum AttributeStatement {
-    /// The default of new objects.
+    /// The default value of new objects.
     case standard
     /// The same value for every object.
     case constant(Value)
     /// The value of a field of the source object.
     case field(RecordLayout.Field)
-    /// The value of an expression about the source object.
+    /// The value of an expression on the source object.
     case expression(FetchRequest.Expression)
 
-    /// Interprets an expression; nil if it asks a policy or the migration.
+    /// Interprets an expression, or returns nil if it requires a policy or the migration.
     init?(_ expression: FetchRequest.Expression?, source: ManagedObjectModel.Entity) {
         guard let expression else {
             self = .standard
@@ -31,15 +31,16 @@ enum AttributeStatement {
     }
 }
 
-/// A mapping's statement about a relationship that one pass over the source can follow.
+/// A mapping's statement about a relationship that one pass over the source can execute.
 enum RelationshipStatement {
-    /// An empty relationship, except for what its inverse gives it.
+    /// An empty relationship, except for links from its inverse.
     case nothing
-    /// The successors of the objects that a source relationship refers to, if an entity mapping is
-    /// named only of the objects that it took.
+    /// The new objects of a source relationship's destinations.
+    ///
+    /// If an entity mapping is named, only the objects that it created.
     case related(ManagedObjectModel.Relationship, by: String?)
 
-    /// Interprets an expression; nil if one pass cannot follow it.
+    /// Interprets an expression, or returns nil if one pass cannot execute it.
     init?(_ expression: FetchRequest.Expression?, source: ManagedObjectModel.Entity) {
         guard let expression, expression != .constant(.null) else {
             self = .nothing

@@ -2,12 +2,12 @@ internal import RoostCore
 internal import RoostQuery
 
 extension RecordTransform {
-    /// Something that is done for each record, beside the moves.
+    /// A step for each record, in addition to the moves.
     enum Step {
-        /// The bytes of tail fields that are side by side in both layouts.
+        /// The bytes of tail fields that are adjacent in both layouts.
         case tail(RecordMoves.Tail)
         case constant(RecordLayout.Field, Value, marker: RecordLayout.Field?)
-        /// A field of another kind, or a field whose null becomes a value.
+        /// A field of another kind, or a field with a replacement for null.
         case convert(RecordLayout.Field, from: RecordLayout.Field, fallback: Value?, marker: RecordLayout.Field?)
         case expression(RecordLayout.Field, ExpressionEvaluator, fallback: Value?, marker: RecordLayout.Field?)
         case objectID(RecordLayout.Field, from: RecordLayout.Field)
@@ -15,9 +15,9 @@ extension RecordTransform {
         case backReference(BackReferencePlan)
     }
 
-    /// A composite that has a value if one of some values exists.
+    /// A composite that exists if one of the values for its elements exists.
     ///
-    /// It is found out before the elements are set, whose defaults depend on it.
+    /// The step runs before its elements are set, because their defaults depend on the composite.
     struct Presence {
         var composite: RecordLayout.Field
         var isConstant = false
@@ -26,16 +26,16 @@ extension RecordTransform {
         var marker: RecordLayout.Field?
     }
 
-    /// An entity that objects of one source entity become, for attributes that hold their IDs.
+    /// A possible new entity of a source entity's objects, for attributes that contain their IDs.
     struct Successor {
         var entity: Int
-        /// The keys of the objects that become it; nil for all objects.
+        /// The keys of the objects that get the new entity, or nil for all objects.
         var keys: KeySet?
 
         /// Returns the successors of the objects of each source entity.
         static func lists(_ plan: MappingPlan, keySets: [KeySet]) -> [[Successor]] {
             plan.makersBySource.map { makers -> [Successor] in
-                // In three passes the IDs are looked at again, once it is known what became of each object.
+                // In three passes, the IDs are translated later, when the new objects are known.
                 if plan.isForThreePasses { return makers.prefix(1).map { Successor(entity: $0.destination.number) } }
                 return makers.map { maker in
                     let keys = maker.filter == nil ? nil : plan.keySets.firstIndex(of: [maker.number])
@@ -46,8 +46,7 @@ extension RecordTransform {
             }
         }
 
-        /// Whether every object stays one of its entity, so that IDs in attributes stay as they
-        /// are.
+        /// Returns whether every object keeps its entity, so that IDs in attributes stay unchanged.
         static func areSame(_ lists: [[Successor]], plan: MappingPlan) -> Bool {
             zip(plan.source.entities, lists).allSatisfy {
                 $0.isAbstract || $1.count == 1 && $1[0].entity == $0.number
@@ -55,23 +54,23 @@ extension RecordTransform {
         }
     }
 
-    /// A field that must have a value where the composite that it is in has one.
+    /// A field that must have a value if its composite has one.
     struct Requirement {
         var field: RecordLayout.Field
         var marker: RecordLayout.Field?
     }
 
-    /// The moves and steps of a transform, while the fields of its maker are added one by one.
+    /// A transform under construction, to which the fields of its maker are added one by one.
     struct Draft {
         private let maker: MappingPlan.Maker
         private let plan: MappingPlan
         private let graph: (any ObjectGraph)?
         private let keepsIDs: Bool
         private var moved: [(RecordLayout.Field, RecordLayout.Field)] = []
-        /// The steps, each with the position of its field in the tail; -1 for a field of fixed
-        /// size.
+        /// The steps, each with the position of its field in the tail, or -1 for a fixed-size
+        /// field.
         private var placed: [(position: Int, step: Step)] = []
-        /// The values that are the same for all objects, for the prototype.
+        /// The prototype's values, which are the same for all objects.
         private(set) var constants: [(RecordLayout.Field, Value)] = []
         private(set) var requirements: [Requirement] = []
         private(set) var presences: [Presence] = []
@@ -122,10 +121,10 @@ extension RecordTransform {
 
         /// Adds a to-one relationship.
         ///
-        /// `pairs` has the pairs of one-to-one relationships that only the other end has.
+        /// `pairs` contains the pairs of one-to-one relationships that only the other end stores.
         mutating func add(_ reference: ReferencePlan, pairs: [Int: OneSidedPairs]?) {
             let isWhole = reference.oneToOne.map { number in pairs.map { $0[number] == nil } ?? false } ?? true
-            // The place in an ordered inverse comes from a place.
+            // The position in an ordered inverse is moved from a source position.
             let movesPlace = reference.order == nil || reference.orderFrom != nil
             guard reference.isMove, isWhole, !reference.isNewlyRequired, movesPlace else {
                 return placed.append((-1, .reference(reference)))
@@ -134,7 +133,7 @@ extension RecordTransform {
             if let from = reference.orderFrom, let to = reference.order { moved.append((from, to)) }
         }
 
-        /// Adds a to-one relationship whose pairs are found at the other end.
+        /// Adds a to-one relationship whose pairs are stored at the other end.
         mutating func add(_ reference: BackReferencePlan) { placed.append((-1, .backReference(reference))) }
 
         /// Returns the fields that are moved as bytes.
@@ -143,7 +142,7 @@ extension RecordTransform {
                 moved.map { ($0.0, $0.1) }, from: maker.source.layout, to: maker.destination.layout)
         }
 
-        /// Returns the steps in their order, with the moves of bytes of the tail.
+        /// Returns the steps in order, including the moves of bytes of the tail.
         func steps(after moves: RecordMoves) -> [Step] {
             let all = placed + moves.tails.map { (position: $0.firstField, step: .tail($0)) }
             // Fields in the tail must be set in the layout's order.

@@ -1,12 +1,11 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// Makes records of one entity of the new model out of those of one entity of the source: the
-/// compiled form of an entity mapping.
+/// A compiled entity mapping, which converts records of a source entity to records of a new entity.
 ///
 /// Fields with the same meaning on both sides are moved as bytes, many at once. Values that are the
 /// same for all objects are in the prototype that each record starts from. Everything else is a
-/// step. For one thread.
+/// step. Use it on one thread only.
 final class RecordTransform {
     private let layout: RecordLayout
     private let moves: RecordMoves
@@ -17,35 +16,37 @@ final class RecordTransform {
     private let matcher: RecordMatcher?
     private let keySets: [KeySet]
     private let backReferences: BackReferences?
-    /// By relationship of the source: the pairs of one-to-one relationships that only the other end
-    /// has.
+    /// The pairs of one-to-one relationships that only the other end stores, by source
+    /// relationship.
     private let pairs: [Int: OneSidedPairs]
-    /// By the number of the source entity: what objects whose IDs are named may become.
+    /// The possible new entities of objects with IDs in attributes, by source entity number.
     private let successors: [[Successor]]
     private let destination: ManagedObjectModel
-    /// Whether a source record is valid in the new model, except for the number of the entity.
+    /// Whether a source record is valid in the new model, except for its entity number.
     private let isWhole: Bool
-    /// Whether each record becomes itself, byte for byte.
+    /// Whether each record stays unchanged, byte for byte.
     let isIdentity: Bool
 
-    /// The number of records read, and the number of records made.
+    /// The number of records that were read, and the number that were created.
     private(set) var readCount = 0
     private(set) var madeCount = 0
-    /// By attribute: the number of IDs left out because their objects become none, or several.
+    /// The number of IDs, by attribute, that were dropped because their objects become no object or
+    /// several.
     private(set) var lostIDs: [String: Int] = [:]
 
     /// Compiles a plan's maker.
     ///
     /// - Parameters:
-    ///   - maker: One of the plan's.
+    ///   - maker: One of the plan's makers.
     ///   - plan: The whole plan.
-    ///   - graph: Finds related objects for expressions and predicates; needed if there are any.
-    ///   - keySets: The keys of ``MappingPlan/keySets``.
-    ///   - backReferences: The pairs of ``MappingPlan/backPairs``; nil to leave them out, as a
-    ///     rehearsal does.
-    ///   - pairs: The pairs that only the other ends of one-to-one relationships have; nil where
-    ///     they were not looked for.
-    /// - Throws: What keeps an expression or the predicate from being compiled, naming the mapping.
+    ///   - graph: The graph in which expressions and predicates find related objects; required if
+    ///     there are any.
+    ///   - keySets: The key sets for ``MappingPlan/keySets``.
+    ///   - backReferences: The pairs for ``MappingPlan/backPairs``, or nil to omit them, as in a
+    ///     rehearsal.
+    ///   - pairs: The pairs that only the other ends of one-to-one relationships store, or nil if
+    ///     they were not searched for.
+    /// - Throws: Errors from compiling an expression or the predicate, naming the mapping.
     init(
         _ maker: MappingPlan.Maker, in plan: MappingPlan, over graph: (any ObjectGraph)?, keySets: [KeySet] = [],
         backReferences: BackReferences? = nil, pairs: [Int: OneSidedPairs]? = nil
@@ -70,7 +71,7 @@ final class RecordTransform {
         prototype = try RecordBatch.prototype(draft.constants, of: layout, model: plan.destination)
     }
 
-    /// Returns a matcher of what a maker takes; nil if it takes all objects of the entity.
+    /// Returns a matcher for the objects that a maker reads, or nil for all objects of the entity.
     static func matcher(
         _ maker: MappingPlan.Maker, plan: MappingPlan, over graph: (any ObjectGraph)?
     ) throws(StoreError) -> RecordMatcher? {
@@ -85,10 +86,10 @@ final class RecordTransform {
 
     // MARK: One record
 
-    /// Appends the object that a record of the source becomes, if its mapping takes it.
+    /// Appends the new object for a source record, if the mapping selects the record.
     ///
-    /// - Throws: `migrationFailed` naming the object and the property; what evaluating an
-    ///   expression throws.
+    /// - Throws: `migrationFailed`, naming the object and the property; errors from evaluating an
+    ///   expression.
     func append(_ record: RecordReader, to batch: inout RecordBatch) throws(StoreError) {
         readCount += 1
         if let matcher, try !matcher.matches(record) { return }
@@ -96,9 +97,11 @@ final class RecordTransform {
         try append(record, key: record.key, to: &batch)
     }
 
-    /// Appends the object that a record becomes, with the given key; the mapping takes the record.
+    /// Appends the new object for a source record with the given key.
     ///
-    /// - Throws: As ``append(_:to:)``.
+    /// The mapping must select the record.
+    ///
+    /// - Throws: The errors of ``append(_:to:)``.
     func append(_ record: RecordReader, key: Int64, to batch: inout RecordBatch) throws(StoreError) {
         if isWhole, key == record.key { return batch.append(record, as: layout) }
         batch.beginRecord(layout, key: key, version: record.version, startingWith: prototype)
@@ -143,7 +146,7 @@ final class RecordTransform {
             try batch.setReference(entity: successor, key: key, for: field)
         case .reference(let reference): try take(reference, record: record, batch: &batch)
         case .backReference(let reference):
-            // A rehearsal tries the rest of an object without the pairs.
+            // A rehearsal checks the rest of an object without the pairs.
             guard let backReferences else { return }
             let id = ObjectID(layout.entity, key: record.key)
             guard let object = try backReferences.object(leadingTo: record, becoming: id, reference: reference) else {
@@ -173,8 +176,8 @@ final class RecordTransform {
         }
     }
 
-    /// Returns the number of the entity of the one object that an object becomes under its key; nil
-    /// if it becomes none, or several.
+    /// Returns the entity number of the only new object with the same key, or nil if an object
+    /// becomes none or several.
     private func successor(_ entity: Int, key: Int64) -> Int? {
         guard successors.indices.contains(entity) else { return nil }
         var found: Int?
@@ -203,7 +206,7 @@ final class RecordTransform {
         }
         try batch.setReference(entity: Int(reference.targets[entity]), key: key, for: reference.to)
         guard let order = reference.order else { return }
-        // Without a place, an object is ordered by its key.
+        // An object without a position is ordered by its key.
         let place = reference.orderFrom.map { record.isNull($0) ? record.key : record.integer($0) } ?? record.key
         batch.setInteger64(place, for: order)
     }
@@ -236,7 +239,8 @@ final class RecordTransform {
 }
 
 extension StoreError {
-    /// An object has no value for a property that is mandatory in the new model.
+    /// Creates the error for an object without a value for a property that is mandatory in the new
+    /// model.
     static func missingValue(_ entity: EntityName, property: String, object: ObjectID) -> StoreError {
         StoreError(
             .migrationFailed,
@@ -244,7 +248,7 @@ extension StoreError {
         )
     }
 
-    /// A mandatory relationship refers to an object that is left out.
+    /// Creates the error for a mandatory relationship that refers to a dropped object.
     static func lostDestination(_ entity: EntityName, property: String, object: ObjectID) -> StoreError {
         StoreError(
             .migrationFailed,
@@ -252,7 +256,7 @@ extension StoreError {
         )
     }
 
-    /// The same error, of a mapping's expression or predicate.
+    /// Returns the same error, with the mapping and the property or predicate.
     func naming(_ mapping: EntityMapping, property: String?) -> StoreError {
         let place = property.map { "'\($0)'" } ?? "the predicate"
         return located(in: "Mapping '\(mapping.name)', \(place)")

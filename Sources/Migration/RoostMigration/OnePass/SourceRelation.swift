@@ -1,9 +1,9 @@
 internal import RoostCore
 
-/// Pairs of objects of the source, seen from one end: what a relationship says, whatever way the
-/// store keeps it.
+/// The pairs of source objects in a relationship, as seen from one end, regardless of how the store
+/// stores them.
 ///
-/// Equal values are the same pairs, so a relationship is equal to its inverse, flipped.
+/// Equal values describe the same pairs, so a relationship equals its inverse, flipped.
 struct SourceRelation: Hashable {
     /// The place where the pairs are stored.
     enum Storage: Hashable {
@@ -14,10 +14,10 @@ struct SourceRelation: Hashable {
     }
 
     let storage: Storage
-    /// Whether the targets of links, or the objects that hold the fields' keys, are at this end.
+    /// Whether this end has the targets of links, or the objects that the fields refer to.
     let isFlipped: Bool
 
-    /// The pairs of a relationship.
+    /// Creates the pairs of a relationship.
     init(_ relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel) {
         switch relationship.storage {
         case .links(let owner, let isFlipped):
@@ -27,7 +27,7 @@ struct SourceRelation: Hashable {
             storage = .field(inverse)
             isFlipped = true
         case .field:
-            // Of one-to-one relationships both sides have the pairs.
+            // In one-to-one relationships, both ends store the pairs.
             guard let inverse = relationship.inverse, inverse < relationship.number,
                 model.relationships[inverse].storage == .field
             else {
@@ -45,7 +45,7 @@ struct SourceRelation: Hashable {
         self.isFlipped = isFlipped
     }
 
-    /// The same pairs, seen from the other end.
+    /// Returns the same pairs, as seen from the other end.
     func flipped(_ model: ManagedObjectModel) -> Self {
         switch storage {
         case .links(let number), .field(let number):
@@ -53,7 +53,7 @@ struct SourceRelation: Hashable {
         }
     }
 
-    /// The relationship that has the pairs.
+    /// Returns the relationship that stores the pairs.
     func relationship(_ model: ManagedObjectModel) -> ManagedObjectModel.Relationship {
         switch storage {
         case .links(let number), .field(let number): model.relationships[number]

@@ -7,11 +7,11 @@ struct StoreMigration: Sendable {
     let model: ManagedObjectModel
     let options: MigrationOptions
     let registry: StoreRegistry
-    /// Whether the destination is the source's own file as a transaction changes it.
+    /// Whether the destination is the source's own file during a transaction.
     ///
-    /// One thread at a time then uses the destination.
+    /// Only one thread at a time then uses the destination.
     var isModelChange = false
-    /// Whether a plan includes a refusal for lack of space for a new store.
+    /// Whether a plan may be refused for lack of space for a new store.
     var needsSpace = true
 
     init(
@@ -25,7 +25,7 @@ struct StoreMigration: Sendable {
         self.registry = registry
     }
 
-    /// The conversion that opens the source and makes the destination.
+    /// The conversion that opens the source and creates the destination.
     var conversion: StoreConversion {
         var conversion = StoreConversion(
             from: source, to: destination, options: options.conversion, registry: registry)
@@ -33,12 +33,14 @@ struct StoreMigration: Sendable {
         return conversion
     }
 
+    /// Runs the migration.
+    ///
     /// See ``MigrationManager/migrate(from:to:model:options:)``.
     func run() throws(StoreError) -> MigrationReport {
         if let refusal = try conversion.refusalsBeforeOpening().first { throw refusal }
         return try conversion.withSource(isReadOnce: true) { (store) throws(StoreError) in
             if let refusal = try conversion.refusals(of: store, for: model).first { throw refusal }
-            // Objects and metadata of one commit, whatever others commit meanwhile.
+            // Objects and metadata must come from the same commit.
             let frozen = try FrozenStore(store)
             defer { try? frozen.close() }
             let mapping = try self.mapping(from: frozen.model)
@@ -58,10 +60,10 @@ struct StoreMigration: Sendable {
         }
     }
 
-    /// Returns the mapping model: the given one, after a check, or an inferred one.
+    /// Returns the given mapping model, after validation, or an inferred mapping model.
     func mapping(from sourceModel: ManagedObjectModel) throws(StoreError) -> MappingModel {
         guard let mapping = options.mapping else {
-            // Between equal models there is nothing to infer.
+            // Equal models require no inference.
             guard options.infersMappingModel || model.hasVersionHashes(of: sourceModel) else { throw .noMappingModel }
             return try MappingModel.inferred(from: sourceModel, to: model, options: options.inference)
         }
@@ -86,7 +88,7 @@ struct StoreMigration: Sendable {
         try plan.oneSidedPairs(snapshot, options: options.conversion, directories: store.spillDirectories)
     }
 
-    /// Throws code `lossRefused` where data would be lost that may not be.
+    /// Throws `lossRefused` if data would be lost without permission.
     private func requireAllowed(_ losses: [MigrationLoss]) throws(StoreError) {
         guard losses.isEmpty || options.allowsLoss || options.acceptedLosses.contains(losses) else {
             throw .lossRefused(losses, of: source.location)
@@ -135,6 +137,8 @@ struct StoreMigration: Sendable {
 
     // MARK: Planning
 
+    /// Plans the migration.
+    ///
     /// See ``MigrationManager/planMigration(from:to:model:options:)``.
     func plan() throws(StoreError) -> MigrationPlan {
         var refusals = try conversion.refusalsBeforeOpening()
@@ -169,8 +173,7 @@ struct StoreMigration: Sendable {
         }
     }
 
-    /// Whether an error says that these models or this mapping cannot be used, rather than that the
-    /// source cannot be read.
+    /// Returns whether an error is about the models or the mapping, instead of the source.
     static func isAboutModels(_ error: StoreError) -> Bool {
         let codes: [StoreError.Code] = [
             .mappingNotInferable, .invalidMappingModel, .unknownModelVersion, .newerModelVersion, .unknownEntity,
@@ -226,17 +229,17 @@ struct StoreMigration: Sendable {
         if !mapped.obstacles.isEmpty { refusals += try refusalsOfThreePasses(mapped, store: store, snapshot: snapshot) }
     }
 
-    /// Returns the reasons why a migration in three passes would fail, if they can be found
-    /// before it runs.
+    /// Returns the reasons why a migration in three passes would fail, if the reasons are known in
+    /// advance.
     ///
-    /// Does not make policies.
+    /// Does not create policies.
     private func refusalsOfThreePasses(
         _ mapped: MappingPlan, store: any PersistentStore, snapshot: any StoreSnapshot
     ) throws(StoreError) -> [StoreError] {
         _ = try PolicyPlan(
             mapped.mapping, from: mapped.source, to: mapped.destination, policies: options.policies,
             makesPolicies: false)
-        // A policy may fill in, for objects of any mapping, what the mappings leave out.
+        // A policy may set properties that the mappings leave out, for objects of any mapping.
         guard mapped.mapping.entityMappings.allSatisfy({ $0.policyName == nil }) else { return [] }
         let attributes = try MappingPlan(
             mapped.mapping, from: mapped.source, to: mapped.destination, onlyAttributes: true)
@@ -244,13 +247,13 @@ struct StoreMigration: Sendable {
         return counted.isEmpty ? try rehearse(attributes, pairs: [:], store: store, snapshot: snapshot) : counted
     }
 
-    /// Returns the errors with which existing objects would end the migration, except the errors
-    /// that counting shows.
+    /// Returns the errors that existing objects would cause in the migration, except errors that
+    /// counting reveals.
     private func rehearse(
         _ plan: MappingPlan, pairs: [Int: OneSidedPairs], store: any PersistentStore, snapshot: any StoreSnapshot
     ) throws(StoreError) -> [StoreError] {
         let limit = try conversion.destinationWriter.documentLimit(store)
-        // In three passes it is not known before what links there will be.
+        // In three passes, the links are not known in advance.
         var rehearsal = MigrationRehearsal(
             plan, pairs: pairs, snapshot: snapshot, options: options.conversion,
             documentLimit: plan.isForThreePasses ? limit : nil,
@@ -262,14 +265,14 @@ struct StoreMigration: Sendable {
 }
 
 extension MigrationPlan {
-    /// The objects that entity mappings take which make others.
+    /// The number of objects that entity mappings with a destination read.
     fileprivate var objectsRead: Int { mappings.reduce(0) { $0 + ($1.destination == nil ? 0 : $1.objects) } }
     /// The number of objects and links that are read, if they are counted.
     var countRead: Int { objectsRead + (links ?? 0) }
 }
 
 extension MigrationPlan {
-    /// Puts losses before everything else that is lost.
+    /// Puts counted losses before all other losses.
     fileprivate mutating func add(_ losses: [MigrationLoss]) {
         lossCounts = losses
         self.losses = losses.map(\.description)
@@ -277,8 +280,9 @@ extension MigrationPlan {
 }
 
 extension MigrationReport {
-    /// Puts losses before everything else that is lost; IDs were counted again when they were
-    /// looked up.
+    /// Puts counted losses before all other losses.
+    ///
+    /// IDs were counted again during the lookup.
     fileprivate mutating func add(_ losses: [MigrationLoss]) {
         lossCounts = losses
         self.losses = losses.map(\.description) + self.losses
@@ -286,7 +290,7 @@ extension MigrationReport {
 }
 
 extension MappingRemark {
-    /// The place and the message.
+    /// The text form with place and message.
     var text: String { "\(entity)\(property.map { "." + $0 } ?? ""): \(message)" }
 }
 
@@ -305,15 +309,16 @@ extension MigrationReport {
         dangling.map { "\($0.count) references by '\($0.relationship)' are to damaged objects that were left out." }
     }
 
-    /// Returns losses of IDs that became null in attributes of a source entity's objects, counted
-    /// by attribute of the destination.
+    /// Returns messages about IDs that became null in attributes of a source entity's objects,
+    /// counted by destination attribute.
     static func losses(_ entity: EntityName, lostIDs: [String: Int]) -> [String] {
         lostIDs.sorted { $0.key < $1.key }.map { name, count in
             "\(entity): IDs that became null in '\(name)': \(count); their objects became none in the destination, or several."
         }
     }
 
-    /// The report of a migration whose destination was filled and compared as that of a conversion.
+    /// Creates the report of a migration whose destination was filled and compared like a
+    /// conversion's.
     init(
         _ copied: ConversionReport, path: MigrationPath, mappings: [Mapping], sourceDigest: StoreDigest?,
         remarks: [MappingRemark], losses: [String]
@@ -327,7 +332,7 @@ extension MigrationReport {
             losses: losses,
             warnings: copied.warnings
                 + MigrationReport.warnings(of: copied.dangling)
-                // Empty relationships have warnings with counts already.
+                // Empty relationships already have warnings with counts.
                 + remarks.filter { $0.kind == .note && !$0.isAboutEmptyRelationship }.map(\.text),
             remarks: copied.remarks)
     }

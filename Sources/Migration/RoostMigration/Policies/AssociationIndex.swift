@@ -1,28 +1,28 @@
 internal import RoostCore
 
-/// The associations of one entity mapping, seen from one side, of one hierarchy.
+/// The associations of one entity mapping in one direction and one hierarchy.
 ///
-/// Most associations come in ascending order and are appended. The others go into a small sorted
+/// Most associations arrive in ascending order and are appended. Others go into a small sorted
 /// buffer. A full buffer becomes a level. Levels are merged when the last level is at least half as
-/// large as the level before. Spilling moves everything to a file, as a segment. Four segments that
-/// were merged equally often are merged into one. So *n* associations are written O(*n* log *n*)
-/// times in all, and are found in O(log *n*) segments. The pages of merged segments are used again.
+/// large as the previous one. Spilling moves everything to a file, as a segment. Four segments of
+/// equal merge depth are merged into one. So *n* associations cost O(*n* log *n*) writes in total,
+/// and a lookup searches O(log *n*) segments. The pages of merged segments are reused.
 struct AssociationIndex {
-    /// The runs after which a buffer becomes a level.
+    /// The maximum number of runs in the buffer before it becomes a level.
     private static let bufferCount = 512
-    /// The segments of one depth that become one of the next.
+    /// The number of segments of one depth that are merged into a segment of the next depth.
     private static let segmentLimit = 4
 
     private var ascending = SortedRuns()
     private var buffer = SortedRuns()
     private var levels: [SortedRuns] = []
-    /// The deepest first.
+    /// The segments, deepest first.
     private var segments: [(depth: Int, runs: SpilledRuns)] = []
 
     /// The number of runs in memory.
     var runCount: Int { ascending.count + buffer.count + levels.reduce(0) { $0 + $1.count } }
 
-    /// Adds an association; returns the change in the number of runs in memory.
+    /// Adds an association, and returns the change in the number of runs in memory.
     mutating func add(_ single: AssociationRun) throws(StoreError) -> Int {
         guard !ascending.takes(single.key) else {
             let before = ascending.count
@@ -51,7 +51,7 @@ struct AssociationIndex {
         return merged
     }
 
-    /// Appends the objects with which the object with a key is associated.
+    /// Appends the objects that are associated with the object with the given key.
     func append(othersOf key: Int64, to found: inout [AssociationTable.Object]) throws(StoreError) {
         for segment in segments { try segment.runs.append(othersOf: key, to: &found) }
         for level in levels { level.append(othersOf: key, to: &found) }
@@ -78,7 +78,9 @@ struct AssociationIndex {
         }
     }
 
-    /// Returns all runs as they are now, in order; later additions do not show.
+    /// Returns all current runs in order.
+    ///
+    /// Later additions are not included.
     func all() throws(StoreError) -> RunMerge {
         try RunMerge(
             segments.map { .segment($0.runs, page: 0, rest: []) }
@@ -86,25 +88,26 @@ struct AssociationIndex {
     }
 }
 
-/// Sorted runs in pages of a file; the numbers and greatest keys of the pages are in memory.
+/// Sorted runs in the pages of a file.
 ///
-/// Deallocation frees the pages.
+/// The numbers and maximum keys of the pages are in memory. Deallocation frees the pages.
 final class SpilledRuns {
-    /// The bytes of a run: key, other key, count, entity, other entity, little-endian.
+    /// The size of a run in bytes: key, other key, count, entity, other entity, little-endian.
     private static let runByteCount = 24
-    /// The runs of a page.
+    /// The number of runs in a page.
     private static let pageRunCount = SpillPages.pageByteCount / runByteCount
 
     private let file: SpillPages
     private let runCount: Int
     private let pageNumbers: [Int]
-    /// The greatest key of each page, so that the first page with a key can be found.
+    /// The maximum key of each page, for finding the first page with a key.
     private let lastKeys: [Int64]
-    /// The page that was read last.
+    /// The most recently read page.
     private var cached: (page: Int, runs: [AssociationRun])?
 
-    /// Writes runs to pages of a file; after an error those pages stay taken, and the migration
-    /// ends.
+    /// Writes runs to pages of a file.
+    ///
+    /// After an error these pages are not freed, and the migration ends.
     init(_ merge: RunMerge, in file: SpillPages) throws(StoreError) {
         var merge = merge
         self.file = file
@@ -149,7 +152,7 @@ final class SpilledRuns {
         return runs
     }
 
-    /// Appends the objects with which the object with a key is associated.
+    /// Appends the objects that are associated with the object with the given key.
     func append(othersOf key: Int64, to found: inout [AssociationTable.Object]) throws(StoreError) {
         var number = lastKeys.firstPosition { $0 >= key }
         while number < pageCount {

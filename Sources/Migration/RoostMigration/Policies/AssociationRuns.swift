@@ -1,30 +1,31 @@
 internal import RoostCore
 
-/// Objects of consecutive keys that are associated with objects at one distance.
+/// A run of objects with consecutive keys whose associated objects also have consecutive keys.
 ///
-/// Seen from one side: `key` and `entity` are looked up; `otherKey` and `otherEntity` are found.
+/// In the direction of lookup, `key` and `entity` are looked up, and `otherKey` and `otherEntity`
+/// are the result.
 struct AssociationRun: Hashable {
     /// The key of the first object.
     var key: Int64
-    /// The key of the object that the first one is associated with.
+    /// The key of the object that is associated with the first object.
     var otherKey: Int64
     /// The number of objects, at least one.
     var count: UInt32
-    /// The number of the objects' entity.
+    /// The entity number of the objects.
     var entity: UInt16
-    /// The number of the entity of the objects they are associated with.
+    /// The entity number of the associated objects.
     var otherEntity: UInt16
 
     /// The key of the last object.
     var end: Int64 { key + (Int64(count) - 1) }
 
-    /// Whether `next` continues this run, so that both are one.
+    /// Returns whether `next` continues this run, so that both form one run.
     func isContinued(by next: AssociationRun) -> Bool {
         next.key &- key == Int64(count) && next.otherKey &- otherKey == Int64(count) && next.entity == entity
             && next.otherEntity == otherEntity && count <= UInt32.max - next.count
     }
 
-    /// Returns the part of the run from a key on.
+    /// Returns the part of the run from the given key on.
     func suffix(from key: Int64) -> AssociationRun {
         var rest = self
         rest.key = key
@@ -33,21 +34,21 @@ struct AssociationRun: Hashable {
         return rest
     }
 
-    /// Returns the part of the run up to a key.
+    /// Returns the part of the run up to the given key.
     func prefix(through key: Int64) -> AssociationRun {
         var part = self
         part.count = UInt32(truncatingIfNeeded: key - self.key + 1)
         return part
     }
 
-    /// Returns the object with which the object with a key of the run is associated.
+    /// Returns the object that is associated with the object with the given key of the run.
     func other(of key: Int64) -> AssociationTable.Object {
         AssociationTable.Object(entity: Int(otherEntity), key: otherKey + (key - self.key))
     }
 }
 
-/// Runs in ascending order, which overlap in single keys at most: each run starts where the run
-/// before it ends, or after it.
+/// Runs in ascending order that overlap in at most one key: each run starts at or after the end of
+/// the previous run.
 ///
 /// So all runs with a key are adjacent, and a binary search finds them.
 struct SortedRuns {
@@ -56,10 +57,10 @@ struct SortedRuns {
     var isEmpty: Bool { runs.isEmpty }
     var count: Int { runs.count }
 
-    /// Whether a run can be appended.
+    /// Returns whether a run with the given first key can be appended.
     func takes(_ key: Int64) -> Bool { runs.last.map { key >= $0.end } ?? true }
 
-    /// Adds a run at the end, which must not start before the last one ends.
+    /// Appends a run, which must not start before the end of the last run.
     mutating func append(_ run: AssociationRun) {
         if let last = runs.last, last.isContinued(by: run) {
             runs[runs.count - 1].count += run.count
@@ -68,7 +69,9 @@ struct SortedRuns {
         }
     }
 
-    /// Inserts a single association in order; shifts everything after it.
+    /// Inserts a single association in order.
+    ///
+    /// Shifts all later runs.
     mutating func insert(_ single: AssociationRun) {
         let position = runs.firstPosition { $0.key > single.key }
         if position > 0 {
@@ -87,7 +90,7 @@ struct SortedRuns {
         runs.insert(single, at: position)
     }
 
-    /// Appends the objects with which an object is associated.
+    /// Appends the objects that are associated with an object.
     func append(othersOf key: Int64, to found: inout [AssociationTable.Object]) {
         var position = runs.firstPosition { $0.end >= key }
         while position < runs.count, runs[position].key <= key {
@@ -97,7 +100,7 @@ struct SortedRuns {
     }
 }
 
-/// Gives sorted runs of several sources one after the other, split where they overlap.
+/// A merge of several sources of sorted runs, which are split where they overlap.
 struct RunMerge {
     private var sources: [RunSource]
     private var heads: [AssociationRun?]
@@ -108,10 +111,12 @@ struct RunMerge {
         for index in self.sources.indices { heads.append(try self.sources[index].next()) }
     }
 
-    /// Returns the next run, such that no other run starts before it ends; nil at the end.
+    /// Returns the next run, or nil at the end.
+    ///
+    /// No other run starts before the end of the returned run.
     mutating func next() throws(StoreError) -> AssociationRun? {
         var least = -1
-        // The lowest key at which another run must come first, or between.
+        // The lowest key at which another run must precede or interrupt this run.
         var limit = Int64.max
         for (index, head) in heads.enumerated() {
             guard let head else { continue }
@@ -131,14 +136,15 @@ struct RunMerge {
             heads[least] = try sources[least].next()
             return run
         }
-        // A run that starts at the same key first gives a single key, so that no run starts before the previous one ends.
+        // If another run starts at the same key, a single key is returned, so that no run starts
+        // before the previous run ends.
         let part = run.prefix(through: limit)
         heads[least] = run.suffix(from: part.end + 1)
         return part
     }
 }
 
-/// Sorted runs, from memory or from a part of a file.
+/// A source of sorted runs, in memory or in a part of a file.
 enum RunSource {
     case memory(ArraySlice<AssociationRun>)
     case segment(SpilledRuns, page: Int, rest: ArraySlice<AssociationRun>)
@@ -162,9 +168,10 @@ enum RunSource {
 }
 
 extension Array {
-    /// Returns the position of the first element that meets a condition, or the count.
+    /// Returns the position of the first element that matches a condition, or the count.
     ///
-    /// The condition must be false for all elements before it and true for all elements after it.
+    /// The condition must be false for all elements before the position and true for all elements
+    /// after it.
     func firstPosition(where condition: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

@@ -1,23 +1,23 @@
 internal import RoostCore
 
-/// The associations between source objects and the destination objects made of them, by entity
-/// mapping; both sides can be looked up at any time.
+/// The associations between source objects and their destination objects, by entity mapping, with
+/// lookup in both directions at any time.
 ///
-/// Many to many. Runs of consecutive keys at one distance take the space of one association, so if
-/// objects keep their keys a table of any size takes a few bytes. What does not fit into memory
-/// goes to a file without a name.
+/// Associations are many-to-many. A run of consecutive keys takes the space of one association. So
+/// if objects keep their keys, a table of any size takes a few bytes. Associations that exceed the
+/// memory limit go to an unnamed temporary file.
 final class AssociationTable {
-    /// An object of one side.
+    /// An object in an association.
     struct Object: Hashable {
-        /// The number of its entity.
+        /// The number of the object's entity.
         var entity: Int
-        /// Its key.
+        /// The object's key.
         var key: Int64
     }
 
-    /// The associations of one entity mapping.
+    /// The associations of one entity mapping in one direction.
     fileprivate struct Side {
-        /// By root of the hierarchy.
+        /// The indexes by root entity number.
         var indexes: [Int: AssociationIndex] = [:]
 
         func append(_ object: Object, roots: [Int], to found: inout [Object]) throws(StoreError) {
@@ -30,10 +30,11 @@ final class AssociationTable {
         var bySource = Side()
         var byDestination = Side()
         var count = 0
-        /// Whether no object is in two associations, and all are of one entity; known as long as
-        /// both sides come in ascending order.
+        /// Whether no object is in two associations and all are of one entity.
+        ///
+        /// Known only while both directions are in ascending order.
         var isInjective = true
-        /// Whether also each source object has the key of its destination object.
+        /// Whether, in addition, each source object has the key of its destination object.
         var keepsKeys = true
         var last: (source: Object, destination: Object)?
     }
@@ -52,8 +53,8 @@ final class AssociationTable {
     ///   - mappingCount: The number of entity mappings.
     ///   - source: The model of the source.
     ///   - destination: The model of the destination.
-    ///   - memoryByteCount: The memory after which something goes to a file.
-    ///   - directories: Where the file may be made, the best first.
+    ///   - memoryByteCount: The memory limit, after which associations go to a file.
+    ///   - directories: The directories for the file, in order of preference.
     init(
         mappingCount: Int, from source: ManagedObjectModel, to destination: ManagedObjectModel,
         memoryByteCount: Int, directories: [String]
@@ -65,9 +66,9 @@ final class AssociationTable {
         mappings = Array(repeating: Mapping(), count: mappingCount)
     }
 
-    /// Whether something is in a file.
+    /// Whether a part of the table is in a file.
     var hasSpilled: Bool { file != nil }
-    /// The bytes of the file, and the bytes written to it in all.
+    /// The size of the file, and the total number of bytes written to it.
     var spilledBytes: (file: Int, written: Int) {
         (file?.byteCount ?? 0, (file?.writtenCount ?? 0) * SpillPages.pageByteCount)
     }
@@ -75,16 +76,16 @@ final class AssociationTable {
     /// Returns the number of associations of a mapping.
     func count(in mapping: Int) -> Int { mappings[mapping].count }
 
-    /// Whether it is certain that no object is in two associations of a mapping.
+    /// Returns whether it is certain that each object is in at most one association of a mapping.
     func isInjective(in mapping: Int) -> Bool { mappings[mapping].isInjective }
 
-    /// Whether every association of a mapping is of one source object with the one object of
-    /// `entity` that has its key.
+    /// Returns whether every association of a mapping is between a source object and the object of
+    /// `entity` with the same key.
     func keepsKeys(in mapping: Int, for entity: Int) -> Bool {
         mappings[mapping].keepsKeys && mappings[mapping].last.map { $0.destination.entity == entity } ?? true
     }
 
-    /// Notes an association.
+    /// Records an association.
     ///
     /// - Throws: `noSpace` and `ioFailure` of the file.
     func associate(_ source: Object, with destination: Object, in mapping: Int) throws(StoreError) {
@@ -104,17 +105,17 @@ final class AssociationTable {
         if runCount > runLimit { try spill() }
     }
 
-    /// Appends the objects that a mapping made of a source object.
+    /// Appends the objects that a mapping created from a source object.
     func appendDestinations(of source: Object, in mapping: Int, to found: inout [Object]) throws(StoreError) {
         try mappings[mapping].bySource.append(source, roots: sourceRoots, to: &found)
     }
 
-    /// Appends the source objects that a mapping made into a destination object.
+    /// Appends the source objects from which a mapping created a destination object.
     func appendSources(of destination: Object, in mapping: Int, to found: inout [Object]) throws(StoreError) {
         try mappings[mapping].byDestination.append(destination, roots: destinationRoots, to: &found)
     }
 
-    /// Returns the number of destination objects of a mapping, each counted once.
+    /// Returns the number of distinct destination objects of a mapping.
     func destinationCount(in mapping: Int) throws(StoreError) -> Int {
         if isInjective(in: mapping) { return count(in: mapping) }
         let all = try destinations(in: mapping)
@@ -123,24 +124,26 @@ final class AssociationTable {
         return count
     }
 
-    /// Returns all destination objects of a mapping, each once, by hierarchy and key; later
-    /// associations do not show.
+    /// Returns all distinct destination objects of a mapping, by hierarchy and key.
+    ///
+    /// Later associations are not included.
     func destinations(in mapping: Int) throws(StoreError) -> AssociatedObjects {
         try AssociatedObjects(mappings[mapping].byDestination.indexes)
     }
 
-    /// Returns all source objects of a mapping, each once, by hierarchy and key; later associations
-    /// do not show.
+    /// Returns all distinct source objects of a mapping, by hierarchy and key.
+    ///
+    /// Later associations are not included.
     func sources(in mapping: Int) throws(StoreError) -> AssociatedObjects {
         try AssociatedObjects(mappings[mapping].bySource.indexes)
     }
 
-    /// Moves the larger half of what is in memory to the file.
+    /// Moves the larger half of the data in memory to the file.
     private func spill() throws(StoreError) {
         let file: SpillPages
         if let known = self.file { file = known } else { file = try SpillPages(inOneOf: directories) }
         self.file = file
-        // Together, the indexes below the threshold have at most half of the limit.
+        // All indexes below the threshold together have at most half of the limit.
         let indexCount = mappings.reduce(0) { $0 + $1.bySource.indexes.count + $1.byDestination.indexes.count }
         let threshold = runLimit / max(1, 2 * indexCount)
         for mapping in mappings.indices {
@@ -163,7 +166,7 @@ final class AssociationTable {
 }
 
 extension AssociationTable.Mapping {
-    /// Counts an association and sees whether keys are kept.
+    /// Counts an association and updates whether keys are kept.
     fileprivate mutating func note(_ source: AssociationTable.Object, destination: AssociationTable.Object) {
         count += 1
         if let last, isInjective {
@@ -176,7 +179,7 @@ extension AssociationTable.Mapping {
     }
 }
 
-/// The objects of one side of a mapping, each once, in ascending order.
+/// The distinct objects in one direction of a mapping, in ascending order.
 final class AssociatedObjects {
     private var merges: [RunMerge]
     private var run: AssociationRun?
@@ -187,7 +190,7 @@ final class AssociatedObjects {
         for (_, index) in indexes.sorted(by: { $0.key > $1.key }) { merges.append(try index.all()) }
     }
 
-    /// The next object; nil at the end.
+    /// Returns the next object, or nil at the end.
     func next() throws(StoreError) -> AssociationTable.Object? {
         while true {
             if let current = run {

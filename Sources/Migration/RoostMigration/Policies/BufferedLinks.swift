@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The links of a destination that were added or removed since the last writing.
+/// The links of a destination that were added or removed since the last write.
 struct BufferedLinks {
     private var addedByOwner: [Int: LinkBatch] = [:]
     private var removedByOwner: [Int: LinkBatch] = [:]
@@ -8,18 +8,18 @@ struct BufferedLinks {
 
     var isEmpty: Bool { count == 0 }
     var isFull: Bool { count >= LinkBatch.capacityCount }
-    /// The added links, in the order of the relationships that own them.
+    /// The added links, in the order of the owning relationships.
     var added: [LinkBatch] { addedByOwner.sorted { $0.key < $1.key }.map(\.value) }
-    /// The removed links, in the order of the relationships that own them.
+    /// The removed links, in the order of the owning relationships.
     var removed: [LinkBatch] { removedByOwner.sorted { $0.key < $1.key }.map(\.value) }
 
-    /// Adds a link of the relationship that owns it.
+    /// Adds a link to its owning relationship.
     mutating func add(_ link: Link, to owner: Int) {
         addedByOwner[owner, default: LinkBatch(relationship: owner)].links.append(link)
         count += 1
     }
 
-    /// Removes a link that is in the store.
+    /// Removes a stored link.
     mutating func remove(_ link: Link, from owner: Int) {
         removedByOwner[owner, default: LinkBatch(relationship: owner)].links.append(link)
         count += 1
@@ -28,7 +28,7 @@ struct BufferedLinks {
     mutating func removeAll() { self = BufferedLinks() }
 }
 
-/// The places that are free at the ends of relationships that were set.
+/// The free positions at the ends of relationships that were set.
 struct FreePlaces {
     /// A relationship as seen from one object.
     struct End: Hashable {
@@ -36,35 +36,36 @@ struct FreePlaces {
         var key: Int64
     }
 
-    /// The number of ends of ordered relationships whose next place is kept beyond a writing.
+    /// The maximum number of ends of ordered relationships whose next position is remembered after
+    /// a write.
     private static let limit = 1 << 16
 
-    /// The ends that were set since the last writing, with the next free place of each.
+    /// The ends that were set since the last write, with the next free position of each.
     private var touched: [End: Int64] = [:]
-    /// The next free places of some ends, which may be written already.
+    /// The next free positions of some ends, which may already be written.
     private var next: [End: Int64] = [:]
 
-    /// Whether an end was set since the last writing.
+    /// Returns whether an end was set since the last write.
     func isTouched(_ end: End) -> Bool { touched[end] != nil }
 
-    /// The next free place of an end; nil if it is not known.
+    /// The next free position of an end, or nil if unknown.
     subscript(end: End) -> Int64? { touched[end] ?? next[end] }
 
-    /// Notes that an end without order was set.
+    /// Records that an unordered end was set.
     mutating func touch(_ end: End) { touched[end] = 0 }
 
-    /// Notes the next free place of an end that is set.
+    /// Records the next free position of an end that is set.
     mutating func note(_ place: Int64, at end: End) {
         touched[end] = place
         if next.count >= Self.limit { forget() }
         next[end] = place
     }
 
-    /// Forgets the places of ends that were written, which other code may have taken.
+    /// Forgets the positions of written ends, because other code may have used them.
     mutating func forget() {
         if !next.isEmpty { next.removeAll(keepingCapacity: true) }
     }
 
-    /// Notes that everything was written.
+    /// Records that everything was written.
     mutating func noteWritten() { touched.removeAll(keepingCapacity: true) }
 }

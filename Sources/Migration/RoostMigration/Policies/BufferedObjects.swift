@@ -1,17 +1,18 @@
 internal import RoostCore
 
-/// The objects of a destination that are in memory: new objects, and objects of the store that were
-/// looked at or changed.
+/// The destination objects in memory: new objects, and objects of the store that were read or
+/// changed.
 ///
-/// A reference, since reading one part must not keep another from being changed. For one thread.
+/// This is a class, because reading one part must not prevent changes to another. Use it on one
+/// thread only.
 final class BufferedObjects {
-    /// The state of an object: a record of the batch, and the values that were set since.
+    /// The state of an object: its record in the batch, and later changes.
     struct Pending {
-        /// Whether it is not in the store yet.
+        /// Whether the object is not yet in the store.
         var isNew: Bool
-        /// New values by field; no field is there twice.
+        /// The changed values by field, at most one for each field.
         var changes: [(field: RecordLayout.Field, value: Value)] = []
-        /// Its position among ``settled`` with these values; nil if it is not there.
+        /// The object's position in ``settled`` with its current values, or nil if it is not there.
         var settledPosition: Int?
     }
 
@@ -20,21 +21,20 @@ final class BufferedObjects {
         var key: Int64
     }
 
-    /// The bytes of values set after which objects are written, beside those of a batch.
+    /// The size of changed values at which objects are written, in addition to the size of a batch.
     private static let changedByteLimit = 1 << 20
 
-    /// By entity: the root of its hierarchy.
+    /// The root of each entity's hierarchy, by entity number.
     private let roots: [Int]
-    /// The records, as they were before anything was set.
+    /// The records without later changes.
     private(set) var records: RecordBatch
     /// The state of each record, by its position.
     private(set) var pending: [Pending] = []
-    /// Objects with the values that were set since, for requests that are answered without
-    /// writing them.
+    /// Objects including later changes, for requests that are answered without a write.
     private(set) var settled: RecordBatch
-    /// The positions by key; nil until one is looked for.
+    /// The positions by key, or nil until the next lookup.
     private var positions: [Place: Int]?
-    /// By root: the positions of objects that are not what the store has.
+    /// The positions of objects that differ from the store, by root.
     private(set) var changedPositions: [Int: [Int]] = [:]
     private var changedByteCount = 0
     /// The number of times that the objects were removed from memory.
@@ -47,14 +47,16 @@ final class BufferedObjects {
     }
 
     var isEmpty: Bool { pending.isEmpty }
-    /// Whether there is a batch of objects to write.
+    /// Whether there are enough objects to write.
     var isFull: Bool { records.isFull || changedByteCount > Self.changedByteLimit }
-    /// Whether the objects must be written before more are read or made in one callback.
+    /// Whether the objects must be written before one callback reads or creates more.
     var isOverfull: Bool { records.byteCount + changedByteCount > 4 * RecordBatch.capacityBytes }
 
     // MARK: Adding
 
-    /// Adds a new object, whose record `body` appends; returns its position.
+    /// Adds a new object whose record `body` appends.
+    ///
+    /// Returns the object's position.
     func add(
         entity: Int, key: Int64, _ body: (inout RecordBatch) throws(StoreError) -> Void
     ) throws(StoreError) -> Int {
@@ -66,7 +68,9 @@ final class BufferedObjects {
         return pending.count - 1
     }
 
-    /// Adds a copy of a record of the store; returns its position.
+    /// Adds a copy of a stored record.
+    ///
+    /// Returns the object's position.
     func keep(_ found: RecordBatch, at index: Int) -> Int {
         records.append(found, at: index)
         pending.append(Pending(isNew: false))
@@ -77,7 +81,7 @@ final class BufferedObjects {
 
     // MARK: Finding
 
-    /// Returns the position of an object; nil if it is not in memory.
+    /// Returns the position of an object, or nil if it is not in memory.
     func position(entity: Int, key: Int64) -> Int? {
         if positions == nil {
             var positions: [Place: Int] = [:]
@@ -91,14 +95,14 @@ final class BufferedObjects {
 
     // MARK: Values
 
-    /// Returns the value of a field, with what was set.
+    /// Returns the current value of a field, including changes.
     func value(_ field: RecordLayout.Field, at position: Int) throws(StoreError) -> Value {
         let changes = pending[position].changes
         if changes.isEmpty || field.kind != .composite {
             if let change = changes.first(where: { $0.field.index == field.index }) { return change.value }
             return records.withRecord(at: position) { $0.value(field) }
         }
-        // A composite is itself and its elements.
+        // A composite consists of its own field and its elements.
         var current = RecordBatch(model: records.model)
         try records.withRecord(at: position) { (record) throws(StoreError) in
             try current.append(record, replacing: changes)
@@ -120,9 +124,9 @@ final class BufferedObjects {
         }
     }
 
-    /// Puts the changed objects of a hierarchy into ``settled``, with the values that were set.
+    /// Copies the changed objects of a hierarchy to ``settled``, with their current values.
     func settle(root: Int) throws(StoreError) {
-        // An object that was set again is there twice, which must not fill the memory.
+        // An object that is changed again is there twice, so the memory must be limited.
         if settled.byteCount > 2 * RecordBatch.capacityBytes {
             settled.removeAll()
             for index in pending.indices { pending[index].settledPosition = nil }
@@ -136,7 +140,7 @@ final class BufferedObjects {
 
     // MARK: Writing
 
-    /// Appends an object to a batch, with the values that were set.
+    /// Appends an object with its current values to a batch.
     func append(_ index: Int, to batch: inout RecordBatch) throws(StoreError) {
         let changes = pending[index].changes
         guard !changes.isEmpty else { return batch.append(records, at: index) }
@@ -145,8 +149,9 @@ final class BufferedObjects {
         }
     }
 
-    /// Moves all objects into an empty batch, with the values that were set; call ``removeAll()``
-    /// next.
+    /// Moves all objects with their current values into an empty batch.
+    ///
+    /// Call ``removeAll()`` next.
     func move(into batch: inout RecordBatch) throws(StoreError) {
         if pending.allSatisfy({ $0.changes.isEmpty }) {
             swap(&records, &batch)
@@ -155,7 +160,7 @@ final class BufferedObjects {
         }
     }
 
-    /// Removes everything, which was written.
+    /// Removes all objects after they were written.
     func removeAll() {
         records.removeAll()
         settled.removeAll()
@@ -168,7 +173,7 @@ final class BufferedObjects {
 }
 
 extension Value {
-    /// The approximate number of bytes that the value takes in memory beside itself.
+    /// The approximate additional memory of the value, in bytes.
     fileprivate var byteCount: Int {
         switch self {
         case .string(let text), .uri(let text): text.utf8.count

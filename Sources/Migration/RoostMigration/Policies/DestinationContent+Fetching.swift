@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostQuery
 
 extension DestinationContent {
-    /// Returns the objects that a request asks for.
+    /// Returns the objects that match a request.
     func fetch(_ request: FetchRequest) throws(StoreError) -> [DestinationObject] {
         let root = try model.requireEntity(request.entity).root
         try open()
@@ -12,9 +12,10 @@ extension DestinationContent {
             try write()
             return try stored(request)
         }
-        // Objects in memory are searched there: writing them for each request would cost a commit for each object.
+        // Objects in memory are searched there, because writing them for each request would cost a
+        // commit for each object.
         let (matching, outdated) = try inMemory(request, root: root)
-        // More are fetched, to replace the outdated ones.
+        // Additional objects are fetched to replace the outdated ones.
         var wider = request
         let end = request.fetchLimit.map { $0.addingReportingOverflow(request.fetchOffset ?? 0) }
         wider.fetchLimit = end.flatMap { $0.overflow ? nil : $0.partialValue }
@@ -29,7 +30,7 @@ extension DestinationContent {
         return Array(request.fetchLimit.map { rest.prefix($0) } ?? rest)
     }
 
-    /// Returns the objects of the store that a request asks for.
+    /// Returns the objects of the store that match a request.
     private func stored(_ request: FetchRequest) throws(StoreError) -> [DestinationObject] {
         let cursor = try output.snapshot().fetch(request)
         var list: [DestinationObject] = []
@@ -38,7 +39,7 @@ extension DestinationContent {
             for index in 0..<found.count {
                 var object = DestinationObject(
                     content: self, entityNumber: found.entityNumber(at: index), key: found.key(at: index))
-                // Requested objects are usually read next; a long list is not kept.
+                // Requested objects are usually read next. A long list is not stored in memory.
                 if list.count < RecordBatch.capacityCount, !objects.records.isFull {
                     object.slot = knownPosition(of: object) ?? objects.keep(found, at: index)
                     object.generation = objects.generation
@@ -49,7 +50,7 @@ extension DestinationContent {
         return list
     }
 
-    /// Returns the number of objects that a request asks for.
+    /// Returns the number of objects that match a request.
     func count(_ request: FetchRequest) throws(StoreError) -> Int {
         let root = try model.requireEntity(request.entity).root
         try open()
@@ -64,11 +65,10 @@ extension DestinationContent {
         return try output.snapshot().count(request) - outdated.matchingCount + matching.count
     }
 
-    /// Returns the objects of a hierarchy that only memory has, or has in a newer state than the
-    /// store.
+    /// Returns the objects of a hierarchy that are new or changed in memory.
     ///
-    /// - Returns: The positions of the objects that a request asks for; the keys of the objects
-    ///   that are outdated in the store, and how many of them the request would find there.
+    /// - Returns: The positions of the objects that match a request; the keys of the objects that
+    ///   are outdated in the store, and the number of them that match the request there.
     private func inMemory(
         _ request: FetchRequest, root: Int
     ) throws(StoreError) -> (matching: [Int], outdated: (keys: Set<Int64>, matchingCount: Int)) {
@@ -91,9 +91,9 @@ extension DestinationContent {
         return (matching, (keys, matchingCount))
     }
 
-    /// Whether the answer to a request can depend on what is in memory only.
+    /// Returns whether the result of a request can depend on unwritten objects.
     private func isAbout(_ request: FetchRequest, root: Int) throws(StoreError) -> Bool {
-        // Objects of other hierarchies matter only where the request follows relationships.
+        // Objects of other hierarchies matter only if the request follows relationships.
         if objects.changedPositions[root] != nil { return true }
         guard !objects.isEmpty || !links.isEmpty else { return false }
         return try request.followsRelationships(model.requireEntity(request.entity))
@@ -101,7 +101,7 @@ extension DestinationContent {
 }
 
 extension FetchRequest {
-    /// Whether the answer can depend on more than the attributes of the objects themselves.
+    /// Returns whether the result can depend on more than the attributes of the objects themselves.
     fileprivate func followsRelationships(_ entity: ManagedObjectModel.Entity) -> Bool {
         !(sortDescriptors.allSatisfy { entity.attribute($0.key) != nil }
             && (predicate.map { Self.isPlain($0, entity: entity) } ?? true))

@@ -19,7 +19,9 @@ extension DestinationContent {
     }
 
     /// Returns the destinations of a to-many relationship, each with the pair as seen from the
-    /// object; writes what is in memory first.
+    /// object.
+    ///
+    /// First writes the objects in memory.
     private func members(
         of relationship: Relationship, from object: DestinationObject
     ) throws(StoreError) -> [(object: DestinationObject, link: Link)] {
@@ -30,7 +32,7 @@ extension DestinationContent {
         var batch = LinkBatch(relationship: relationship.number)
         let cursor = try snapshot.links(of: relationship.name, from: object.id)
         while try cursor.next(into: &batch) { links += batch.links }
-        // The entity of a destination is known by its record only.
+        // The entity of a destination is known only from its record.
         guard model.entities[relationship.destination].hasSubentities else {
             return links.map {
                 (DestinationObject(content: self, entityNumber: relationship.destination, key: $0.target), $0)
@@ -50,7 +52,7 @@ extension DestinationContent {
 
     // MARK: Setting
 
-    /// Sets the destinations of a relationship to exactly these objects.
+    /// Sets the destinations of a relationship to exactly the given objects.
     func setDestinations(
         _ destinations: [DestinationObject], of name: String, from object: DestinationObject, isToMany: Bool
     ) throws(StoreError) {
@@ -75,28 +77,27 @@ extension DestinationContent {
         try set(relationship, of: object, to: destinations.uniqued())
     }
 
-    /// The treatment of the existing pairs of an object when one of its relationships is set.
+    /// A treatment of the existing pairs of an object when one of its relationships is set.
     enum Manner {
-        /// They end, as do the pairs of the destinations in a to-one inverse.
+        /// Existing pairs are removed, including the destinations' pairs in a to-one inverse.
         case replacing
-        /// They stay, since the other end gave them by the same mapping; if there is room for only
-        /// one of two pairs, the migration ends.
+        /// Existing pairs remain, because the other end created them by the same mapping.
         ///
-        /// Pairs that a policy set give way.
+        /// If only one of two pairs is possible, the migration fails. Pairs that a policy set are
+        /// replaced.
         case adding
     }
 
-    /// Sets a relationship to checked destinations without duplicates.
+    /// Sets a relationship to valid, distinct destinations.
     ///
     /// - Parameters:
     ///   - relationship: The relationship.
     ///   - object: The object.
     ///   - destinations: The destinations.
-    ///   - manner: The treatment of other pairs.
-    ///   - place: The place in the ordered inverse of a to-one relationship; nil for a place after
-    ///     the last one.
-    /// - Throws: `migrationFailed` for a pair that another one leaves no room for; what reading and
-    ///   writing throws.
+    ///   - manner: The treatment of existing pairs.
+    ///   - place: The position in the ordered inverse of a to-one relationship, or nil for the end.
+    /// - Throws: `migrationFailed` if another pair excludes the new pair; errors from reading and
+    ///   writing.
     func set(
         _ relationship: Relationship, of object: DestinationObject, to destinations: [DestinationObject],
         manner: Manner = .replacing, place: Int64? = nil
@@ -117,10 +118,12 @@ extension DestinationContent {
         }
     }
 
-    // MARK: One of two pairs
+    // MARK: Conflicting pairs
 
-    /// Whether a to-one relationship is to be set; false without a destination, unless a policy set
-    /// it, because the other end may have given more.
+    /// Returns whether to set a to-one relationship.
+    ///
+    /// False without a destination, unless a policy set the relationship, because the other end may
+    /// have set it.
     private func hasRoom(
         _ relationship: Relationship, of object: DestinationObject, for destination: DestinationObject?
     ) throws(StoreError) -> Bool {
@@ -155,7 +158,7 @@ extension DestinationContent {
         try policies.includes(relationship, of: object.place)
     }
 
-    // MARK: By storage
+    // MARK: Storage forms
 
     private func field(_ relationship: Relationship, of object: DestinationObject) throws(StoreError)
         -> RecordLayout.Field
@@ -173,7 +176,7 @@ extension DestinationContent {
         if let inverse, !inverse.isToMany, let destination { try policies.noteField(inverse, of: destination.place) }
         guard old != destination else { return }
         if let inverse, !inverse.isToMany {
-            // One to one: the previous partners of both lose their references.
+            // One-to-one: the previous partners of both objects lose their references.
             if let old { try clear(inverse, of: old) }
             if let destination {
                 let back = try self.field(inverse, of: destination)
@@ -203,14 +206,15 @@ extension DestinationContent {
         }
     }
 
-    /// Returns a place in an ordered relationship: the wanted place, or a place after the last one.
+    /// Returns a position in an ordered relationship: the wanted position, or a position after the
+    /// last one.
     private func takePlace(
         in relationship: Relationship, of object: DestinationObject, wanted: Int64? = nil
     ) throws(StoreError) -> Int64 {
         let end = End(relationship: relationship.number, key: object.key)
         let known = places[end]
         if let wanted {
-            // For a stored object the last place is unknown, and not needed.
+            // For a stored object, the last position is unknown and not needed.
             guard known != nil || isOnlyInMemory(object) else { return wanted }
             places.note(max(known ?? 0, Self.next(wanted)), at: end)
             return wanted
@@ -227,7 +231,9 @@ extension DestinationContent {
         return place
     }
 
-    /// Returns the last place in an ordered relationship; writes what is in memory first.
+    /// Returns the last position in an ordered relationship.
+    ///
+    /// First writes the objects in memory.
     private func lastPlace(in relationship: Relationship, of object: DestinationObject) throws(StoreError) -> Int64? {
         try open()
         try write()
@@ -238,11 +244,14 @@ extension DestinationContent {
         return last
     }
 
-    /// Returns the place after another one; after the greatest possible place the key decides.
+    /// Returns the position after another one.
+    ///
+    /// At the maximum position, the key determines the order.
     private static func next(_ place: Int64) -> Int64 { place == .max ? .max : place + 1 }
 
-    /// Returns the current destinations of a to-many relationship; an object that is only in memory
-    /// and was not set has none, without a lookup.
+    /// Returns the current destinations of a to-many relationship.
+    ///
+    /// A new object in memory whose relationship was not set has none, so no lookup is needed.
     private func current(
         _ relationship: Relationship, of object: DestinationObject
     ) throws(StoreError) -> [(object: DestinationObject, link: Link)] {
@@ -291,14 +300,14 @@ extension DestinationContent {
         let wanted = Set(destinations.map(\.key))
         for (member, link) in try current(relationship, of: object) {
             if manner == .adding {
-                // It stays where the other end put it.
+                // The pair keeps its position from the other end.
                 known[member.key] = (link.order, link.inverseOrder)
                 first = max(first, Self.next(link.order))
                 continue
             }
             if wanted.contains(member.key) { known[member.key] = (link.order, link.inverseOrder) }
             guard !wanted.contains(member.key) || relationship.isOrdered else { continue }
-            // A link that stays at another place is removed and added again.
+            // A link whose position changes is removed and added again.
             remove(isFlipped ? link.flipped : link, from: owner)
         }
         let end = End(relationship: relationship.number, key: object.key)

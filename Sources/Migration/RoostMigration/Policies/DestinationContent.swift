@@ -1,12 +1,11 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// The destination of a migration in three passes: what was written, and what is still in memory.
+/// The destination of a migration in three passes: written content, and content in memory.
 ///
-/// At first objects go to a bulk loader, on a thread of its own. As soon as anything that was
-/// written is looked at, the load is finished; from then on everything is committed. What is in
-/// memory is written when there is a batch of it, or when only the store can answer. For one
-/// thread.
+/// At first, objects go to a bulk loader on its own thread. The first read of written content
+/// finishes the load; all later content is committed. Content in memory is written when a batch is
+/// full, or when only the store can answer a request. Use it on one thread only.
 ///
 /// | part | job |
 /// |---|---|
@@ -28,18 +27,19 @@ final class DestinationContent {
     private var newKeys: NewKeys
     private(set) var written: WrittenContent
     var policies: PolicySettings
-    /// Learns that a policy looks at, or sets, a relationship of an object.
+    /// The relationship maker, which is notified when a policy reads or sets a relationship of an
+    /// object.
     var relationshipMaker: RelationshipMaker?
 
-    /// Makes the content of an empty store.
+    /// Creates the content of an empty store.
     ///
     /// - Parameters:
     ///   - store: The store.
-    ///   - load: The load into it, which has begun.
-    ///   - lastKeys: By root of the destination: the highest key of an object that keeps its key.
-    ///   - failures: Where mistakes go that cannot be thrown.
-    ///   - directories: Where a file may be made for what does not fit into memory.
-    /// - Throws: What asking the model for what is mandatory throws.
+    ///   - load: The load into the store, which has begun.
+    ///   - lastKeys: The highest key of an object that keeps its key, by root of the destination.
+    ///   - failures: The receiver of errors that cannot be thrown.
+    ///   - directories: The directories for a temporary file.
+    /// - Throws: Errors from finding the mandatory properties of the model.
     init(
         _ store: any PersistentStore, load: DestinationLoad, lastKeys: [Int: Int64], failures: PolicyFailures,
         directories: [String]
@@ -58,20 +58,20 @@ final class DestinationContent {
         policies = PolicySettings(model: store.model, directories: directories)
     }
 
-    // MARK: Making objects
+    // MARK: Creating objects
 
-    /// Adds a record that `body` appends, of a new object.
+    /// Adds a new object whose record `body` appends.
     func append(
         entity: Int, key: Int64, _ body: (inout RecordBatch) throws(StoreError) -> Void
     ) throws(StoreError) -> DestinationObject {
         try output.requireUnfinished()
         let slot = try objects.add(entity: entity, key: key, body)
-        // It may have a place in the field of a relationship.
+        // The object may have a position in the field of a relationship.
         places.forget()
         return object(entity, key: key, slot: slot)
     }
 
-    /// Makes an object with the defaults of its entity and a key of its own.
+    /// Creates an object with the defaults of its entity and a new key.
     func insert(_ entity: ManagedObjectModel.Entity) throws(StoreError) -> DestinationObject {
         try output.requireUnfinished()
         guard let blueprint = blueprints[entity.number] else {
@@ -79,7 +79,7 @@ final class DestinationContent {
                 .invalidRequest,
                 "Entity '\(entity.name)' is abstract and has no objects of its own; insert one of a subentity.")
         }
-        // A callback that makes many objects at once must not fill the memory.
+        // Limits the memory of a callback that creates many objects.
         if objects.isOverfull { try write() }
         let key = try newKey(root: entity.root)
         let slot = try objects.add(entity: entity.number, key: key) { (batch) throws(StoreError) in
@@ -88,23 +88,23 @@ final class DestinationContent {
         return object(entity.number, key: key, slot: slot)
     }
 
-    /// A handle of an object in memory.
+    /// Returns a handle of an object in memory.
     func object(_ entity: Int, key: Int64, slot: Int) -> DestinationObject {
         DestinationObject(
             content: self, entityNumber: entity, key: key, slot: slot, generation: objects.generation)
     }
 
-    /// A key that no object of a hierarchy has, or will keep.
+    /// Returns a key that no object of a hierarchy has or will keep.
     func newKey(root: Int) throws(StoreError) -> Int64 { try newKeys.take(root: root, model: model) }
 
     // MARK: Values
 
-    /// Returns the position of an object in memory, after reading it if necessary.
+    /// Returns the position of an object in memory, after reading the object if necessary.
     private func position(of object: DestinationObject) throws(StoreError) -> Int {
         if object.generation == objects.generation { return object.slot }
         if let known = knownPosition(of: object) { return known }
         try open()
-        // A callback that looks at many objects must not fill the memory.
+        // Limits the memory of a callback that reads many objects.
         if objects.isOverfull { try write() }
         let snapshot = try output.snapshot()
         let id = object.id
@@ -121,7 +121,7 @@ final class DestinationContent {
         objects.position(entity: object.entityNumber, key: object.key)
     }
 
-    /// Reads objects into memory together, except objects that are in memory already.
+    /// Reads objects that are not yet in memory, all together.
     func prefetch(_ wanted: [AssociationTable.Object]) throws(StoreError) {
         try open()
         let missing = wanted.filter { objects.position(entity: $0.entity, key: $0.key) == nil }
@@ -134,7 +134,7 @@ final class DestinationContent {
         }
     }
 
-    /// The value of a field, decoded.
+    /// Returns the decoded value of a field.
     func value(_ name: String, of object: DestinationObject) throws(StoreError) -> Value {
         let field = try model.entities[object.entityNumber].layout.requireField(name)
         return try objects.value(field, at: try position(of: object))
@@ -172,7 +172,7 @@ final class DestinationContent {
 
     // MARK: Fields of relationships
 
-    /// The destination that a to-one field holds.
+    /// Returns the destination in a to-one field.
     func reference(_ field: RecordLayout.Field, of object: DestinationObject) throws(StoreError) -> DestinationObject? {
         guard case .objectID(let id) = try objects.value(field, at: try position(of: object)),
             let number = model.entity(id.entity)?.number
@@ -185,15 +185,15 @@ final class DestinationContent {
         objects.change(field, to: value, at: try position(of: object))
     }
 
-    /// Whether an object is in memory only, so that the store has no links of it.
+    /// Returns whether an object is only in memory, so that the store has no links of it.
     func isOnlyInMemory(_ object: DestinationObject) -> Bool {
         if object.generation == objects.generation { return objects.pending[object.slot].isNew }
         return knownPosition(of: object).map { objects.pending[$0].isNew } ?? false
     }
 
-    /// Sets a relationship to the object with an ID that a policy gave.
+    /// Sets a relationship to an object that a policy identified by its ID.
     ///
-    /// Whether the object exists is checked at the end.
+    /// Validation checks at the end that the object exists.
     func setGiven(
         _ relationship: ManagedObjectModel.Relationship, of object: DestinationObject,
         to destinations: [DestinationObject]
@@ -206,26 +206,26 @@ final class DestinationContent {
 
     // MARK: Links
 
-    /// Adds a link of the relationship that owns it, which is not there.
+    /// Adds a new link to its owning relationship.
     func add(_ link: Link, to owner: ManagedObjectModel.Relationship) {
         let link = owner.normalized(link)
         links.add(link, to: owner.number)
         written.add(link, of: owner.number)
     }
 
-    /// Removes a link that is in the store.
+    /// Removes a stored link.
     func remove(_ link: Link, from owner: ManagedObjectModel.Relationship) {
         let link = owner.normalized(link)
         links.remove(link, from: owner.number)
         written.remove(link, of: owner.number)
     }
 
-    /// Returns a batch for links, a used one if any.
+    /// Returns a batch for links, reusing an old batch if possible.
     func spareLinks(_ relationship: Int) -> LinkBatch {
         output.load?.spareLinks(relationship) ?? LinkBatch(relationship: relationship)
     }
 
-    /// Writes links of a relationship that was not set before.
+    /// Writes links of a relationship that has not been set yet.
     func write(_ batch: LinkBatch) throws(StoreError) {
         guard !batch.isEmpty else { return }
         written.add(batch)
@@ -241,12 +241,12 @@ final class DestinationContent {
 
     // MARK: Writing
 
-    /// Writes what is in memory if there is a batch of it.
+    /// Writes the content in memory if it fills a batch.
     func writeIfFull() throws(StoreError) {
         if objects.isFull || links.isFull { try write() }
     }
 
-    /// Writes what is in memory, and removes it from there.
+    /// Writes the content in memory, and removes it from memory.
     func write() throws(StoreError) {
         guard !objects.isEmpty || !links.isEmpty else { return }
         if let load = output.load {
@@ -273,7 +273,8 @@ final class DestinationContent {
         for (index, object) in objects.pending.enumerated() {
             if object.isNew {
                 try objects.append(index, to: &changes.inserts)
-                // A commit numbers versions itself: every insert is stored as 1, so the source's cannot be handed on.
+                // A commit assigns versions itself. Every inserted object gets version 1, so the
+                // source's versions cannot be kept.
                 changes.inserts.setVersionOfLast(1)
             } else if !object.changes.isEmpty {
                 try objects.append(index, to: &changes.updates)
@@ -288,25 +289,27 @@ final class DestinationContent {
         try output.commit(changes)
     }
 
-    // MARK: Reading what was written
+    // MARK: Reading written content
 
-    /// Finishes the load, so that what was written can be read.
+    /// Finishes the load, so that written content can be read.
     func open() throws(StoreError) {
         guard output.load != nil else { return try output.requireUnfinished() }
         try write()
         try output.finishLoad()
     }
 
-    // MARK: The end
+    // MARK: Finishing
 
-    /// Writes everything and takes no more changes; the store is complete then.
+    /// Writes all content and accepts no more changes.
+    ///
+    /// The store is then complete.
     func finish() throws(StoreError) {
         try open()
         try write()
         output.close()
     }
 
-    /// The mandatory properties without a value of a record.
+    /// Returns the mandatory properties without a value in a record.
     func missing(in record: RecordReader) -> [RecordLayout.Field] {
         blueprints[record.entityNumber]?.missing(in: record) ?? []
     }

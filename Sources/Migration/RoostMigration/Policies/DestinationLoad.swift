@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A bulk load on a thread of its own.
+/// A bulk load on its own thread.
 final class DestinationLoad {
     private let channel: BatchChannel
     private let writer: WorkerThread<StoreTally?>
@@ -9,10 +9,10 @@ final class DestinationLoad {
     /// Starts a load.
     ///
     /// - Parameters:
-    ///   - channel: What the writer takes batches from.
+    ///   - channel: The channel from which the writer receives batches.
     ///   - begin: The first message.
-    ///   - writer: The thread that takes them.
-    /// - Throws: What the writer ended with.
+    ///   - writer: The thread that receives the messages.
+    /// - Throws: The error of the writer.
     init(_ channel: BatchChannel, begin: BatchChannel.Message, writer: WorkerThread<StoreTally?>) throws(StoreError) {
         self.channel = channel
         self.writer = writer
@@ -24,7 +24,9 @@ final class DestinationLoad {
     func spareRecords(_ model: ManagedObjectModel) -> RecordBatch { channel.spareRecords(model) }
     func spareLinks(_ relationship: Int) -> LinkBatch { channel.spareLinks(relationship) }
 
-    /// Sends a message to the writer; throws the writer's error if it has stopped.
+    /// Sends a message to the writer.
+    ///
+    /// Throws the writer's error if it has stopped.
     func send(_ message: BatchChannel.Message) throws(StoreError) {
         guard !isOver, channel.send(message) else {
             _ = try join()
@@ -33,7 +35,7 @@ final class DestinationLoad {
         }
     }
 
-    /// Waits until everything is written; gives the tally of the store.
+    /// Waits until all content is written, and returns the tally of the store.
     func finish() throws(StoreError) -> StoreTally {
         try send(.end)
         guard let tally = try join() else {
@@ -48,7 +50,7 @@ final class DestinationLoad {
         return try writer.join().get()
     }
 
-    /// Ends the load; nothing of it remains.
+    /// Cancels the load and discards its content.
     func abandon() {
         guard !isOver else { return }
         isOver = true

@@ -2,9 +2,9 @@ public import RoostCore
 
 /// An object of the destination of a migration.
 ///
-/// A handle: cheap to pass on and to keep. Values can be read and set until the migration validates
-/// what was made; what was not written yet is kept in memory, a batch at a time, and shows in
-/// everything that the policies look at. Two handles are equal when they mean the same object.
+/// This is a lightweight handle. Values can be read and set until the migration validates the
+/// objects. Unwritten values stay in memory, up to a batch at a time, and are included in
+/// everything that policies read. Two handles are equal if they refer to the same object.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///
@@ -20,11 +20,13 @@ public struct DestinationObject: ObjectValues, Hashable {
     let entityNumber: Int
     /// The object's key.
     let key: Int64
-    /// The object's position in memory, and the generation in which it is valid: saves a lookup.
+    /// The object's position in memory, and the generation for which it is valid.
+    ///
+    /// It avoids a lookup.
     var slot = 0
     var generation = -1
 
-    /// The object as associations name it.
+    /// The object as identified in associations.
     var place: AssociationTable.Object { AssociationTable.Object(entity: entityNumber, key: key) }
 
     /// The object's identity in the destination.
@@ -32,9 +34,8 @@ public struct DestinationObject: ObjectValues, Hashable {
 
     /// The value of an attribute, or the ID of the destination of a to-one relationship.
     ///
-    /// A value of the wrong type or range, and a name that the entity does not have, end the
-    /// migration as soon as the callback returns. A to-one relationship that has an inverse is set
-    /// with ``setObject(_:for:)``.
+    /// A value of the wrong type or range, or an unknown name, makes the migration fail when the
+    /// callback returns. Use ``setObject(_:for:)`` for a to-one relationship with an inverse.
     public subscript(name: String) -> Value {
         get {
             do throws(StoreError) { return try content.value(name, of: self) } catch {
@@ -51,43 +52,43 @@ public struct DestinationObject: ObjectValues, Hashable {
 
     /// Returns the destination of a to-one relationship, or nil.
     ///
-    /// - Throws: `unknownProperty`, and what reading the destination throws.
+    /// - Throws: `unknownProperty`, and errors from reading the destination.
     public func object(_ relationship: String) throws(StoreError) -> DestinationObject? {
         try content.destinations(of: relationship, from: self).first
     }
 
     /// Returns the destinations of a relationship, in its order or by key.
     ///
-    /// For a to-many relationship this reads the destination, after writing what is in memory.
+    /// For a to-many relationship, this reads the destination after writing the objects in memory.
     ///
-    /// - Throws: `unknownProperty`, and what reading the destination throws.
+    /// - Throws: `unknownProperty`, and errors from reading the destination.
     public func objects(_ relationship: String) throws(StoreError) -> [DestinationObject] {
         try content.destinations(of: relationship, from: self)
     }
 
-    /// Sets or clears the destination of a to-one relationship; the inverse follows.
+    /// Sets or clears the destination of a to-one relationship, and updates the inverse.
     ///
-    /// - Throws: `unknownProperty`; `invalidRequest` for a to-many relationship and an object of
+    /// - Throws: `unknownProperty`; `invalidRequest` for a to-many relationship or an object of
     ///   another entity.
     public func setObject(_ destination: DestinationObject?, for relationship: String) throws(StoreError) {
         try content.setDestinations(destination.map { [$0] } ?? [], of: relationship, from: self, isToMany: false)
     }
 
-    /// Sets the destinations of a to-many relationship to exactly these objects, each once and in
-    /// this order; the inverse follows.
+    /// Sets the destinations of a to-many relationship to exactly the given objects in this order,
+    /// without duplicates, and updates the inverse.
     ///
-    /// - Throws: `unknownProperty`; `invalidRequest` for a to-one relationship and for objects of
+    /// - Throws: `unknownProperty`; `invalidRequest` for a to-one relationship or for objects of
     ///   another entity.
     public func setObjects(_ destinations: [DestinationObject], for relationship: String) throws(StoreError) {
         try content.setDestinations(destinations, of: relationship, from: self, isToMany: true)
     }
 
-    /// Whether both mean the same object.
+    /// Returns whether both handles refer to the same object.
     public static func == (left: Self, right: Self) -> Bool {
         left.key == right.key && left.entityNumber == right.entityNumber && left.content === right.content
     }
 
-    /// Hashes in agreement with `==`.
+    /// Hashes the handle consistently with `==`.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(entityNumber)
         hasher.combine(key)

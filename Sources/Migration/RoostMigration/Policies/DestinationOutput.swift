@@ -1,8 +1,8 @@
 internal import RoostCore
 
-/// The store that a migration in three passes fills: a bulk load at first, then commits.
+/// The store that a migration in three passes fills, first by a bulk load, then by commits.
 ///
-/// Commits cost little in a store whose name no other program knows. For one thread.
+/// Commits are cheap in an unpublished store. Use it on one thread only.
 final class DestinationOutput {
     private enum State {
         case loading(DestinationLoad)
@@ -13,7 +13,9 @@ final class DestinationOutput {
     private let store: any PersistentStore
     private var state: State
     private var openSnapshot: (any StoreSnapshot)?
-    /// Whether anything was committed, which is not flushed to the disk in an unpublished store.
+    /// Whether content was committed.
+    ///
+    /// In an unpublished store, commits are not flushed to disk.
     private(set) var hasCommitted = false
 
     init(_ store: any PersistentStore, load: DestinationLoad) {
@@ -21,19 +23,19 @@ final class DestinationOutput {
         state = .loading(load)
     }
 
-    /// The load; nil once it is finished.
+    /// The load, or nil after it is finished.
     var load: DestinationLoad? {
         if case .loading(let load) = state { return load }
         return nil
     }
 
-    /// Whether what was written can be read.
+    /// Whether written content can be read.
     var isOpen: Bool {
         if case .open = state { return true }
         return false
     }
 
-    /// Throws code `closed` after ``close()``.
+    /// Throws `closed` after ``close()``.
     func requireUnfinished() throws(StoreError) {
         if case .closed = state {
             throw StoreError(
@@ -42,14 +44,16 @@ final class DestinationOutput {
         }
     }
 
-    /// Ends the load, so that what was written can be read.
+    /// Finishes the load, so that written content can be read.
     func finishLoad() throws(StoreError) {
         guard let load else { return }
         _ = try load.finish()
         state = .open
     }
 
-    /// Returns a snapshot of the store as it is now, the same one until the next commit.
+    /// Returns a snapshot of the store's current state.
+    ///
+    /// It is reused until the next commit.
     func snapshot() throws(StoreError) -> any StoreSnapshot {
         if let openSnapshot { return openSnapshot }
         let snapshot = try store.snapshot()
@@ -63,15 +67,15 @@ final class DestinationOutput {
         _ = try store.commit(changes)
     }
 
-    /// Takes no more changes.
+    /// Accepts no more changes.
     func close() {
         closeSnapshot()
         state = .closed
     }
 
-    /// Ends the load without its content.
+    /// Cancels the load and discards its content.
     ///
-    /// Commits stay in the store, whose owner discards it.
+    /// Commits remain in the store, whose owner discards it.
     func abandon() {
         closeSnapshot()
         load?.abandon()

@@ -1,11 +1,11 @@
 internal import RoostCore
 
-/// New objects of one entity, and what they must have in the end.
+/// A template for new objects of one entity, with the properties that must have a value in the end.
 struct EntityBlueprint {
     let properties: BatchProperties
-    /// A new object, whose key does not matter.
+    /// The values of a new object.
     private let values: [(field: RecordLayout.Field, value: Value)]
-    /// The properties by name: policies set them one by one, object by object.
+    /// The properties by name, cached because policies set them one at a time.
     private let settable: [String: BatchProperties.Property]
     private let layout: RecordLayout
     private let model: ManagedObjectModel
@@ -27,7 +27,9 @@ struct EntityBlueprint {
         self.values = layout.fields.compactMap { field in values[field.index].map { (field, $0) } }
     }
 
-    /// The property with a name; throws as ``BatchProperties/property(_:)``.
+    /// Returns the property with the given name.
+    ///
+    /// Throws the errors of ``BatchProperties/property(_:)``.
     func property(_ name: String) throws(StoreError) -> BatchProperties.Property {
         if let known = settable[name] { return known }
         return try properties.property(name)
@@ -57,13 +59,13 @@ struct EntityBlueprint {
         }
     }
 
-    /// Whether a mandatory property has no value.
+    /// Returns whether a mandatory property has no value.
     func isIncomplete(_ record: RecordReader) -> Bool {
         properties.mandatory.contains { record.isNull($0) }
             || properties.mandatoryElements.contains { !record.isNull($0.composite) && record.isNull($0.element) }
     }
 
-    /// The mandatory properties without a value.
+    /// Returns the mandatory properties without a value.
     func missing(in record: RecordReader) -> [RecordLayout.Field] {
         properties.mandatory.filter { record.isNull($0) }
             + properties.mandatoryElements.filter { !record.isNull($0.composite) && record.isNull($0.element) }

@@ -2,14 +2,15 @@ public import RoostCore
 
 /// A policy that customizes the migration of the objects of one entity mapping.
 ///
-/// Make a subclass, override what the mapping cannot express, and register a function that makes it
-/// under the mapping's ``EntityMapping/policyName`` in ``MigrationOptions/policies``. One instance
-/// serves one mapping for the whole migration, on one thread. The callbacks come in this order,
-/// each step for all mappings in the order of the mapping model:
+/// Create a subclass and override the steps that the mapping cannot express. In
+/// ``MigrationOptions/policies``, register a function that creates the policy, under the mapping's
+/// ``EntityMapping/policyName``. One instance serves one mapping for the whole migration, on one
+/// thread. The callbacks come in this order, each step for all mappings in the order of the mapping
+/// model:
 ///
 /// 1. ``begin(_:in:)``, ``createDestinationInstances(for:by:in:)`` for each source object,
 ///    ``endInstanceCreation(for:in:)``;
-/// 2. ``createRelationships(for:by:in:)`` for each object that was associated,
+/// 2. ``createRelationships(for:by:in:)`` for each associated object,
 ///    ``endRelationshipCreation(for:in:)``;
 /// 3. ``performCustomValidation(for:in:)``, after which mandatory properties must have values;
 /// 4. ``end(_:in:)``.
@@ -27,27 +28,30 @@ public import RoostCore
 /// }
 /// ```
 ///
-/// An error that a callback throws ends the migration: the source stays as it was, and nothing is
-/// left of the destination, as `migrate(from:to:model:options:)` says. A `StoreError` comes through
-/// as it is, any other as the underlying error of code `migrationFailed`.
+/// An error in a callback ends the migration: the source is unchanged, and no part of the
+/// destination remains, as described for `migrate(from:to:model:options:)`. A `StoreError` is
+/// rethrown unchanged. Any other error becomes the underlying error of `migrationFailed`.
 open class EntityMigrationPolicy {
-    /// Makes a policy.
+    /// Creates a policy.
     public init() {}
 
-    /// Called before the first source object of the mapping; objects can be made here already.
+    /// Called before the first source object of the mapping.
+    ///
+    /// Can already create objects.
     open func begin(_ mapping: EntityMapping, in session: MigrationSession) throws {}
 
-    /// Makes the objects that one source object becomes.
+    /// Creates the destination objects of one source object.
     ///
-    /// The standard behavior makes one object with the values of the attribute mappings and
+    /// The standard behavior creates one object with the values of the attribute mappings and
     /// associates both (``MigrationSession/createStandardInstance(for:)``). An override that does
-    /// not call `super` must associate what it makes (``MigrationSession/associate(_:with:for:)``),
-    /// or relationships do not find it; one that makes nothing drops the object.
+    /// not call `super` must associate its objects (``MigrationSession/associate(_:with:for:)``),
+    /// otherwise relationships do not find them. An override that creates no object drops the
+    /// source object.
     /// - Parameters:
     ///   - source: The source object.
     ///   - mapping: The entity mapping.
     ///   - session: The migration.
-    /// - Throws: What ends the migration.
+    /// - Throws: An error that ends the migration.
     open func createDestinationInstances(
         for source: SourceObject, by mapping: EntityMapping, in session: MigrationSession
     ) throws {
@@ -57,18 +61,18 @@ open class EntityMigrationPolicy {
     /// Called after the last source object of the mapping.
     open func endInstanceCreation(for mapping: EntityMapping, in session: MigrationSession) throws {}
 
-    /// Makes the relationships of one object that was associated under the mapping.
+    /// Creates the relationships of one object that is associated under the mapping.
     ///
-    /// The standard behavior gives the relationship mappings' values
+    /// The standard behavior sets the values of the relationship mappings
     /// (``MigrationSession/createStandardRelationships(for:)``). An override that does not call
-    /// `super` leaves these relationships empty, except for what it sets itself and what the
-    /// inverse relationships give.
+    /// `super` leaves these relationships empty, except for links that it or the inverse
+    /// relationships set.
     ///
     /// - Parameters:
     ///   - destination: The object.
     ///   - mapping: The entity mapping.
     ///   - session: The migration.
-    /// - Throws: What ends the migration.
+    /// - Throws: An error that ends the migration.
     open func createRelationships(
         for destination: DestinationObject, by mapping: EntityMapping, in session: MigrationSession
     ) throws {
@@ -78,27 +82,29 @@ open class EntityMigrationPolicy {
     /// Called after the last object of the mapping has its relationships.
     open func endRelationshipCreation(for mapping: EntityMapping, in session: MigrationSession) throws {}
 
-    /// Called when all objects of all mappings have their relationships, before mandatory
+    /// Called after all objects of all mappings have their relationships, before mandatory
     /// properties are checked.
     open func performCustomValidation(for mapping: EntityMapping, in session: MigrationSession) throws {}
 
-    /// Called when everything is valid; the destination cannot be changed any more.
+    /// Called when everything is valid.
+    ///
+    /// The destination can no longer be changed.
     open func end(_ mapping: EntityMapping, in session: MigrationSession) throws {}
 
     /// Returns the value of `FUNCTION($entityPolicy, "name", …)` in a value expression of the
     /// mapping.
     ///
-    /// The standard behavior knows no function.
+    /// The standard behavior supports no function.
     /// - Parameters:
     ///   - function: The name, as written in the expression.
-    ///   - arguments: The values of the arguments after `$entityPolicy`; for a collection, all of
-    ///     its values. Objects are given by their IDs, mappings by their names, and `$manager` is
-    ///     null.
+    ///   - arguments: The values of the arguments after `$entityPolicy`. A collection provides all
+    ///     of its values. Objects are represented by their IDs, mappings by their names, and
+    ///     `$manager` by null.
     ///   - source: The source object.
     ///   - property: The mapping of the property that gets the value.
     ///   - session: The migration, with the entity mapping.
-    /// - Returns: The value, of the property's type or one that converts to it.
-    /// - Throws: What ends the migration.
+    /// - Returns: The value, of the property's type or a type that converts to it.
+    /// - Throws: An error that ends the migration.
     open func value(
         of function: String, arguments: [Value], for source: SourceObject, property: PropertyMapping,
         in session: MigrationSession

@@ -1,8 +1,9 @@
 internal import RoostCore
 
-/// The links of one relationship of the destination that come from one relationship of the source.
+/// A job that creates the links of one destination relationship from one source relationship.
 struct LinkJob {
-    /// Objects of two entity mappings, whose links come from the rule of one mapping, or of both.
+    /// Two entity mappings with links between their objects, from the rule of one mapping or of
+    /// both.
     struct Pair {
         let source: PolicyMapping
         let target: PolicyMapping
@@ -10,11 +11,11 @@ struct LinkJob {
         var targetRule: Int?
     }
 
-    /// The relationship of the destination that owns the links.
+    /// The destination relationship that owns the links.
     let owner: ManagedObjectModel.Relationship
-    /// The relationship of the source that owns its links.
+    /// The source relationship that owns its links.
     let origin: ManagedObjectModel.Relationship
-    /// Whether the origin points the other way.
+    /// Whether the source relationship has the opposite direction.
     let isFlipped: Bool
     var pairs: [Pair]
 
@@ -53,23 +54,23 @@ struct LinkJob {
         if !isFlipped { pairs[position(of: mapping, target: target)].sourceRule = rule }
     }
 
-    /// The position of a pair, which is added if it is not there.
+    /// Returns the position of a pair, after adding the pair if necessary.
     private mutating func position(of source: PolicyMapping, target: PolicyMapping) -> Int {
         if let known = pairs.firstIndex(where: { $0.source === source && $0.target === target }) { return known }
         pairs.append(Pair(source: source, target: target))
         return pairs.count - 1
     }
 
-    /// The numbers of the mappings whose objects must be done before the links are made.
+    /// The numbers of the mappings whose objects must be finished before the links are created.
     var mappings: Set<Int> { Set(pairs.flatMap { [$0.source.number, $0.target.number] }) }
 
-    /// Makes all links.
+    /// Creates all links.
     ///
     /// - Parameters:
     ///   - session: The migration.
     ///   - exceptions: The objects to which the rules do not apply.
-    ///   - isAlone: Whether no other job makes links of the relationship.
-    /// - Throws: What reading the source and writing the destination throws; `cancelled`.
+    ///   - isAlone: Whether no other job creates links of the relationship.
+    /// - Throws: Errors from reading the source and writing the destination; `cancelled`.
     func run(_ session: MigrationSession, exceptions: RelationshipExceptions, isAlone: Bool) throws {
         let isUntouched =
             !session.content.policies.relationships.contains(owner.number)
@@ -83,7 +84,7 @@ struct LinkJob {
         }
     }
 
-    /// Whether a policy set the relationship only of objects that are known to be exceptions.
+    /// Returns whether policies set the relationship only for known exceptions.
     private func onlyWhereExcepted(_ session: MigrationSession, exceptions: RelationshipExceptions) -> Bool {
         !session.setInFirstPass.contains(owner.number) && !exceptions.setElsewhere.contains(owner.number)
     }
@@ -109,8 +110,7 @@ struct LinkJob {
         }
     }
 
-    /// Whether every object at either end has become one with the same key, and every pair is a
-    /// link.
+    /// Returns whether every object at either end keeps its key, and every pair becomes a link.
     private func isIdentity(
         _ session: MigrationSession, exceptions: RelationshipExceptions
     ) throws(StoreError) -> Bool {
@@ -119,7 +119,8 @@ struct LinkJob {
             if let rule = pair.targetRule, exceptions.hasAny(pair.target, rule: rule) { return false }
         }
         let (sources, targets) = (Set(pairs.map(\.source.number)), Set(pairs.map(\.target.number)))
-        // Every combination of mappings at both ends makes links, and each entity of the source goes through one mapping.
+        // Every combination of mappings at both ends creates links, and each source entity has one
+        // mapping.
         guard pairs.count == sources.count * targets.count else { return false }
         let ends = isFlipped ? (origin.destination, origin.source) : (origin.source, origin.destination)
         guard try isWhole(sources, of: ends.0, session: session) else { return false }
@@ -140,7 +141,7 @@ struct LinkJob {
         return true
     }
 
-    /// Makes links of the objects that became of both ends.
+    /// Creates links between the new objects of both ends.
     private func translate(_ session: MigrationSession, exceptions: RelationshipExceptions) throws(StoreError) {
         let ends = isFlipped ? (origin.destination, origin.source) : (origin.source, origin.destination)
         // Associations are looked up by hierarchy and key.
@@ -196,7 +197,7 @@ struct LinkJob {
         }
         done = []
         for pair in pairs {
-            // Where the rule of the other end applies to all objects, it has made the same pairs.
+            // If the rule of the other end applies to all objects, it has created the same pairs.
             let isMade = pair.sourceRule.map { !exceptions.hasAny(pair.source, rule: $0) } ?? false
             if let rule = pair.targetRule, !isMade, done.insert(pair.target.number).inserted {
                 try makeEach(pair.target, rule: rule, session: session, exceptions: exceptions)
@@ -205,8 +206,9 @@ struct LinkJob {
         try keepOrder(session, exceptions: exceptions)
     }
 
-    /// Puts links at the ordered ends into the order of the source: made from one end, they came
-    /// last at the other.
+    /// Restores the source's order at ordered ends.
+    ///
+    /// Links that were created from one end are last at the other.
     private func keepOrder(
         _ session: MigrationSession, exceptions: RelationshipExceptions
     ) throws(StoreError) {
@@ -234,7 +236,7 @@ struct LinkJob {
             let others = ends.filter { $0.end === end }.map(\.other.number)
             let objects = try session.associations.destinations(in: end.number)
             while let place = try objects.next() {
-                // What a policy set keeps the order that the policy gave.
+                // Relationships that a policy set keep the policy's order.
                 if let rule, try exceptions.isSet(place, mapping: end, rule: rule) { continue }
                 let object = DestinationObject(content: session.content, entityNumber: place.entity, key: place.key)
                 var wanted: [AssociationTable.Object] = []
@@ -250,7 +252,8 @@ struct LinkJob {
                 let rank = Dictionary(
                     wanted.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
                 let current = try session.content.destinations(of: relationship.name.name, from: object)
-                // In the order of the source if it has one, then the others as they are.
+                // Objects with a position in the source come first in that order, then the others
+                // in their current order.
                 let ordered = current.enumerated().sorted { left, right in
                     let ranks = (rank[left.element.key] ?? .max, rank[right.element.key] ?? .max)
                     return ranks.0 != ranks.1 ? ranks.0 < ranks.1 : left.offset < right.offset

@@ -1,11 +1,11 @@
 public import RoostCore
 
-/// A migration in three passes, as its policies see it.
+/// A migration in three passes, as seen by its policies.
 ///
-/// Both sides at once, each by its own model. Use it in the callbacks of ``EntityMigrationPolicy``
-/// and on their thread only; after the migration every call throws code `closed`. Memory stays
-/// bounded whatever the size of the stores, as long as policies keep no objects and ask for no
-/// lists of them without a limit.
+/// It gives access to both sides, each with its own model. Use it only in the callbacks of
+/// ``EntityMigrationPolicy`` and on their thread. After the migration, every call throws `closed`.
+/// Memory is bounded for stores of any size, if policies do not retain objects or request long
+/// lists.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///
@@ -22,13 +22,13 @@ public final class MigrationSession {
     public var sourceModel: ManagedObjectModel { source.model }
     /// The model of the destination.
     public var destinationModel: ManagedObjectModel { content.model }
-    /// The mapping model that is being run.
+    /// The mapping model of the migration.
     package let mappingModel: MappingModel
-    /// Data that policies share with each other.
+    /// Data that policies share.
     public var userInfo: [String: Any] = [:]
-    /// The entity mapping whose policy is being called; nil between them.
+    /// The entity mapping whose policy is being called, or nil between calls.
     public var currentEntityMapping: EntityMapping? { current.map { plan.mappings[$0].declaration } }
-    /// The part of the three passes that is done, from 0 to 1.
+    /// The completed fraction of the three passes, from 0 to 1.
     package internal(set) var progress: Double = 0
 
     let source: MigrationSource
@@ -42,7 +42,7 @@ public final class MigrationSession {
     var current: Int?
     /// The relationships that policies set in the first pass, by number, with their inverses.
     var setInFirstPass: Set<Int> = []
-    /// The maker of the relationships of the current object, in the second pass.
+    /// The relationship maker for the current object in the second pass.
     var relationshipMaker: RelationshipMaker?
 
     init(
@@ -57,14 +57,14 @@ public final class MigrationSession {
         self.associations = associations
     }
 
-    /// Ends the migration as soon as the callback returns.
+    /// Cancels the migration when the callback returns.
     ///
-    /// `migrate` then throws this error. If the error is not a `StoreError`, `migrate` throws code
-    /// `cancelled` with it as the underlying error. The source is unchanged. Nothing of the
-    /// destination remains, except for what an open store may keep.
+    /// `migrate` then throws this error. If it is not a `StoreError`, `migrate` throws `cancelled`
+    /// with the error as the underlying error. The source is unchanged. No part of the destination
+    /// remains, except in an open store.
     public func cancel(with error: any Error) { if policyCancellation == nil { policyCancellation = error } }
 
-    /// Throws the error with which the migration was cancelled, by a policy or from outside.
+    /// Throws the error with which a policy or the caller cancelled the migration.
     func checkCancellation() throws(StoreError) {
         try cancellation?.check()
         guard let policyCancellation else { return }
@@ -75,38 +75,37 @@ public final class MigrationSession {
 
     // MARK: The source
 
-    /// Returns the objects of the source that a request asks for, in its order.
+    /// Returns the objects of the source that match a request, in its order.
     ///
-    /// All of them are in memory at once; give the request a limit where there may be many.
-    /// - Throws: What ``StoreSnapshot/fetch(_:)`` throws.
+    /// All of them are in memory at once, so set a limit if there may be many.
+    /// - Throws: The errors of ``StoreSnapshot/fetch(_:)``.
     public func sourceObjects(_ request: FetchRequest) throws(StoreError) -> [SourceObject] {
         try source.objects(request)
     }
 
-    /// Returns the object of the source with this ID, or nil.
+    /// Returns the object of the source with the given ID, or nil.
     public func sourceObject(_ id: ObjectID) throws(StoreError) -> SourceObject? {
         try source.objects(with: [id]).first
     }
 
     // MARK: The destination
 
-    /// Makes an object with the defaults of its entity and a key of its own.
+    /// Creates an object with the defaults of its entity and a new key.
     ///
-    /// - Throws: `unknownEntity`; `invalidRequest` for an abstract entity, and once everything was
-    ///   validated.
+    /// - Throws: `unknownEntity`; `invalidRequest` for an abstract entity, or after validation.
     public func insert(_ entity: EntityName) throws(StoreError) -> DestinationObject {
         try content.insert(try content.model.requireEntity(entity))
     }
 
-    /// Returns the objects of the destination that a request asks for, in its order, including
-    /// everything that was made before.
+    /// Returns the objects of the destination that match a request, in its order, including all
+    /// objects created so far.
     ///
-    /// A request without an order whose predicate uses only attributes also searches memory, so
-    /// finding an object, or making it, costs a lookup; give the attribute an index. For other
-    /// requests, what is in memory is written first. The first call of a migration costs more: it
-    /// ends the bulk load.
+    /// A request without an order whose predicate uses only attributes also searches memory. So
+    /// finding or creating an object costs one lookup; index the attribute to make it fast. For
+    /// other requests, objects in memory are written first. The first call in a migration costs
+    /// more, because it ends the bulk load.
     ///
-    /// - Throws: What ``StoreSnapshot/fetch(_:)`` and ``PersistentStore/commit(_:)`` throw.
+    /// - Throws: The errors of ``StoreSnapshot/fetch(_:)`` and ``PersistentStore/commit(_:)``.
     public func destinationObjects(_ request: FetchRequest) throws(StoreError) -> [DestinationObject] {
         try content.fetch(request)
     }
@@ -118,13 +117,13 @@ public final class MigrationSession {
 
     // MARK: Associations
 
-    /// Notes that an object of the destination was made of an object of the source, under the
-    /// entity mapping with a name.
+    /// Records that a destination object was created from a source object, under the named entity
+    /// mapping.
     ///
-    /// It can be looked up at once, from either side. An object may be associated with any number
-    /// of others.
+    /// The association can be looked up immediately, in both directions. An object may have any
+    /// number of associations.
     ///
-    /// - Throws: `invalidRequest` for a name that no mapping has.
+    /// - Throws: `invalidRequest` if no mapping has the name.
     public func associate(
         _ source: SourceObject, with destination: DestinationObject, for mapping: String
     ) throws(StoreError) {
@@ -135,15 +134,15 @@ public final class MigrationSession {
             in: mapping.number)
     }
 
-    /// Returns the objects that an entity mapping made of source objects; all of its objects for
-    /// nil.
+    /// Returns the objects that an entity mapping created from source objects, or all of its
+    /// objects for nil.
     ///
     /// - Parameters:
     ///   - name: The mapping's name.
-    ///   - sourceObjects: Source objects; objects that became nothing are ignored. Nil for all,
-    ///     which are in memory at once.
-    /// - Returns: The destination objects, each once.
-    /// - Throws: `invalidRequest` for a name that no mapping has.
+    ///   - sourceObjects: Source objects, or nil for all, which are in memory at once. Objects
+    ///     without associations are ignored.
+    /// - Returns: The destination objects, without duplicates.
+    /// - Throws: `invalidRequest` if no mapping has the name.
     public func destinationInstances(
         forEntityMapping name: String, sourceObjects: [SourceObject]?
     ) throws(StoreError) -> [DestinationObject] {
@@ -161,15 +160,14 @@ public final class MigrationSession {
         return found.uniqued().map { DestinationObject(content: content, entityNumber: $0.entity, key: $0.key) }
     }
 
-    /// Returns the source objects that an entity mapping made into destination objects; all for
-    /// nil.
+    /// Returns the source objects from which an entity mapping created destination objects, or all
+    /// for nil.
     ///
     /// - Parameters:
     ///   - name: The mapping's name.
-    ///   - destinationObjects: Destination objects; nil for all, which are in memory at once.
-    /// - Returns: The source objects, each once.
-    /// - Throws: `invalidRequest` for a name that no mapping has, and what reading the source
-    ///   throws.
+    ///   - destinationObjects: Destination objects, or nil for all, which are in memory at once.
+    /// - Returns: The source objects, without duplicates.
+    /// - Throws: `invalidRequest` if no mapping has the name, and errors from reading the source.
     public func sourceInstances(
         forEntityMapping name: String, destinationObjects: [DestinationObject]?
     ) throws(StoreError) -> [SourceObject] {
@@ -190,25 +188,27 @@ public final class MigrationSession {
 
     // MARK: The standard behavior
 
-    /// Makes one object of a source object as the entity mapping says, and associates both.
+    /// Creates one object from a source object according to the entity mapping, and associates
+    /// both.
     ///
-    /// It gets the values of the attribute mappings, and the key of the source object where no
-    /// other object of its hierarchy has it.
+    /// The object gets the values of the attribute mappings. It gets the key of the source object,
+    /// if no other object of its hierarchy has that key.
     ///
-    /// - Returns: The object; nil where the mapping makes none, as of type `add` or `remove`.
+    /// - Returns: The object, or nil if the mapping creates none, as for type `add` or `remove`.
     /// - Throws: `migrationFailed` for a value that the attribute cannot hold, naming entity,
-    ///   attribute and object; what an expression and a function of the policy throws.
+    ///   attribute and object; errors of expressions and of the policy's functions.
     public func createStandardInstance(for source: SourceObject) throws -> DestinationObject? {
         guard let current else { throw Self.outside("createStandardInstance") }
         return try plan.mappings[current].create(source, session: self)
     }
 
-    /// Sets the relationships of an object as the relationship mappings of its entity mapping say.
+    /// Sets the relationships of an object according to the relationship mappings of its entity
+    /// mapping.
     ///
-    /// Call it only in ``EntityMigrationPolicy/createRelationships(for:by:in:)``, for the object
-    /// given there.
+    /// Call it only in ``EntityMigrationPolicy/createRelationships(for:by:in:)``, for that call's
+    /// object.
     ///
-    /// - Throws: What an expression and a function of the policy throws.
+    /// - Throws: Errors of expressions and of the policy's functions.
     public func createStandardRelationships(for destination: DestinationObject) throws {
         guard let relationshipMaker, relationshipMaker.isMaking(destination) else {
             throw Self.outside("createStandardRelationships")
@@ -225,7 +225,7 @@ public final class MigrationSession {
 }
 
 extension Array where Element: Hashable {
-    /// The elements, each once, in the order of their first appearance.
+    /// Returns the distinct elements, in the order of their first occurrence.
     func uniqued() -> [Element] {
         guard count > 1 else { return self }
         var seen: Set<Element> = []

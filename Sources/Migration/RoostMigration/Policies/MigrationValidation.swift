@@ -1,16 +1,16 @@
 internal import RoostCore
 internal import RoostPredicates
 
-/// The validation of a finished destination against what its model requires of every object.
+/// A validation of a finished destination against its model's requirements for each object.
 struct MigrationValidation {
     private let store: any PersistentStore
     private let suspects: Set<Int>
     private let session: MigrationSession
 
-    /// Validates a store.
+    /// Creates a validation of a store.
     ///
     /// - Parameters:
-    ///   - store: The destination, to which everything was written.
+    ///   - store: The completely written destination.
     ///   - suspects: The entities with objects that may lack a mandatory value.
     ///   - session: The migration.
     init(_ store: any PersistentStore, suspects: Set<Int>, session: MigrationSession) {
@@ -19,7 +19,7 @@ struct MigrationValidation {
         self.session = session
     }
 
-    /// Throws code `migrationFailed` for the first object that is not valid.
+    /// Throws `migrationFailed` for the first invalid object.
     func run() throws(StoreError) {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
@@ -35,7 +35,7 @@ struct MigrationValidation {
         }
     }
 
-    /// Requires that the objects exist whose IDs policies gave to a relationship.
+    /// Checks that objects exist if policies set a relationship to their IDs.
     private func requireDestinations(
         _ relationship: ManagedObjectModel.Relationship, snapshot: any StoreSnapshot
     ) throws(StoreError) {
@@ -89,11 +89,11 @@ struct MigrationValidation {
         }
     }
 
-    /// Whether an object must have a value for a mandatory property.
+    /// Returns whether an object must have a value for a mandatory property.
     ///
-    /// The rule is the same as in one pass. No value is required where the mapping leaves the
-    /// relationship unset. Nor is it where the mapping copies a missing value of a relationship
-    /// that is mandatory in the source too.
+    /// The rule is the same as in one pass. No value is required if the mapping does not set the
+    /// relationship. Nor is a value required if the mapping copies a missing value of a
+    /// relationship that is also mandatory in the source.
     private func isDemanded(_ field: RecordLayout.Field, of record: RecordReader) throws(StoreError) -> Bool {
         let place = AssociationTable.Object(entity: record.entityNumber, key: record.key)
         if let number = field.relationship,
@@ -111,7 +111,8 @@ struct MigrationValidation {
         }
     }
 
-    /// Whether a number of destinations that the model does not allow is a fault of the migration.
+    /// Returns whether the migration is at fault for a number of destinations that the model does
+    /// not allow.
     private func isDemanded(
         _ relationship: ManagedObjectModel.Relationship, of place: AssociationTable.Object, count: Int
     ) throws(StoreError) -> Bool {
@@ -132,10 +133,10 @@ struct MigrationValidation {
         return try session.source.destinationIDs(of: relationship.name.name, from: source).count
     }
 
-    /// Whether a requirement applies to an object.
+    /// Returns whether a requirement applies to an object.
     ///
-    /// It always applies if a policy or no mapping made the object. Otherwise it applies if `body`
-    /// returns true for a mapping that made the object, and for its source object.
+    /// It always applies if a policy or no mapping created the object. Otherwise it applies if
+    /// `body` returns true for a mapping that created the object and for its source object.
     private func isDemanded(
         of place: AssociationTable.Object,
         _ body: (PolicyMapping, AssociationTable.Object) throws(StoreError) -> Bool
@@ -156,7 +157,8 @@ struct MigrationValidation {
 }
 
 extension ManagedObjectModel.Relationship {
-    /// Whether fewer numbers of destinations are allowed than by a relationship of the source.
+    /// Returns whether the relationship has stricter limits on the number of destinations than a
+    /// source relationship.
     func isNarrower(than origin: Self) -> Bool {
         let (new, old) = (declaration, origin.declaration)
         return old.minCount < new.minCount || (old.isOptional && !new.isOptional)
@@ -165,10 +167,10 @@ extension ManagedObjectModel.Relationship {
 }
 
 extension StoreSnapshot {
-    /// Requires as many destinations as the model says; an optional relationship may be empty,
-    /// whatever its minimum.
+    /// Checks that the number of destinations is within the model's limits.
     ///
-    /// Throws code `migrationFailed` for the first object with another number that is not excused.
+    /// An optional relationship may be empty despite its minimum. Throws `migrationFailed` for the
+    /// first object with another number, unless it is excused.
     func requireCounts(
         of relationship: ManagedObjectModel.Relationship,
         excusing isExcused: ((entity: Int, key: Int64, count: Int)) throws(StoreError) -> Bool

@@ -9,21 +9,21 @@ struct PolicyCall {
     let mapping: PolicyMapping
 }
 
-/// A value expression that calls the policy: as a whole, or somewhere inside.
+/// A value expression that calls the policy at the top level or in a part.
 indirect enum PolicyExpression {
     case constant(Value)
-    /// An expression about the source object, not compiled yet.
+    /// An expression on the source object that is not yet compiled.
     case own(FetchRequest.Expression)
     case compiled(ExpressionEvaluator, isCollection: Bool)
     case destination
     /// A function of the policy with its arguments.
     case function(String, [PolicyExpression])
-    /// An expression with variables for what the policy gives.
+    /// An expression with variables for the policy's values.
     case nested(FetchRequest.Expression, [(name: String, value: PolicyExpression)])
 
-    /// Takes an expression apart.
+    /// Parses a value expression.
     ///
-    /// - Throws: `invalidMappingModel` for what gives no value of an attribute.
+    /// - Throws: `invalidMappingModel` if the expression gives no attribute value.
     init(_ expression: FetchRequest.Expression, mapping: String, property: String) throws(StoreError) {
         if let own = expression.ofSourceObject() {
             if case .constant(let value) = own { self = .constant(value) } else { self = .own(own) }
@@ -69,7 +69,7 @@ indirect enum PolicyExpression {
         }
     }
 
-    /// Returns the same expression, compiled where possible.
+    /// Returns the same expression, compiled if possible.
     func compiled(for entity: EntityName, source: MigrationSource) throws(StoreError) -> Self {
         switch self {
         case .own(let expression):
@@ -105,7 +105,7 @@ indirect enum PolicyExpression {
             var given: [Value] = []
             for argument in arguments {
                 let values = try argument.values(call, session: session)
-                // A missing single value is null; an empty collection gives no values.
+                // A missing single value is null. An empty collection has no values.
                 given += values.isEmpty && !argument.isCollection ? [.null] : values
             }
             guard let policy = call.mapping.policy else {
@@ -140,7 +140,7 @@ extension FetchRequest.Expression {
     /// Returns the expression with `$source` as the evaluated object, and with the replacements
     /// that `replacement` returns for its parts.
     ///
-    /// A part that uses a variable bound by a SUBQUERY cannot be evaluated beforehand, so
+    /// A part that uses a variable bound by a SUBQUERY cannot be evaluated in advance, so
     /// `replacement` refuses it.
     fileprivate func replacing(
         _ replacement: (Self) throws(StoreError) -> Self?
@@ -177,7 +177,7 @@ extension FetchRequest.Expression {
 }
 
 extension FetchRequest.Predicate {
-    /// The predicate with the parts of its expressions replaced.
+    /// Returns the predicate with replaced parts of its expressions.
     fileprivate func replacing(
         _ replacement: (FetchRequest.Expression) throws(StoreError) -> FetchRequest.Expression?
     ) throws(StoreError) -> Self {

@@ -2,13 +2,13 @@ internal import Foundation
 internal import RoostCore
 internal import RoostFiles
 
-/// The content that a migration in three passes makes of a store.
+/// The content that a migration in three passes creates from a store.
 struct PolicyContent: StoreContents {
     /// The results of the migration.
     struct Outcome: Sendable {
-        /// By number of the entity mapping: the number of objects it took, and the number it made.
+        /// The numbers of objects that each entity mapping read and created.
         var counts: [(read: Int, made: Int)] = []
-        /// Messages about content that has no place in the destination, with counts.
+        /// Messages, with counts, about content that cannot be migrated to the destination.
         var losses: [String] = []
     }
 
@@ -16,7 +16,7 @@ struct PolicyContent: StoreContents {
     let model: ManagedObjectModel
     let mapping: MappingModel
     let options: MigrationOptions
-    /// The results, once the migration has run.
+    /// The results after the migration.
     let outcome = Mutex(Outcome())
 
     func identity() throws(StoreError) -> (storeUUID: StoreUUID, userMetadata: [String: MetadataValue]) {
@@ -28,7 +28,7 @@ struct PolicyContent: StoreContents {
         try StoreContent(source, options: options.conversion).notices()
     }
 
-    /// Runs the three passes on a thread of its own, on which policies are made and called.
+    /// Runs the three passes on their own thread, on which policies are created and called.
     func fill(
         _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
@@ -43,9 +43,9 @@ struct PolicyContent: StoreContents {
     }
 }
 
-/// One migration in three passes, on its thread.
+/// A migration in three passes, on its own thread.
 final class PolicyMigration {
-    /// The number of batches in transit to the thread that loads them.
+    /// The number of batches in transit to the loading thread.
     private static let channelCapacity = 4
     /// The number of objects that are processed together in the second pass.
     private static let chunkCount = 256
@@ -143,11 +143,11 @@ final class PolicyMigration {
         return copied
     }
 
-    /// Throws code `corrupted` if the source does not hold what its last commit recorded.
+    /// Throws `corrupted` if the source does not match the tally of its last commit.
     ///
-    /// For this it reads everything that was not read in full: entities filtered by a predicate,
-    /// links that no rule follows, and what becomes nothing. If damaged objects are left out, the
-    /// rest cannot be compared.
+    /// It reads all content that was not read in full: entities filtered by a predicate, links
+    /// without a rule, and dropped objects. If damaged objects are skipped, the rest cannot be
+    /// compared.
     private func requireRecordedContent() throws(StoreError) {
         guard !contents.source.takesChanges, let recorded = try source.snapshot.recordedTally() else { return }
         try source.found.countRest(of: source.snapshot, options: contents.options.conversion, noting: &skipped)
@@ -157,11 +157,11 @@ final class PolicyMigration {
 
     /// Returns messages about the objects that policies dropped.
     ///
-    /// That is the program's own decision, so they are counted and reported.
+    /// This is the program's decision, so the objects are counted and reported.
     private func leftOutByPolicies() throws(StoreError) -> [String] {
         var losses: [String] = []
         for mapping in plan.mappings where mapping.policy != nil && mapping.takesObjects {
-            // Another mapping may make what one of several leaves out.
+            // Another mapping may create the objects that one of several mappings leaves out.
             let others = plan.mappings.filter { $0.source?.number == mapping.source?.number && $0.takesObjects }
             guard let entity = mapping.source, others.count == 1 else { continue }
             var madeCount = 0
@@ -178,7 +178,9 @@ final class PolicyMigration {
 
     // MARK: Policies
 
-    /// Calls a policy, or does what it would, for a mapping.
+    /// Runs work for a mapping.
+    ///
+    /// Converts errors of its policy, and throws stored failures and cancellation.
     private func call(_ mapping: PolicyMapping, _ body: () throws -> Void) throws(StoreError) {
         session.current = mapping.number
         defer { session.current = nil }
@@ -231,7 +233,7 @@ final class PolicyMigration {
             var batch = SourceBatch(source, records: records)
             records = RecordBatch(model: source.model)
             try makeObjects(mapping, batch: batch)
-            // Unless a policy keeps one of its objects, the batch's memory is used again.
+            // Unless a policy retains one of its objects, the batch's memory is reused.
             if isKnownUniquelyReferenced(&batch) { spare = batch.takeRecords() }
             readCount += count
             mapping.readCount += count
@@ -255,7 +257,7 @@ final class PolicyMigration {
         }
     }
 
-    /// Reports progress, once the loading thread does not any more.
+    /// Reports progress after the loading thread has stopped reporting.
     private func report(_ current: String) {
         guard content.output.isOpen else { return }
         memory.sample()
@@ -266,8 +268,9 @@ final class PolicyMigration {
 
     // MARK: IDs in attributes
 
-    /// Replaces object IDs in attributes by the IDs of the successors, now that they are known; by
-    /// null for no successor, or several.
+    /// Replaces object IDs in attributes with the IDs of the new objects, which are now known.
+    ///
+    /// An ID becomes null if its object becomes no object or several.
     private func translateIDs() throws(StoreError) {
         guard plan.mappings.contains(where: { !$0.objectIDs.isEmpty }), try !everyKeyIsKept() else { return }
         for mapping in plan.mappings where !mapping.objectIDs.isEmpty {
@@ -296,7 +299,7 @@ final class PolicyMigration {
             guard let (entity, key) = source.batch.records.withRecord(at: source.index, { $0.reference(from) }),
                 plan.assumedEntities.indices.contains(entity), let assumed = plan.assumedEntities[entity]
             else { continue }
-            // Anything else is what a policy has set.
+            // Any other value was set by a policy.
             let written = Value.objectID(ObjectID(plan.destination.entities[assumed].name, key: key))
             guard try content.value(to.name, of: object) == written else { continue }
             var found: [AssociationTable.Object] = []
@@ -314,7 +317,7 @@ final class PolicyMigration {
         }
     }
 
-    /// Whether every object that an entity mapping takes became the object that the first pass
+    /// Returns whether every object of an entity mapping became the object that the first pass
     /// assumed.
     private func everyKeyIsKept() throws(StoreError) -> Bool {
         var taken: Set<Int> = []
@@ -336,7 +339,7 @@ final class PolicyMigration {
     private func makeRelationships() throws(StoreError) {
         var jobs = LinkJob.all(plan)
         var makers: [RelationshipMaker] = []
-        // Counts all jobs, including finished ones.
+        // The counts include finished jobs.
         let jobCounts = Dictionary(jobs.map { ($0.owner.number, 1) }, uniquingKeysWith: +)
         var done: Set<Int> = []
         var settled: Set<RuleNumber> = []
@@ -345,7 +348,7 @@ final class PolicyMigration {
             makers.append(maker)
             if !maker.isIdle { try makeRelationships(maker) }
             done.insert(mapping.number)
-            // Links are made as soon as no later mapping can affect them.
+            // Links are created as soon as no later mapping can affect them.
             for job in jobs where job.mappings.isSubset(of: done) {
                 let isAlone = jobCounts[job.owner.number] == 1
                 try call(mapping) { try job.run(session, exceptions: exceptions, isAlone: isAlone) }
@@ -405,7 +408,7 @@ final class PolicyMigration {
         }
     }
 
-    /// Reads objects and what they were made of together.
+    /// Reads objects and their source objects together.
     private func prefetch(
         _ chunk: [AssociationTable.Object], mapping: PolicyMapping
     ) throws(StoreError) -> [AssociationTable.Object: [SourceObject]] {

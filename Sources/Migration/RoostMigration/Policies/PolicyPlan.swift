@@ -10,23 +10,23 @@ final class PolicyPlan {
     /// The relationships that a rule sets in the first pass, with their inverses.
     private var madeAtOnce: Set<Int> = []
     private let numbers: [String: Int]
-    /// For each source entity, by number, the entity in the IDs that the first pass writes.
+    /// The entity in the IDs that the first pass writes, by source entity number.
     ///
-    /// The first pass writes IDs of the entity's objects as if they kept their keys. Nil if nothing
-    /// is made of these objects.
+    /// The first pass writes IDs of the entity's objects as if they kept their keys. Nil if no
+    /// objects are created from them.
     private(set) var assumedEntities: [Int?] = []
 
-    /// Resolves a mapping model and makes its policies.
+    /// Resolves a mapping model and creates its policies.
     ///
     /// - Parameters:
     ///   - declaration: The mapping model.
     ///   - source: The model of the source.
     ///   - destination: The new model.
-    ///   - policies: The functions that make policies, by name.
-    ///   - makesPolicies: Whether policies are made, or only looked up.
-    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidMappingModel` for a policy that is not
-    ///   registered, an expression that gives no objects, and names that are not unique; what keeps
-    ///   an expression or a predicate from being compiled.
+    ///   - policies: The functions that create policies, by name.
+    ///   - makesPolicies: Whether to create policies, or only look them up.
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidMappingModel` for an unregistered
+    ///   policy, an expression that gives no objects, or duplicate names; errors from compiling an
+    ///   expression or a predicate.
     init(
         _ declaration: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel,
         policies: [String: @Sendable () -> EntityMigrationPolicy], makesPolicies: Bool = true
@@ -54,7 +54,8 @@ final class PolicyPlan {
         assumedEntities = attributes.makersBySource.map { $0.first?.destination.number }
         for mapping in mappings { try mapping.resolve(self, attributes: attributes) }
         for mapping in mappings { mapping.resolveWays(self) }
-        // If one rule makes links of a relationship object by object, all do, in the order of the mappings: the last one wins.
+        // If one rule creates links of a relationship object by object, all rules do, in the order
+        // of the mappings. The last rule then takes precedence.
         let madeEach = Set(mappings.flatMap(\.rules).filter { $0.way == .each }.compactMap(\.linkOwner))
         for mapping in mappings { mapping.makeEach(of: madeEach) }
         for rule in mappings.flatMap(\.rules) where rule.way == .field {
@@ -63,11 +64,11 @@ final class PolicyPlan {
         }
     }
 
-    /// Returns the treatment of existing pairs when a rule is made object by object.
+    /// Returns the treatment of existing pairs when a rule is applied object by object.
     ///
-    /// Both ends of a pair give it, or one end gives it for both. So pairs from the other end stay,
-    /// in a relationship that is its own inverse or has a to-one inverse. The exception is what the
-    /// first pass wrote as if every object kept its key.
+    /// Both ends of a pair may create it, or one end for both. So pairs from the other end remain
+    /// if the relationship is its own inverse or has a to-one inverse. The exception is pairs that
+    /// the first pass wrote as if every object kept its key.
     func manner(of rule: RelationshipRule) -> DestinationContent.Manner {
         guard rule.way == .each, let inverse = rule.relationship.inverse else { return .replacing }
         if destination.relationships[inverse].isToMany { return rule.relationship.isReflexive ? .adding : .replacing }
@@ -88,7 +89,9 @@ final class PolicyPlan {
         return isMade ? make() : nil
     }
 
-    /// Returns the mapping with a name; throws code `invalidRequest`, naming the nearest one.
+    /// Returns the mapping with the given name.
+    ///
+    /// Throws `invalidRequest`, suggesting the nearest name.
     func requireMapping(_ name: String) throws(StoreError) -> PolicyMapping {
         guard let number = numbers[name] else {
             let hint = nearestName(to: name, among: mappings.map(\.declaration.name)).map { "did you mean '\($0)'?" }
@@ -99,8 +102,7 @@ final class PolicyPlan {
         return mappings[number]
     }
 
-    /// Returns the mappings that make objects of a destination entity, or of subentities, from
-    /// objects of a source entity.
+    /// Returns the mappings from a source entity to a destination entity or its subentities.
     func makers(from source: Int, to destination: Int) -> [PolicyMapping] {
         mappings.filter { mapping in
             guard let from = mapping.source, let to = mapping.destination else { return false }
@@ -109,8 +111,8 @@ final class PolicyPlan {
         }
     }
 
-    /// Whether to-one references of the source give a to-one relationship of a mapping's objects,
-    /// by a mapping of its to-one inverse.
+    /// Returns whether to-one references of the source set a to-one relationship of a mapping's
+    /// objects, through a mapping of its to-one inverse.
     func isGivenByReferences(_ number: Int, of mapping: PolicyMapping) -> Bool {
         guard let inverse = destination.relationships[number].inverse, inverse != number,
             destination.relationships[number].storage == .field, destination.relationships[inverse].storage == .field,
@@ -126,8 +128,7 @@ final class PolicyPlan {
 
     // MARK: Keys
 
-    /// Objects keep their keys in a hierarchy of the destination that takes objects of one
-    /// hierarchy of the source only.
+    /// Lets objects keep their keys in each destination hierarchy with only one source hierarchy.
     private func resolveKeys() {
         for root in destination.roots {
             let makers = mappings.filter { $0.source != nil && $0.destination?.root == root }
@@ -142,7 +143,7 @@ final class PolicyPlan {
         }
     }
 
-    /// Returns, by root of the destination, the highest key that an object of it may keep.
+    /// Returns the highest key that an object may keep, by root of the destination.
     func lastKeys(_ snapshot: any StoreSnapshot) throws(StoreError) -> [Int: Int64] {
         var keys: [Int: Int64] = [:]
         for mapping in mappings where mapping.keepsKeys {
@@ -162,16 +163,16 @@ final class PolicyMapping {
     let policy: EntityMigrationPolicy?
     /// Whether an object keeps the key of its source object, if that key is free.
     var keepsKeys = false
-    /// The other mappings that take objects of the same entity into the same hierarchy.
+    /// The other mappings from the same entity to the same hierarchy.
     var siblings: [Int] = []
     private(set) var rules: [RelationshipRule] = []
     private var attributes: StandardAttributes?
-    /// The highest key that was kept.
+    /// The highest kept key.
     private var lastKeptKey: Int64 = 0
-    /// The number of objects it took, and the number that the standard behavior made.
+    /// The number of source objects, and the number of objects that the standard behavior created.
     var readCount = 0
     private(set) var standardCount = 0
-    /// By attribute: how many IDs became null after the first pass.
+    /// The number of IDs that became null after the first pass, by attribute.
     var lostLater: [String: Int] = [:]
 
     init(
@@ -189,12 +190,12 @@ final class PolicyMapping {
         self.destination = entities.1
     }
 
-    /// The attributes that name objects by their IDs, and those of the source that they come from.
+    /// The attributes that contain object IDs, with their source attributes.
     var objectIDs: [(to: RecordLayout.Field, from: RecordLayout.Field)] { attributes?.objectIDs ?? [] }
-    /// By attribute: how many IDs became null.
+    /// The number of IDs that became null, by attribute.
     var lostIDs: [String: Int] { lostLater.merging(attributes?.lostIDs ?? [:], uniquingKeysWith: +) }
 
-    /// Whether source objects go through it.
+    /// Whether the mapping has source objects to migrate.
     var takesObjects: Bool { source.map { !$0.isAbstract } ?? false && declaration.type != .remove }
 
     func resolve(_ plan: PolicyPlan, attributes: MappingPlan) throws(StoreError) {
@@ -211,8 +212,7 @@ final class PolicyMapping {
         for index in rules.indices { rules[index].way = rules[index].way(of: self, plan: plan) }
     }
 
-    /// Makes object by object what would be made with all links of one of these relationships
-    /// together.
+    /// Makes rules for all links of the given relationships apply object by object.
     func makeEach(of owners: Set<Int>) {
         for index in rules.indices
         where rules[index].way == .links && rules[index].linkOwner.map(owners.contains) == true {
@@ -220,18 +220,18 @@ final class PolicyMapping {
         }
     }
 
-    /// Returns the rule for a relationship of its objects, or nil.
+    /// Returns the rule for a relationship of the mapping's objects, or nil.
     func rule(of relationship: Int) -> RelationshipRule? { rules.first { $0.relationship.number == relationship } }
 
-    /// Whether an object that the standard behavior makes must have a value for an attribute.
+    /// Returns whether an object from the standard behavior must have a value for an attribute.
     func demands(_ field: RecordLayout.Field) -> Bool { attributes?.demands(field) ?? true }
 
-    /// Prepares the attributes, once the source can be read.
+    /// Prepares the attributes after the source was opened.
     func prepare(_ source: MigrationSource) throws(StoreError) {
         try attributes?.prepare(source, rules: rules)
     }
 
-    /// Makes the standard object of a source object and associates both.
+    /// Creates the standard object of a source object and associates both.
     func create(_ object: SourceObject, session: MigrationSession) throws -> DestinationObject? {
         if let destination, destination.isAbstract, declaration.type != .remove {
             throw StoreError.abstract(destination.name, object: object.id)

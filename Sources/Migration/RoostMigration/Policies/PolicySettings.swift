@@ -1,14 +1,14 @@
 internal import RoostCore
 
-/// The relationships that policies set, which rules of the mapping leave alone.
+/// A record of the relationships that policies set, which rules of the mapping do not change.
 struct PolicySettings {
     /// The relationships that a policy has set, by number, with their inverses.
     private(set) var relationships: Set<Int> = []
-    /// By to-one relationship: the objects for which policies have set it, from either end.
+    /// The objects for which policies have set each to-one relationship, from either end.
     private let fields: AssociationTable
-    /// The to-one relationships that were set to IDs, whose objects may not exist.
+    /// The to-one relationships that were set to IDs, possibly of missing objects.
     private(set) var givenByID: Set<Int> = []
-    /// Whether a relationship is being set because a policy asked for it.
+    /// Whether a policy is setting a relationship.
     var isSetting = false
 
     init(model: ManagedObjectModel, directories: [String]) {
@@ -17,18 +17,18 @@ struct PolicySettings {
             directories: directories)
     }
 
-    /// Notes that a policy sets a relationship.
+    /// Records that a policy sets a relationship.
     mutating func note(_ relationship: ManagedObjectModel.Relationship) {
         guard relationships.insert(relationship.number).inserted else { return }
         if let inverse = relationship.inverse { relationships.insert(inverse) }
     }
 
-    /// Notes that a to-one relationship was set to an ID.
+    /// Records that a to-one relationship was set to an ID.
     mutating func noteGivenByID(_ relationship: ManagedObjectModel.Relationship) {
         givenByID.insert(relationship.number)
     }
 
-    /// Notes that a to-one relationship of an object has the value that a policy wants.
+    /// Records that a to-one relationship of an object has a policy's value.
     ///
     /// Does nothing unless ``isSetting``.
     func noteField(
@@ -38,7 +38,7 @@ struct PolicySettings {
         try fields.associate(place, with: place, in: relationship.number)
     }
 
-    /// Whether a policy has set a to-one relationship of an object, from either end.
+    /// Returns whether a policy has set a to-one relationship of an object, from either end.
     func includes(
         _ relationship: ManagedObjectModel.Relationship, of place: AssociationTable.Object
     ) throws(StoreError) -> Bool {

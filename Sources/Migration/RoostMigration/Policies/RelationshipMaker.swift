@@ -1,16 +1,16 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// The second pass for the objects of one entity mapping.
+/// The second pass over the objects of one entity mapping.
 ///
-/// What the rules ``RelationshipRule/Way/field`` wrote in the first pass is kept if every object
-/// that they can refer to kept its key; otherwise it is made again here. Links are made later, all
+/// Fields that the rules ``RelationshipRule/Way/field`` wrote in the first pass remain if every
+/// possible destination kept its key; otherwise they are set again. Links are created later, all
 /// together, except for an object whose links a policy reads or sets.
 final class RelationshipMaker {
     let mapping: PolicyMapping
     private let exceptions: RelationshipExceptions
     private unowned let session: MigrationSession
-    /// The positions of the rules that are made object by object.
+    /// The positions of the rules that are applied object by object.
     private let eachRules: [Int]
     private let compiled: [Int: ExpressionEvaluator]
     private var object: DestinationObject?
@@ -39,7 +39,7 @@ final class RelationshipMaker {
         self.compiled = compiled
     }
 
-    /// Whether what a rule wrote in the first pass is still right.
+    /// Returns whether a field that a rule wrote in the first pass is still correct.
     private static func isClean(
         _ rule: RelationshipRule, mapping: PolicyMapping, session: MigrationSession
     ) throws(StoreError) -> Bool {
@@ -58,22 +58,22 @@ final class RelationshipMaker {
         return true
     }
 
-    /// Whether the mapping's objects need no work.
+    /// Whether the mapping's objects require no work.
     var isIdle: Bool { mapping.policy == nil && eachRules.isEmpty }
-    /// Whether its objects must be read.
+    /// Whether the mapping's objects must be read.
     var makesEach: Bool { !eachRules.isEmpty }
 
     // MARK: One object
 
     func isMaking(_ object: DestinationObject) -> Bool { self.object == object }
 
-    /// Makes the relationships of one object.
+    /// Creates the relationships of one object.
     ///
     /// - Parameters:
     ///   - object: The object.
-    ///   - sources: The source objects, if they are known already.
-    ///   - callback: The policy's work on the object.
-    /// - Throws: What the callback and the expressions of the mapping throw.
+    ///   - sources: The source objects, or nil if they are not yet known.
+    ///   - callback: The policy's callback for the object.
+    /// - Throws: Errors of the callback and of the mapping's expressions.
     func make(_ object: DestinationObject, sources: [SourceObject]?, _ callback: () throws -> Void) throws {
         self.object = object
         self.sources = sources
@@ -107,7 +107,7 @@ final class RelationshipMaker {
         return found
     }
 
-    /// Sets the relationship of a rule to what the rule gives.
+    /// Sets the relationship of a rule to the rule's destinations.
     func make(_ index: Int, of object: DestinationObject, sources: [SourceObject]) throws {
         let rule = mapping.rules[index]
         let manner = session.plan.manner(of: rule)
@@ -118,7 +118,7 @@ final class RelationshipMaker {
                 try session.content.setGiven(rule.relationship, of: object, to: destinations)
                 continue
             }
-            // If an object was made of several, the last one decides.
+            // If an object has several source objects, the last one determines the value.
             if position > 0, manner == .adding, !rule.relationship.isToMany, !destinations.isEmpty {
                 try session.content.set(rule.relationship, of: object, to: [])
             }
@@ -129,7 +129,7 @@ final class RelationshipMaker {
         }
     }
 
-    /// Returns the destinations that a rule gives for a source object.
+    /// Returns the destinations of a rule for a source object.
     private func destinations(
         _ rule: RelationshipRule, index: Int, source: SourceObject, object: DestinationObject
     ) throws -> [DestinationObject] {
@@ -180,8 +180,8 @@ final class RelationshipMaker {
         }
     }
 
-    /// Sets the fields of the objects for which a policy left the standard behavior out, because
-    /// the other side may still give them values.
+    /// Sets the fields of the objects for which a policy omitted the standard behavior, because the
+    /// other end may still set them.
     func settle(_ index: Int) throws {
         let rule = mapping.rules[index]
         let objects = try exceptions.leftOut(mapping, rule: index)
@@ -200,7 +200,7 @@ final class RelationshipMaker {
         }
     }
 
-    /// Whether the rule of the inverse applies to an object that a rule refers to.
+    /// Returns whether the rule of the inverse applies to a destination of a rule.
     private func isGiven(_ rule: RelationshipRule, by object: DestinationObject) throws(StoreError) -> Bool {
         guard let inverse = rule.relationship.inverse else { return false }
         let place = AssociationTable.Object(entity: object.entityNumber, key: object.key)
@@ -215,7 +215,7 @@ final class RelationshipMaker {
 
     // MARK: Actions of policies
 
-    /// Makes the links of the current object before a policy reads them.
+    /// Creates the links of the current object before a policy reads them.
     func willRead(_ relationship: ManagedObjectModel.Relationship, of object: DestinationObject) throws(StoreError) {
         guard hasStandard, self.object == object,
             let index = mapping.rules.firstIndex(where: { $0.relationship.number == relationship.number }),
@@ -227,7 +227,7 @@ final class RelationshipMaker {
         }
     }
 
-    /// Notes that a policy sets a relationship itself.
+    /// Records that a policy sets a relationship itself.
     func willSet(_ relationship: ManagedObjectModel.Relationship, of object: DestinationObject) throws(StoreError) {
         guard self.object == object,
             let index = mapping.rules.firstIndex(where: { $0.relationship.number == relationship.number })
@@ -238,7 +238,7 @@ final class RelationshipMaker {
 }
 
 extension MigrationSession {
-    /// Returns the source objects that an object was made of.
+    /// Returns the source objects of an object.
     func sources(of object: DestinationObject, in mapping: Int) throws(StoreError) -> [SourceObject] {
         var found: [AssociationTable.Object] = []
         try associations.appendSources(of: .init(entity: object.entityNumber, key: object.key), in: mapping, to: &found)
@@ -247,13 +247,13 @@ extension MigrationSession {
     }
 }
 
-/// The objects to which rules do not apply, because a policy left the standard behavior out or set
+/// The objects to which rules do not apply, because a policy omitted the standard behavior or set
 /// the relationship itself.
 final class RelationshipExceptions {
     private let leftOut: AssociationTable
     private let setByPolicy: AssociationTable
     private let firstRule: [Int]
-    /// The relationships that a policy set in the second pass for other objects than the current
+    /// The relationships that a policy set in the second pass for objects other than the current
     /// one.
     private(set) var setElsewhere: Set<Int> = []
 
@@ -287,23 +287,23 @@ final class RelationshipExceptions {
         if let inverse = relationship.inverse { setElsewhere.insert(inverse) }
     }
 
-    /// Whether the standard behavior was left out for an object.
+    /// Returns whether the standard behavior was omitted for an object.
     func isLeftOut(_ place: AssociationTable.Object, mapping: PolicyMapping, rule: Int) throws(StoreError) -> Bool {
         try Self.contains(place, table: leftOut, number: firstRule[mapping.number] + rule)
     }
 
-    /// Whether a policy set the relationship of an object itself.
+    /// Returns whether a policy itself set the relationship of an object.
     func isSet(_ place: AssociationTable.Object, mapping: PolicyMapping, rule: Int) throws(StoreError) -> Bool {
         try Self.contains(place, table: setByPolicy, number: firstRule[mapping.number] + rule)
     }
 
-    /// Whether there is any exception to a rule.
+    /// Returns whether a rule has any exception.
     func hasAny(_ mapping: PolicyMapping, rule: Int) -> Bool {
         let number = firstRule[mapping.number] + rule
         return leftOut.count(in: number) > 0 || setByPolicy.count(in: number) > 0
     }
 
-    /// Returns the objects for which the standard behavior was left out.
+    /// Returns the objects for which the standard behavior was omitted.
     func leftOut(_ mapping: PolicyMapping, rule: Int) throws(StoreError) -> AssociatedObjects {
         try leftOut.destinations(in: firstRule[mapping.number] + rule)
     }

@@ -1,46 +1,45 @@
 internal import RoostCore
 
-/// The rule by which a relationship mapping fills one relationship of an entity mapping's objects.
+/// A rule by which a relationship mapping sets one relationship of an entity mapping's objects.
 struct RelationshipRule {
-    /// The origin of the destinations.
+    /// A source of destinations.
     enum Origin {
-        /// The successors, by entity mappings, of the objects that a source relationship refers to.
+        /// The new objects, by entity mapping, of a source relationship's destinations.
         case related(ManagedObjectModel.Relationship, by: [Int])
-        /// The successors, by entity mappings, of the objects that an expression about the source
-        /// object gives.
+        /// The new objects, by entity mapping, of the result of an expression on the source object.
         case objects(FetchRequest.Expression, by: [Int])
-        /// All objects that an entity mapping made.
+        /// All objects that an entity mapping created.
         case all(by: Int)
-        /// An object of the destination that the policy names.
+        /// A destination object that the policy selects.
         case policy(PolicyExpression, PropertyMapping)
     }
 
-    /// The way the standard behavior makes it.
+    /// The way in which the standard behavior applies a rule.
     enum Way {
-        /// In the field of a new object, as if every object kept its key; where that proves wrong,
-        /// it is made again.
+        /// In the field of a new object, as if every object kept its key.
+        ///
+        /// If this is wrong, the field is set again.
         case field
-        /// With all links of the relationship together.
+        /// Together with all links of the relationship.
         case links
-        /// The rule of the other side makes the same pairs.
+        /// By the rule of the other end, which creates the same pairs.
         case given
         /// Object by object.
         case each
     }
 
-    /// The relationship of the destination.
+    /// The destination relationship.
     let relationship: ManagedObjectModel.Relationship
     let origin: Origin
     var way = Way.each
-    /// By entity number of the source: the number of the entity that its objects become with their
-    /// keys, −1 for none.
+    /// The new entity number of objects that keep their keys, by source entity number; −1 for none.
     private let kept: [Int32]
     private let from: RecordLayout.Field?
     private let fromOrder: RecordLayout.Field?
     private let to: RecordLayout.Field?
     private let toOrder: RecordLayout.Field?
 
-    /// Resolves the rule; nil if the mapping says nothing.
+    /// Resolves the rule, or returns nil if the mapping does not set the relationship.
     init?(
         _ relationship: ManagedObjectModel.Relationship, mapping: EntityMapping, source: ManagedObjectModel.Entity,
         plan: PolicyPlan
@@ -127,7 +126,7 @@ struct RelationshipRule {
         )
     }
 
-    /// The entity mappings whose objects it can refer to.
+    /// The entity mappings of possible destinations.
     var targets: [Int] {
         switch origin {
         case .related(_, let targets), .objects(_, let targets): targets
@@ -138,23 +137,24 @@ struct RelationshipRule {
 
     // MARK: Ways
 
-    /// The relationship that owns the links it makes; nil for one without links.
+    /// The relationship that owns the rule's links, or nil for a relationship without links.
     var linkOwner: Int? {
         guard case .links(let owner, _) = relationship.storage else { return nil }
         return owner
     }
 
-    /// Returns the way to make the rule for a mapping.
+    /// Returns the way of applying the rule for a mapping.
     func way(of mapping: PolicyMapping, plan: PolicyPlan) -> Way {
         guard case .related(let related, let targets) = origin else { return .each }
         switch relationship.storage {
         case .field:
             guard related.storage == .field, from != nil, to != nil else { return .each }
             guard let inverse = relationship.inverse, !plan.destination.relationships[inverse].isToMany else {
-                // If one end of a one-to-one relationship is not kept, it may have pairs that this end lacks.
+                // If one end of a one-to-one relationship is dropped, it may have pairs that this
+                // end lacks.
                 return OneSidedPairs.areKept(by: related, model: plan.source) ? .each : .field
             }
-            // One to one: each side has a field, which both rules must fill alike.
+            // One-to-one: each end has a field, and both rules must set them consistently.
             return isGivenBack(inverse, origin: related.inverse, by: targets, to: mapping, plan: plan) ? .field : .each
         case .derived(let inverse):
             guard case .derived(let origin) = related.storage else { return .each }
@@ -165,14 +165,14 @@ struct RelationshipRule {
                 plan.destination.relationships[owner].isReflexive, plan.source.relationships[origin].isReflexive
             )
             guard reflexive.0 || reflexive.1 else { return .links }
-            // Each pair is there once, and both ends have it.
+            // Each pair is stored once, and both ends have it.
             let bothWays = isGivenBack(
                 relationship.number, origin: related.number, by: targets, to: mapping, plan: plan)
             return reflexive.0 && reflexive.1 && bothWays ? .links : .each
         }
     }
 
-    /// Whether the rules of all targets refer back by the inverse.
+    /// Returns whether the rules of all destinations refer back through the inverse.
     private func isGivenBack(
         _ inverse: Int, origin: Int?, by targets: [Int], to mapping: PolicyMapping, plan: PolicyPlan
     ) -> Bool {
@@ -188,7 +188,8 @@ struct RelationshipRule {
 
     // MARK: Fields
 
-    /// Returns the plan to set the field of a new object as if every object kept its key, or nil.
+    /// Returns the plan for setting the field of a new object as if every object kept its key, or
+    /// nil.
     func reference(_ source: ManagedObjectModel) -> ReferencePlan? {
         guard way == .field, let from, let to, case .related(let related, _) = origin else { return nil }
         let reachable = source.entities[related.destination].selfAndSubentities.filter {
@@ -205,12 +206,12 @@ struct RelationshipRule {
             isNewlyRequired: false)
     }
 
-    /// Returns the place in the ordered inverse; without a place, the key gives the order.
+    /// Returns the position in the ordered inverse, or the key without a position.
     private func place(of record: RecordReader) -> Int64 {
         fromOrder.flatMap { record.isNull($0) ? nil : record.integer($0) } ?? record.key
     }
 
-    /// Returns the field for the place in the ordered inverse, and the place.
+    /// Returns the field for the position in the ordered inverse, and the position.
     func orderPlace(_ source: SourceObject) -> (field: RecordLayout.Field, place: Int64)? {
         guard case .related(let related, _) = origin, related.storage == .field, let toOrder else { return nil }
         return (toOrder, source.batch.records.withRecord(at: source.index) { place(of: $0) })
@@ -218,7 +219,7 @@ struct RelationshipRule {
 }
 
 extension PolicyMapping {
-    /// Whether it takes objects that a relationship of the source can refer to.
+    /// Returns whether the mapping reads objects that a source relationship can refer to.
     func mayTake(_ relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel) -> Bool {
         source.map { model.entities[relationship.destination].includes($0.number) } ?? true
     }

@@ -2,9 +2,8 @@ public import RoostCore
 
 /// An object of the source of a migration.
 ///
-/// A view of a record in memory: cheap to pass on, and it keeps its batch alive. Values are decoded
-/// only when they are read. The source is as it was when the migration began, whatever others
-/// commit.
+/// This is a lightweight view of a record in memory, which retains its batch. Values are decoded
+/// when read. The source is fixed at the start of the migration, despite later commits.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///
@@ -34,28 +33,28 @@ public struct SourceObject: ObjectValues {
         }
     }
 
-    /// Every property that is not null, by name; composites as a whole.
+    /// Returns every non-null property by name, with composites as whole values.
     public func values() -> [String: Value] { batch.records.values(at: index) }
 
     /// Returns the destination of a to-one relationship, or nil.
     ///
-    /// Costs a look-up in the source.
-    /// - Throws: `unknownProperty`, and what reading the source throws.
+    /// Costs one lookup in the source.
+    /// - Throws: `unknownProperty`, and errors from reading the source.
     public func object(_ relationship: String) throws(StoreError) -> SourceObject? {
         try batch.source.destinations(of: relationship, from: self).first
     }
 
     /// Returns the destinations of a relationship, in its order or by key.
     ///
-    /// Costs a look-up in the source for the relationship and one for the objects.
+    /// Costs one lookup in the source for the relationship and one for the objects.
     ///
-    /// - Throws: `unknownProperty`, and what reading the source throws.
+    /// - Throws: `unknownProperty`, and errors from reading the source.
     public func objects(_ relationship: String) throws(StoreError) -> [SourceObject] {
         try batch.source.destinations(of: relationship, from: self)
     }
 }
 
-/// Records of the source, alive while an object uses one of them.
+/// Records of the source, retained while an object refers to one of them.
 final class SourceBatch {
     let source: MigrationSource
     private(set) var records: RecordBatch
@@ -65,7 +64,9 @@ final class SourceBatch {
         self.records = records
     }
 
-    /// Gives the memory away, once no object uses a record.
+    /// Returns the memory for reuse.
+    ///
+    /// No object may still refer to a record.
     func takeRecords() -> RecordBatch {
         var taken = RecordBatch(model: records.model)
         swap(&taken, &records)
@@ -73,21 +74,25 @@ final class SourceBatch {
     }
 }
 
-/// The errors of a policy that could not be thrown where they occurred; the first one counts.
+/// The errors of a policy that could not be thrown where they occurred.
+///
+/// Only the first is stored.
 final class PolicyFailures {
     private(set) var first: StoreError?
 
-    /// Remembers an error until the callback returns.
+    /// Stores an error until the callback returns.
     func note(_ error: StoreError) { if first == nil { first = error } }
 
-    /// Throws what was remembered.
+    /// Throws the stored error, if any.
     func check() throws(StoreError) {
         guard let error = first else { return }
         throw error
     }
 }
 
-/// The source of a migration as it was when the migration began, for one thread.
+/// The source of a migration, fixed at its start.
+///
+/// Use it on one thread only.
 final class MigrationSource {
     let snapshot: any StoreSnapshot
     let failures: PolicyFailures
@@ -97,7 +102,7 @@ final class MigrationSource {
     private var pairs: [Int: OneSidedPairs?] = [:]
     private let options: ConversionOptions
     private let directories: [String]
-    /// The content that was read in full.
+    /// The tally of the content that was read in full.
     var found: FoundContent
 
     init(
@@ -111,14 +116,15 @@ final class MigrationSource {
         found = FoundContent(snapshot.model)
     }
 
-    /// The related objects that expressions can read.
+    /// The graph of related objects for expressions.
     var objectGraph: any ObjectGraph { graph }
 
-    /// Notes how many objects of an entity there are, once all were read.
+    /// Records the number of objects of an entity after all were read.
     func note(count: Int, of entity: ManagedObjectModel.Entity) { counts[entity.number] = count }
 
-    /// Returns the number of objects of an entity, not counting those of subentities: as noted, as
-    /// the last commit recorded, or else counted.
+    /// Returns the number of objects of an entity, excluding subentities.
+    ///
+    /// Uses the recorded number or the last commit's tally, or counts the objects.
     func count(of entity: ManagedObjectModel.Entity) throws(StoreError) -> Int {
         if let known = counts[entity.number] { return known }
         let count: Int
@@ -131,13 +137,13 @@ final class MigrationSource {
         return count
     }
 
-    /// Returns the objects that a request asks for.
+    /// Returns the objects that match a request.
     func objects(_ request: FetchRequest) throws(StoreError) -> [SourceObject] {
         let cursor = try snapshot.fetch(request)
         return try objects(cursor)
     }
 
-    /// Returns the objects with these IDs that exist, in this order.
+    /// Returns the existing objects with the given IDs, in this order.
     func objects(with ids: [ObjectID]) throws(StoreError) -> [SourceObject] {
         guard !ids.isEmpty else { return [] }
         return try objects(try snapshot.records(with: ids))
@@ -153,8 +159,9 @@ final class MigrationSource {
         }
     }
 
-    /// Returns the IDs of the destinations of a relationship, in its order; for a to-many
-    /// relationship, with its destination entity.
+    /// Returns the IDs of a relationship's destinations, in its order.
+    ///
+    /// For a to-many relationship, the IDs have the relationship's destination entity.
     func destinationIDs(of name: String, from object: SourceObject) throws(StoreError) -> [ObjectID] {
         let entity = model.entities[object.entityNumber]
         let relationship = try model.requireRelationship(RelationshipName(entity.name, name: name))
@@ -177,7 +184,7 @@ final class MigrationSource {
         return keys.map { ObjectID(destination, key: $0) }
     }
 
-    /// Returns the pairs of a one-to-one relationship that only its other end has, or nil.
+    /// Returns the pairs of a one-to-one relationship that only its other end stores, or nil.
     private func pairs(of relationship: ManagedObjectModel.Relationship) throws(StoreError) -> OneSidedPairs? {
         if let known = pairs[relationship.number] { return known }
         let found = try OneSidedPairs.found(

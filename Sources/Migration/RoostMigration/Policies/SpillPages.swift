@@ -1,7 +1,9 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// A temporary file of pages of one size, which reuses free pages before it grows; for one thread.
+/// A temporary file of fixed-size pages that reuses free pages before it grows.
+///
+/// Use it on one thread only.
 final class SpillPages {
     /// The size of a page.
     static let pageByteCount = 6144
@@ -9,19 +11,20 @@ final class SpillPages {
     private let file: SpillFile
     private var pageCount = 0
     private var freePages: [Int] = []
-    /// The number of pages written in all.
+    /// The total number of page writes.
     private(set) var writtenCount = 0
 
-    /// Makes an empty file in the first of the directories that allows it; throws `ioFailure` and
-    /// `noSpace`.
+    /// Creates an empty file in the first suitable directory.
+    ///
+    /// Throws `ioFailure` and `noSpace`.
     init(inOneOf directories: [String]) throws(StoreError) {
         file = try StoreError.ofSystem { () throws(SystemFailure) in try SpillFile(inOneOf: directories) }
     }
 
-    /// The bytes of the file, free pages included.
+    /// The size of the file in bytes, including free pages.
     var byteCount: Int { file.byteCount }
 
-    /// Writes a page of at most ``pageByteCount`` bytes; gives its number.
+    /// Writes a page of at most ``pageByteCount`` bytes, and returns its number.
     func write(_ bytes: [UInt8]) throws(StoreError) -> Int {
         let page: Int
         if let free = freePages.popLast() {
@@ -37,7 +40,7 @@ final class SpillPages {
         return page
     }
 
-    /// Returns the first `count` bytes of a page, as they were written.
+    /// Returns the first `count` bytes of a page.
     func read(_ count: Int, of page: Int) throws(StoreError) -> [UInt8] {
         let bytes = try StoreError.ofSystem { () throws(SystemFailure) in
             try file.read(count, at: page * Self.pageByteCount)

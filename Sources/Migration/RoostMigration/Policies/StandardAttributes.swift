@@ -1,18 +1,19 @@
 internal import RoostCore
 
-/// The standard values of a new object in the first pass: its attributes, and to-one relationships
-/// as if keys were kept.
+/// The standard values of a new object in the first pass: attributes, and to-one relationships as
+/// if keys were kept.
 final class StandardAttributes {
     private let maker: MappingPlan.Maker
     private let plan: MappingPlan
     private var transform: RecordTransform?
-    /// The attributes that come from a policy.
+    /// The attributes whose values come from a policy.
     private var policyValues: [(property: PropertyMapping, attribute: AttributeDescription, value: PolicyExpression)] =
         []
     private let properties: BatchProperties
     private let demanded: Set<String>
 
-    /// Resolves the attributes of an entity mapping; nil if it makes no objects of source objects.
+    /// Resolves the attributes of an entity mapping, or returns nil if it creates no objects from
+    /// source objects.
     init?(_ mapping: PolicyMapping, plan: MappingPlan) throws(StoreError) {
         guard let maker = plan.makers.first(where: { $0.mapping == mapping.number }), !maker.destination.isAbstract
         else {
@@ -22,7 +23,7 @@ final class StandardAttributes {
         demanded = Set(maker.missing + maker.fields.filter(\.isRequired).map(\.to.name))
         properties = BatchProperties(maker.destination, in: plan.destination)
         var lenient = maker
-        // Policies may fill in later what is mandatory: that is validated in the end.
+        // Policies may set mandatory properties later, which validation checks in the end.
         for index in lenient.fields.indices { lenient.fields[index].isRequired = false }
         self.maker = lenient
         guard mapping.declaration.type != .copy else { return }
@@ -38,21 +39,22 @@ final class StandardAttributes {
         }
     }
 
-    /// The attributes that name objects by their IDs, and those of the source that they come from.
+    /// The attributes that contain object IDs, with their source attributes.
     var objectIDs: [(to: RecordLayout.Field, from: RecordLayout.Field)] {
         maker.fields.compactMap { field in
             if case .objectID(let from) = field.source { (field.to, from) } else { nil }
         }
     }
 
-    /// Whether a new object must have a value for an attribute; a value that the source lacks under
-    /// the same requirement may stay missing.
+    /// Returns whether a new object must have a value for an attribute.
+    ///
+    /// A value that is missing in the source despite the same requirement may stay missing.
     func demands(_ field: RecordLayout.Field) -> Bool { demanded.contains(field.name) }
 
-    /// By attribute: the number of IDs of objects that no entity mapping takes.
+    /// The number of IDs of objects that no entity mapping reads, by attribute.
     var lostIDs: [String: Int] { transform?.lostIDs ?? [:] }
 
-    /// Compiles everything over the source.
+    /// Compiles the expressions, rules and predicate for the source.
     func prepare(_ source: MigrationSource, rules: [RelationshipRule]) throws(StoreError) {
         var maker = maker
         maker.references = rules.compactMap { $0.reference(plan.source) }
@@ -62,10 +64,10 @@ final class StandardAttributes {
         }
     }
 
-    /// Makes the object of a source object, with a key.
+    /// Creates the object of a source object, with the given key.
     ///
-    /// - Throws: `migrationFailed` for a value that an attribute cannot hold; what expressions and
-    ///   the policy throw.
+    /// - Throws: `migrationFailed` for a value that an attribute cannot hold; errors of expressions
+    ///   and of the policy.
     func make(
         _ object: SourceObject, key: Int64, mapping: PolicyMapping, session: MigrationSession
     ) throws -> DestinationObject {
@@ -73,7 +75,8 @@ final class StandardAttributes {
             throw StoreError(.internalInconsistency, "An entity mapping was used before it was prepared.")
         }
         var values: [Value] = []
-        // Before the object is made, since the policy may do anything meanwhile.
+        // Evaluated before the object is created, because the policy may create or change other
+        // objects.
         for (property, _, expression) in policyValues {
             let call = PolicyCall(
                 source: object, destination: ObjectID(maker.destination.name, key: key), property: property,

@@ -8,9 +8,9 @@ struct WrittenContent {
 
     init(model: ManagedObjectModel) { tally = StoreTally(model: model) }
 
-    /// Adds records, and notes the entities of records that lack a mandatory value.
+    /// Adds records, and notes which entities have records without a mandatory value.
     ///
-    /// Objects that get the value later are looked at again in the end.
+    /// Objects that get the value later are validated in the end.
     mutating func add(_ batch: RecordBatch, blueprints: [EntityBlueprint?]) {
         batch.forEachRecord { record in
             guard let blueprint = blueprints[record.entityNumber], !suspects.contains(record.entityNumber) else {
@@ -28,26 +28,26 @@ struct WrittenContent {
         tally.entities[record.entityNumber].remove(record.storedContentHash)
     }
 
-    /// Adds a link of the relationship that owns it.
+    /// Adds a link of its owning relationship.
     mutating func add(_ link: Link, of owner: Int) {
         tally.relationships[owner].add(RecordHash.link(link, of: owner))
     }
 
-    /// Removes a link of the relationship that owns it.
+    /// Removes a link of its owning relationship.
     mutating func remove(_ link: Link, of owner: Int) {
         tally.relationships[owner].remove(RecordHash.link(link, of: owner))
     }
 }
 
-/// The keys of new objects, which no object of their hierarchy has or will keep.
+/// A generator of keys for new objects that no object of their hierarchy has or will keep.
 struct NewKeys {
-    /// By root: the key of the next object.
+    /// The next key, by root.
     private var next: [Int: Int64]
 
-    /// Starts after the highest keys that objects with keys of their own can have, by root.
+    /// Starts after the highest keys that objects may keep, by root.
     init(after lastKeys: [Int: Int64]) { next = lastKeys.mapValues { $0 == .max ? .max : $0 + 1 } }
 
-    /// Takes the next key of a hierarchy.
+    /// Returns the next key of a hierarchy and advances.
     mutating func take(root: Int, model: ManagedObjectModel) throws(StoreError) -> Int64 {
         let key = next[root] ?? 1
         guard key < .max else {

@@ -1,10 +1,10 @@
 internal import RoostCore
 
 extension ChainMigration {
-    /// See ``MigrationManager/planMigration(from:to:model:options:)``.
+    /// Plans the migration.
     ///
-    /// The objects after the first step cannot be counted yet, so the steps are described and the
-    /// first one is planned.
+    /// See ``MigrationManager/planMigration(from:to:model:options:)``. The objects after the first
+    /// step cannot be counted yet. So all steps are described, but only the first is planned.
     func plan() throws(StoreError) -> MigrationPlan {
         let known: Self
         do throws(StoreError) { known = try knowingTheSource() } catch {
@@ -56,10 +56,10 @@ extension ChainMigration {
 }
 
 extension ChainMigration {
-    /// Adds the requirements of the steps after the first one; each reads a store of the
-    /// destination's type.
+    /// Adds the requirements of the steps after the first.
     ///
-    /// The time assumes that the number of objects stays the same.
+    /// Each reads a store of the destination's type. The duration assumes that the number of
+    /// objects does not change.
     private func addStepsAfterFirst(
         of chain: MigrationChain, to plan: inout MigrationPlan
     ) throws(StoreError) {
@@ -79,7 +79,7 @@ extension ChainMigration {
 }
 
 extension MigrationPlan {
-    /// Turns a plan of the first step into a plan of all steps.
+    /// Extends a plan of the first step to all steps.
     mutating func take(_ chain: MigrationChain, from source: ManagedObjectModel) {
         var model = source
         let counted = losses
@@ -90,7 +90,7 @@ extension MigrationPlan {
                 steps.isEmpty
                 ? counted
                 : remarks.filter { $0.kind == .loss }.map { "\($0.text) It is counted when the step runs." }
-            // The warnings of the first step are there already, checked against its objects.
+            // The plan already has the warnings of the first step, checked with its objects.
             if !steps.isEmpty {
                 warnings += remarks.filter { $0.kind != .loss }.map { "\(step.destinationName): \($0.text)" }
             }
@@ -117,7 +117,7 @@ extension MigrationPlan {
         noteStages(of: chain)
     }
 
-    /// Warns that code will run whose effects cannot be planned.
+    /// Warns that stage code will run, whose effects cannot be planned.
     fileprivate mutating func noteStages(of chain: MigrationChain) {
         guard chain.steps.contains(where: { $0.stage != nil }) else { return }
         warnings.append("The code of stages runs during the migration; its effects are not planned.")

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// A migration through versions, from one store into another.
+/// A migration through several versions, from one store into another.
 struct ChainMigration: Sendable {
     let source: ConversionEndpoint
     let destination: ConversionEndpoint
@@ -9,10 +9,13 @@ struct ChainMigration: Sendable {
     let options: MigrationOptions
     let registry: StoreRegistry
 
+    /// Runs the migration.
+    ///
     /// See ``MigrationManager/migrate(from:to:model:options:)``.
     func run() throws(StoreError) -> MigrationReport { try knowingTheSource().runKnowingTheSource() }
 
-    /// Returns the same migration, with the version that a source without a model was made with.
+    /// Returns the same migration, with the matching version as the model of a source without a
+    /// model.
     func knowingTheSource() throws(StoreError) -> Self {
         guard case .location(let location) = source, options.conversion.sourceModel == nil,
             let version = try options.history?.version(
@@ -29,7 +32,7 @@ struct ChainMigration: Sendable {
         if let refusal = try conversion.refusalsBeforeOpening().first { throw refusal }
         let identity = try identity()
         let chain = try options.chain(from: identity.model, to: model, storeAt: source.location)
-        // Without a step, or with a single one without code, a migration does all by itself.
+        // Without a step, or with a single step without code, an ordinary migration suffices.
         guard chain.steps.count > 1 || chain.steps.contains(where: { $0.stage != nil }) else {
             var options = options
             (options.history, options.stages) = (nil, nil)
@@ -73,8 +76,8 @@ struct ChainMigration: Sendable {
         ).with { $0.acceptsLinks = options.conversion.acceptsLinks }
     }
 
-    /// Holds the destination's name while `body` runs, so that no other process publishes a store
-    /// under it, or sweeps away what is built.
+    /// Claims the destination while `body` runs, so that no other process publishes a store there
+    /// or removes the temporary files.
     private func withClaim<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         guard case .location(let location) = destination, !location.path.isEmpty,
             try registry.type(named: location.type).capabilities.contains(.file)
@@ -87,7 +90,7 @@ struct ChainMigration: Sendable {
         return try body()
     }
 
-    /// Requires space for two stores besides the source: a step's input and its output.
+    /// Requires space for two stores in addition to the source: a step's input and its output.
     func requireSpace(_ location: StoreLocation) throws(StoreError) {
         let bytes: Int
         switch source {
@@ -110,7 +113,7 @@ struct ChainMigration: Sendable {
         do throws(StoreError) {
             try options.conversion.replace(location, type: type, with: unpublished.location)
         } catch {
-            // The first error counts; the next process that writes there sweeps what remains.
+            // The first error is reported. The next process that writes there removes what remains.
             try? type.destroy(unpublished.location)
             throw error
         }
@@ -118,10 +121,10 @@ struct ChainMigration: Sendable {
 }
 
 extension MigrationOptions {
-    /// Whether the migration may use more versions than the two models.
+    /// Whether the migration may use versions other than the two models.
     var hasVersions: Bool { history != nil || stages != nil }
 
-    /// Returns the steps from the model of a store to another one, as these options say.
+    /// Returns the steps from the model of a store to another model, according to these options.
     func chain(
         from source: ManagedObjectModel, to model: ManagedObjectModel, storeAt location: StoreLocation
     ) throws(StoreError) -> MigrationChain {
@@ -137,8 +140,8 @@ extension MigrationOptions {
 }
 
 extension StoreFile {
-    /// Throws code `noSpace` unless there is room for some stores that are a fifth larger than one
-    /// is, and the bytes to be kept free.
+    /// Throws `noSpace` unless there is space for `count` stores, each a fifth larger than `bytes`,
+    /// and for the reserved bytes.
     static func requireSpace(
         forStoresOf bytes: Int, count: Int, besideStoreAt path: String, reserving reserved: Int
     ) throws(StoreError) {

@@ -1,31 +1,37 @@
 internal import RoostCore
 
-/// Runs the steps of a chain, each into an unpublished store of its own; memory is bounded as it is
-/// for one step.
+/// A run of the steps of a chain, each into its own unpublished store, with the bounded memory of
+/// one step.
 struct ChainRun: Sendable {
-    /// The steps; at least one.
+    /// The steps, at least one.
     let chain: MigrationChain
-    /// The final destination; all intermediate stores have its type and are made beside it.
+    /// The final destination.
+    ///
+    /// All intermediate stores have its type and are created beside it.
     let destination: ConversionEndpoint
     let options: MigrationOptions
     let registry: StoreRegistry
 
     /// The result of a run.
     struct Outcome: Sendable {
-        /// The finished store, open; nil when the destination is an open store, which has the
-        /// result itself.
+        /// The open, finished store, or nil if the destination is an open store, which then has the
+        /// result.
         var store: UnpublishedStore?
-        /// The report, step by step; the caller sets URLs, bytes and seconds of the whole.
+        /// The report with all steps.
+        ///
+        /// The caller sets the URLs, bytes and seconds of the whole migration.
         var report: MigrationReport
     }
 
-    /// Runs all steps; after an error nothing is left of them.
+    /// Runs all steps.
+    ///
+    /// After an error, no part of them remains.
     ///
     /// - Parameters:
     ///   - source: The store to migrate.
-    ///   - identity: Its metadata.
-    /// - Returns: What was made, with the report.
-    /// - Throws: What the steps and the handlers of stages throw.
+    ///   - identity: The store's metadata.
+    /// - Returns: The result, with the report.
+    /// - Throws: Errors of the steps and of the stages' handlers.
     func run(from source: ConversionEndpoint, identity: StoreMetadata) throws(StoreError) -> Outcome {
         var current = source
         var held: UnpublishedStore?
@@ -42,7 +48,7 @@ struct ChainRun: Sendable {
                     }
                     if let held { try call(handler, store: held.store, stage: stage, step: step) }
                 }
-                // With the metadata as handlers left it.
+                // Uses the metadata that the handlers left.
                 let next = try next(after: position, step: step, identity: try held?.store.metadata() ?? identity)
                 let target: any PersistentStore
                 if let next { target = next.store } else { target = try openDestination }
@@ -78,7 +84,7 @@ struct ChainRun: Sendable {
         }
     }
 
-    /// Returns the store that a step fills; nil for the last step into an open store.
+    /// Returns the destination store of a step, or nil for the last step into an open store.
     private func next(
         after position: Int, step: MigrationChain.Step, identity: StoreMetadata
     ) throws(StoreError) -> UnpublishedStore? {
@@ -87,8 +93,9 @@ struct ChainRun: Sendable {
             beside: place, model: step.model, identity: identity, options: options.conversion, registry: registry)
     }
 
-    /// The location beside which the intermediate stores are made; its path is empty if the
-    /// destination is neither a file nor on a server.
+    /// The location beside which the intermediate stores are created.
+    ///
+    /// Its path is empty if the destination is neither a file nor on a server.
     private var place: StoreLocation {
         switch destination {
         case .location(let location): return location
@@ -98,7 +105,7 @@ struct ChainRun: Sendable {
         }
     }
 
-    /// Returns a copy of the source that a handler may change, and the report of copying.
+    /// Returns a copy of the source that a handler may change, and the report of the copy.
     private func copy(
         _ source: ConversionEndpoint, identity: StoreMetadata
     ) throws(StoreError) -> (store: UnpublishedStore, report: ConversionReport) {
@@ -142,7 +149,9 @@ struct ChainRun: Sendable {
         }
     }
 
-    /// Calls a handler; whatever it throws ends the migration.
+    /// Calls a handler.
+    ///
+    /// Any error ends the migration.
     private func call(
         _ handler: CustomMigrationStage.Handler, store: any PersistentStore, stage: CustomMigrationStage,
         step: MigrationChain.Step
@@ -161,7 +170,7 @@ struct ChainRun: Sendable {
         try options.conversion.cancellation?.check()
     }
 
-    /// Updates a step's report to what the store holds after code changed it.
+    /// Updates a step's report to the content of the store after a handler changed it.
     private func takeOver(
         _ store: any PersistentStore, into report: inout MigrationReport
     ) throws(StoreError) {
@@ -187,9 +196,9 @@ extension MigrationReport {
         warnings = copying.warnings + Self.warnings(of: copying.dangling) + warnings
     }
 
-    /// Joins the reports of a whole chain; nil without steps.
+    /// Joins the reports of a whole chain, or returns nil without reports.
     ///
-    /// For one step the result is its report; for several, ``steps`` contains theirs.
+    /// For one step, the result is its report. For several steps, ``steps`` contains their reports.
     init?(joining steps: [MigrationReport]) {
         guard let first = steps.first, var report = steps.last else { return nil }
         if steps.count > 1 {

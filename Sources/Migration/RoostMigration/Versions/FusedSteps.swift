@@ -1,35 +1,34 @@
 internal import RoostCore
 
-/// Combines several inferred steps into one with the same result, so that the store is read and
-/// written only once.
+/// A combination of several inferred steps into one with the same result, so that the store is read
+/// and written only once.
 ///
 /// Two conditions ensure the same result. Each entity and each property of the last version must
-/// come, step by step, from where the mapping inferred over all steps takes it. An intermediate
-/// version must declare each property as the first or the last version does: its default, whether
-/// it may be null, its order and its destination. Then only these two versions affect the value.
-/// Data that only an intermediate version would refuse, such as a duplicate value under a
-/// uniqueness constraint, is not refused.
+/// have the same source step by step as in the mapping inferred over all steps. An intermediate
+/// version must declare each property like the first or the last version: its default, whether it
+/// may be null, its order and its destination. Then only these two versions affect the value. Data
+/// that only an intermediate version would refuse, such as a duplicate value under a uniqueness
+/// constraint, is not refused.
 struct FusedSteps {
     private typealias Entity = ManagedObjectModel.Entity
 
-    /// The versions, the first one included.
+    /// The versions, including the first.
     private let models: [ManagedObjectModel]
-    /// For each step, the entity mappings by destination entity.
+    /// The entity mappings of each step, by destination entity.
     private let steps: [[EntityName: EntityMapping]]
 
-    /// Returns the mapping model that does in one step what `steps` do one by one; nil if no
-    /// inferred one does.
+    /// Returns an inferred mapping model with the same result in one step as `steps`, or nil.
     ///
     /// - Parameters:
-    ///   - steps: The inferred mapping models; more than one.
+    ///   - steps: The inferred mapping models, at least two.
     ///   - models: The versions that the steps connect, one more than the steps.
     ///   - options: The options with which the steps were inferred.
-    /// - Returns: The mapping model; nil if the steps must stay.
+    /// - Returns: The mapping model, or nil if the steps cannot be combined.
     static func mapping(
         of steps: [MappingModel], between models: [ManagedObjectModel], options: MappingModel.InferenceOptions
     ) -> MappingModel? {
         guard let first = models.first, let last = models.last, models.count == steps.count + 1,
-            // If it cannot be inferred in one step, the steps stay as they are.
+            // If the mapping cannot be inferred in one step, the steps are not combined.
             let direct = try? MappingModel.inferred(from: first, to: last, options: options)
         else { return nil }
         let fused = FusedSteps(models: models, steps: steps.map(byDestination))
@@ -48,7 +47,7 @@ struct FusedSteps {
 
     private func agrees(_ direct: EntityMapping, entity: Entity) -> Bool {
         guard let line = line(of: entity.name) else { return false }
-        // New on the way: no earlier version has objects of it.
+        // The entity is new in an intermediate version, so no earlier version has objects of it.
         guard line.count == models.count else { return direct.sourceEntity == nil }
         guard direct.sourceEntity == line[0].name, line.allSatisfy({ $0.isAbstract == entity.isAbstract }) else {
             return false
@@ -70,8 +69,9 @@ struct FusedSteps {
         return true
     }
 
-    /// Whether every intermediate version says what the first or the last one says; for something
-    /// new, what the last one says.
+    /// Returns whether every intermediate version has the shape of the first or the last version.
+    ///
+    /// For a new element, only the last version's shape is allowed.
     private func agrees<Shape: Equatable>(_ shapes: [Shape?], isNew: Bool) -> Bool {
         guard let first = shapes.first, let last = shapes.last else { return false }
         return shapes.allSatisfy { $0 != nil && ($0 == last || (!isNew && $0 == first)) }
@@ -79,8 +79,9 @@ struct FusedSteps {
 
     // MARK: Origins
 
-    /// Returns the entity in each version, oldest first, back to the first version with objects of
-    /// it; nil if that cannot be determined.
+    /// Returns the entity in each version, oldest first, from the first version with its objects.
+    ///
+    /// Returns nil if the entities cannot be determined.
     private func line(of name: EntityName) -> [Entity]? {
         var line: [Entity] = []
         var name: EntityName? = name
@@ -97,12 +98,15 @@ struct FusedSteps {
 
     /// The origin of a property's value.
     private enum Origin: Equatable {
-        /// From a property of the first version; `names` are its names in the versions, oldest
-        /// first.
+        /// A property of the first version.
+        ///
+        /// `names` are its names in the versions, oldest first.
         case property(names: [String])
-        /// From nowhere, because the property is new; `names` are its names since it exists.
+        /// No source, because the property is new.
+        ///
+        /// `names` are its names from its first version on.
         case new(names: [String])
-        /// From more than a property.
+        /// More than one property.
         case other
 
         var isNew: Bool {
@@ -110,7 +114,7 @@ struct FusedSteps {
             return false
         }
 
-        /// Whether both take the value from the same place, however they get there.
+        /// Returns whether both have the same source, regardless of intermediate names.
         static func == (left: Self, right: Self) -> Bool {
             switch (left, right) {
             case (.property(let left), .property(let right)): left.first == right.first
@@ -124,7 +128,7 @@ struct FusedSteps {
 
     private func trace(_ name: String, mappings: Mappings, line: [Entity]) -> Origin {
         var names = [name]
-        // The line of an entity that is new on the way is shorter.
+        // The line of an entity that is new in an intermediate version is shorter.
         for (step, entity) in zip(steps.suffix(line.count - 1), line.dropFirst()).reversed() {
             guard let mapping = step[entity.name] else { return .other }
             switch property(names[0], mapping: mapping, mappings: mappings) {
@@ -136,11 +140,11 @@ struct FusedSteps {
         return .property(names: names)
     }
 
-    /// Returns what one entity mapping says about a property.
+    /// Returns the origin of a property according to one entity mapping.
     private func property(_ name: String, mapping: EntityMapping, mappings: Mappings) -> Origin {
         if mapping.type == .copy { return .property(names: [name]) }
         let all = mapping[keyPath: mappings]
-        // Elements of a composite that are mapped one by one.
+        // The elements of the composite are mapped individually.
         guard !all.contains(where: { $0.name.hasPrefix(name + ".") }) else { return .other }
         guard let expression = all.first(where: { $0.name == name })?.valueExpression else {
             return .new(names: [name])
@@ -159,7 +163,7 @@ struct FusedSteps {
 
     // MARK: Definitions by version
 
-    /// Returns the names of a property, each with the version that has it.
+    /// Returns the names of a property, each with its version.
     private func places(_ origin: Origin) -> [(name: String, version: Int)] {
         let names: [String]
         switch origin {
@@ -170,13 +174,14 @@ struct FusedSteps {
         return names.enumerated().map { ($1, first + $0) }
     }
 
-    /// Returns each version's definition of an attribute, reduced to what affects values.
+    /// Returns each version's definition of an attribute, reduced to the parts that affect values.
     private func shapes(_ name: String, origin: Origin, line: [Entity]) -> [AttributeDescription?] {
         places(origin).map { name, version in
             guard var attribute = line[version].attribute(name), attribute.isStored else { return nil }
             attribute.name = ""
             attribute.renamingIdentifier = nil
-            // Inference widens types, and widening several times gives the same as widening once.
+            // Inference widens types, and widening several times has the same result as widening
+            // once.
             if attribute.type != .composite { attribute.type = .undefined }
             attribute.validation = AttributeValidation()
             attribute.versionHashModifier = nil
@@ -193,8 +198,8 @@ struct FusedSteps {
         var counts: [Int?]
     }
 
-    /// Returns each version's definition of a relationship; nil for a version in which it has other
-    /// destinations, or another inverse, than in the last.
+    /// Returns each version's definition of a relationship, or nil for a version where its
+    /// destinations or inverse differ from the last version.
     private func referenceOrigins(_ name: String, origin: Origin, line: [Entity]) -> [ReferenceOrigin?] {
         guard let last = line.last?.relationship(name), let model = models.last,
             let destinations = self.line(of: model.entities[last.destination].name)

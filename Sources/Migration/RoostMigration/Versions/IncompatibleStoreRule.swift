@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The treatment of a store that was made with another model than the program's.
+/// The treatment of a store whose model differs from the program's.
 ///
 /// ```swift
 /// let store = try Store.open(
@@ -9,18 +9,21 @@ internal import RoostCore
 ///     .lmdb("covers.lmdb"), model: coverModel, ifIncompatible: .recreate)
 /// ```
 public enum IncompatibleStoreRule: Sendable {
-    /// The store is not opened; the error has code `modelMismatch` and names the differences.
-    case refuse
-    /// The store is migrated in place, then opened; see
-    /// ``MigrationManager/migrateInPlace(_:model:options:)``.
+    /// The store is not opened.
     ///
-    /// ``MigrationOptions/infersMappingModel`` says whether that may happen without a mapping
-    /// model, and ``MigrationOptions/keepsBackup`` whether the old store stays beside the new one.
+    /// The error is `modelMismatch` and names the differences.
+    case refuse
+    /// The store is migrated in place, then opened.
+    ///
+    /// See ``MigrationManager/migrateInPlace(_:model:options:)``.
+    /// ``MigrationOptions/infersMappingModel`` defines whether a mapping model may be inferred.
+    /// ``MigrationOptions/keepsBackup`` defines whether the old store is retained beside the new
+    /// one.
     case migrate(MigrationOptions)
     /// The store is replaced by an empty store, and its content is lost.
     ///
-    /// Use this for stores whose content can be made again, such as caches. A damaged store is
-    /// replaced too. A file that is not a store of the type, or that has another version of its
-    /// format, stays and is refused.
+    /// Use this for stores whose content can be recreated, such as caches. A damaged store is
+    /// replaced too. A file that is not a store of the type, or that has another format version, is
+    /// unchanged and refused.
     case recreate
 }

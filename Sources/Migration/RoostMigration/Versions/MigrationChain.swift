@@ -1,12 +1,12 @@
 public import RoostCore
 
-/// The steps that bring a store from its model to another one, each with its mapping model.
+/// The steps from a store's model to another model, each with its mapping model.
 struct MigrationChain: Sendable {
-    /// One migration of the whole store.
+    /// A migration of the whole store by one mapping model.
     struct Step: Sendable {
-        /// The name of the version at which the step begins.
+        /// The name of the step's first version.
         var sourceName: String
-        /// The name of the version at which the step ends.
+        /// The name of the step's last version.
         var destinationName: String
         /// The model of the step's result.
         var model: ManagedObjectModel
@@ -14,21 +14,21 @@ struct MigrationChain: Sendable {
         var mapping: MappingModel
         /// Whether the mapping model was inferred.
         var isInferred: Bool
-        /// The stage that the step carries out; nil outside a staged migration.
+        /// The stage that the step executes, or nil outside a staged migration.
         var stage: CustomMigrationStage?
-        /// The name of the stage; nil outside a staged migration.
+        /// The name of the stage, or nil outside a staged migration.
         var label: String?
     }
 
-    /// The steps, in order; empty for a store that has the model already.
+    /// The steps in order; empty if the store already has the model.
     var steps: [Step]
-    /// The way that was taken and why, for people; nil without a choice.
+    /// The chosen path and the reason, for users; nil without a choice.
     var way: String?
 
-    /// Returns the one step to a model, by a given mapping model or an inferred one.
+    /// Returns the only step to a model, with a given mapping model or an inferred one.
     ///
-    /// - Throws: `mappingNotInferable`; `invalidMappingModel`; `modelMismatch` where nothing may be
-    ///   inferred.
+    /// - Throws: `mappingNotInferable`; `invalidMappingModel`; `modelMismatch` if inference is
+    ///   disabled.
     static func direct(
         from source: ManagedObjectModel, to model: ManagedObjectModel, options: MigrationOptions
     ) throws(StoreError) -> MigrationChain {
@@ -53,11 +53,12 @@ struct MigrationChain: Sendable {
 }
 
 extension MigrationChain {
-    /// Returns the chain with inferred steps combined where one step gives the same result; see
-    /// ``FusedSteps``.
+    /// Returns the chain with inferred steps combined if one step gives the same result.
+    ///
+    /// See ``FusedSteps``.
     ///
     /// - Parameters:
-    ///   - source: The model at which the first step begins.
+    ///   - source: The model at the start of the first step.
     ///   - options: The options with which the steps were inferred.
     /// - Returns: The chain, unchanged if no steps can be combined.
     func fusing(from source: ManagedObjectModel, options: MappingModel.InferenceOptions) -> MigrationChain {
@@ -92,11 +93,11 @@ extension ModelHistory {
     ///
     /// - Parameters:
     ///   - source: The model of the store.
-    ///   - target: The model to reach, which is that of a version.
-    ///   - location: The store, for messages.
-    ///   - options: Whether and how mappings are inferred.
-    /// - Returns: The steps; none for a store that has the model already.
-    /// - Throws: `invalidRequest` for a target that is not a version; `unknownModelVersion`,
+    ///   - target: The model to reach, which must be that of a version.
+    ///   - location: The store's location, for messages.
+    ///   - options: The options for inferring mappings.
+    /// - Returns: The steps, or none if the store already has the model.
+    /// - Throws: `invalidRequest` if the target is not a version; `unknownModelVersion`,
     ///   `newerModelVersion`; `mappingNotInferable` if the target cannot be reached, with the
     ///   obstacles of each step.
     func chain(
@@ -122,7 +123,7 @@ extension ModelHistory {
         return chain
     }
 
-    /// Returns the version that a store is at; nil if it stores what the target does.
+    /// Returns the version of a store, or nil if its version hashes equal the target's.
     private func start(
         of source: ManagedObjectModel, notBehind end: Int, storeAt location: StoreLocation
     ) throws(StoreError) -> Int? {
@@ -139,7 +140,7 @@ extension ModelHistory {
 }
 
 extension StoreError {
-    /// An error about a store of another model without a mapping model to the target.
+    /// An error for a store with another model and without a mapping model to the target.
     static var noMappingModel: StoreError {
         StoreError(
             .modelMismatch,
@@ -147,7 +148,7 @@ extension StoreError {
         )
     }
 
-    /// An error about a store whose model is none of the known versions, with the nearest version
+    /// Creates an error for a store whose model is not a known version, with the nearest version
     /// and the differences.
     static func unknownModelVersion(
         _ location: StoreLocation, model: ManagedObjectModel, known: [(name: String, model: ManagedObjectModel)]
@@ -170,13 +171,12 @@ extension StoreError {
 }
 
 extension StoreError.Code {
-    /// The store's model is none of the versions that are known: older than all of them, or of
-    /// another program.
+    /// The store's model is not a known version.
     ///
-    /// Nothing was changed.
+    /// It is older than all of them, or from another program. No data was changed.
     public static let unknownModelVersion = Self("unknownModelVersion")
-    /// The store has a version of the model that comes after the target version.
+    /// The store's model version is newer than the target version.
     ///
-    /// Nothing was changed. Use a newer program.
+    /// No data was changed. Use a newer program.
     public static let newerModelVersion = Self("newerModelVersion")
 }

@@ -2,21 +2,21 @@ public import RoostCore
 internal import RoostFiles
 
 extension MigrationManager {
-    /// Opens a store for a program's model, creates it if it does not exist, and treats a store of
-    /// another model as the rule says.
+    /// Opens a store for a program's model, creates it if it does not exist, and treats a store
+    /// with another model according to the rule.
     ///
-    /// A compatible store is only opened: its objects stay. An incompatible one is treated as a
-    /// whole, in one step; if several processes open it at once, one does it, and the others find
-    /// it done. If there is nothing to do, it costs what opening costs.
+    /// A compatible store is only opened, and its objects are unchanged. An incompatible store is
+    /// treated as a whole, in one step. If several processes open it at once, one of them does the
+    /// work, and the others find the result. For a compatible store, the cost is that of opening.
     ///
     /// - Parameters:
-    ///   - description: The location of the store and the options for opening it; its
-    ///     ``StoreOptions/model`` is the program's.
-    ///   - rule: The treatment of a store of another model.
+    ///   - description: The location of the store and the options for opening it. Its
+    ///     ``StoreOptions/model`` is the program's model.
+    ///   - rule: The treatment of a store with another model.
     /// - Returns: The open store, with the program's model.
-    /// - Throws: `invalidModel` without a model; `readOnly` if a store that is opened read-only
-    ///   would have to be made or changed; what opening, creating and migrating throw; `notAStore`
-    ///   for a file that is not a store, whatever the rule.
+    /// - Throws: `invalidModel` without a model; `readOnly` if a store opened read-only would have
+    ///   to be created or changed; errors from opening, creating and migrating; `notAStore` for a
+    ///   file that is not a store, for any rule.
     public func openOrCreateStore(
         _ description: PersistentStoreDescription, ifIncompatible rule: IncompatibleStoreRule = .refuse
     ) throws(StoreError) -> any PersistentStore {
@@ -55,7 +55,7 @@ extension MigrationManager {
         do throws(StoreError) {
             return try registry.create(description.location, model: model, options: description.options)
         } catch {
-            // Another process made it at the same moment.
+            // Another process created the store at the same time.
             guard error.code == .alreadyExists else { throw error }
         }
         return try registry.open(description)
@@ -68,7 +68,7 @@ extension MigrationManager {
             underlying: refusal)
     }
 
-    /// Replaces the store by an empty one.
+    /// Replaces the store with an empty one.
     private func recreate(
         _ description: PersistentStoreDescription, model: ManagedObjectModel
     ) throws(StoreError) {
@@ -84,7 +84,7 @@ extension MigrationManager {
         StoreFile.sweepTemporarySiblings(
             of: location.path, companions: registry.companionSuffixes, holding: claim)
         do throws(StoreError) {
-            // Another process may have done it meanwhile.
+            // Another process may have replaced the store meanwhile.
             return try registry.open(description).close()
         } catch {
             guard [.modelMismatch, .corrupted].contains(error.code) else { throw error }
@@ -93,18 +93,19 @@ extension MigrationManager {
         do throws(StoreError) {
             try type.create(new, model: model, options: description.options).close()
             do throws(StoreError) {
-                // Another process may be about to find that it cannot use the store.
+                // Another process may also be about to replace the store.
                 try ConversionOptions(overwrites: true, timeoutSeconds: description.options.timeoutSeconds)
                     .replace(location, type: type, with: new)
             } catch {
-                // The type cannot bring the damaged store in order before replacing it, so it is removed first. A crash right here leaves no store,
-                // which is as good as an empty one.
+                // The type cannot recover the damaged store before replacing it, so the store is
+                // removed first. After a crash at this point the store is missing, which is
+                // equivalent to an empty store.
                 guard error.code == .corrupted else { throw error }
                 try type.destroy(location)
                 try type.replace(location, with: new, overwriting: false)
             }
         } catch {
-            // The first error counts; the next process that writes there sweeps what remains.
+            // The first error is reported. The next process that writes there removes what remains.
             try? type.destroy(new)
             throw error.naming(location.path)
         }
@@ -112,7 +113,7 @@ extension MigrationManager {
 }
 
 extension MigrationOptions {
-    /// Returns these options with the options for opening the store.
+    /// Returns these migration options with the options for opening the store.
     fileprivate func opening(_ description: PersistentStoreDescription) -> Self {
         var options = self
         options.conversion.sourceTypeOptions = description.options.typeOptions

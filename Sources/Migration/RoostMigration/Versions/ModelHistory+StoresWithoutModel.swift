@@ -1,19 +1,18 @@
 package import RoostCore
 
 extension ModelHistory {
-    /// Returns the version that a store without a model was made with, such as a store that Core
-    /// Data on older systems wrote.
+    /// Returns the version that matches a store without a model, such as a store that Core Data
+    /// wrote on an older system.
     ///
-    /// Costs what opening the store does.
+    /// Costs as much as opening the store.
     ///
     /// - Parameters:
-    ///   - location: The store.
-    ///   - options: How to open it.
-    ///   - registry: The types of store.
-    /// - Returns: The version; nil when the store holds its model, and when it was made with none
-    ///   of the versions.
-    /// - Throws: `invalidRequest` when the store fits several versions that do not store the same;
-    ///   the error that prevents opening the store.
+    ///   - location: The location of the store.
+    ///   - options: The options for opening the store.
+    ///   - registry: The registry of store types.
+    /// - Returns: The version, or nil if the store contains its model or matches no version.
+    /// - Throws: `invalidRequest` if the store matches several versions with different version
+    ///   hashes; errors from opening the store.
     package func version(
         ofStoreWithoutModelAt location: StoreLocation, options: StoreOptions, registry: StoreRegistry
     ) throws(StoreError) -> Version? {

@@ -1,11 +1,11 @@
 public import RoostCore
 
-/// The versions that a model has had, oldest first, and the mapping models between them.
+/// The versions of a model, oldest first, and the mapping models between them.
 ///
-/// A store is at the newest of these versions that it is compatible with. A mapping model is used
-/// where both of its versions lie on the way to a later version. It may skip versions. The rest of
-/// the way is inferred in one step, as Core Data does it. Intermediate versions are used one by one
-/// only if one step cannot be inferred, or would drop something that they keep.
+/// A store has the newest version that it is compatible with. A mapping model is used if both of
+/// its versions are on the path to a later version. It may skip versions. The rest of the path is
+/// inferred in one step, as in Core Data. Intermediate versions are used one by one only if one
+/// step cannot be inferred, or would drop data that they preserve.
 ///
 /// ```swift
 /// var history = try ModelHistory([
@@ -24,41 +24,43 @@ public struct ModelHistory: Sendable {
         /// The model.
         public let model: ManagedObjectModel
 
-        /// Makes a version.
+        /// Creates a version.
         public init(_ name: String, model: ManagedObjectModel) { (self.name, self.model) = (name, model) }
     }
 
     /// A mapping model and the versions that it connects.
     package struct VersionMapping: Sendable {
-        /// The position of the version whose objects it takes.
+        /// The position of the source version.
         package let source: Int
-        /// The position of the version whose objects it makes.
+        /// The position of the destination version.
         package let destination: Int
         /// The mapping model.
         package let mapping: MappingModel
     }
 
-    /// The versions, oldest first; their names are unique.
-    public let versions: [Version]
-    /// The mapping models, in the order in which they were added.
-    package private(set) var mappings: [VersionMapping] = []
-    /// The reason why each version but the oldest comes after the version before it, for messages.
+    /// The versions, oldest first.
     ///
-    /// Empty if a program gave the order.
+    /// Their names are unique.
+    public let versions: [Version]
+    /// The mapping models, in the order of their addition.
+    package private(set) var mappings: [VersionMapping] = []
+    /// The reason why each version except the oldest follows its predecessor, for messages.
+    ///
+    /// Empty if a program specified the order.
     package let orderReasons: [String]
 
-    /// Makes a history without mapping models.
+    /// Creates a history without mapping models.
     ///
     /// - Parameter versions: The versions, oldest first.
-    /// - Throws: `invalidRequest` without a version, and for a duplicate name.
+    /// - Throws: `invalidRequest` without a version, or if a name is duplicate.
     public init(_ versions: [Version]) throws(StoreError) { try self.init(versions, orderReasons: []) }
 
-    /// Makes a history without mapping models whose order was found out.
+    /// Creates a history without mapping models, with a derived order.
     ///
     /// - Parameters:
     ///   - versions: The versions, oldest first.
-    ///   - orderReasons: Why each but the oldest comes after the one before it.
-    /// - Throws: As ``init(_:)``.
+    ///   - orderReasons: The reason why each version except the oldest follows its predecessor.
+    /// - Throws: The errors of ``init(_:)``.
     package init(_ versions: [Version], orderReasons: [String]) throws(StoreError) {
         guard !versions.isEmpty else {
             throw StoreError(
@@ -77,11 +79,10 @@ public struct ModelHistory: Sendable {
     ///
     /// - Parameters:
     ///   - mapping: The mapping model.
-    ///   - source: The name of the version whose objects it takes.
-    ///   - destination: The name of the version whose objects it makes, which comes later.
-    /// - Throws: `invalidRequest` for versions that the history does not have, or has in the other
-    ///   order; `invalidMappingModel` with everything that keeps the mapping model from fitting
-    ///   both models.
+    ///   - source: The name of the source version.
+    ///   - destination: The name of the destination version, which must be later.
+    /// - Throws: `invalidRequest` for unknown versions or the wrong order; `invalidMappingModel`
+    ///   with all problems of the mapping model for the two models.
     public mutating func add(
         _ mapping: MappingModel, from source: String, to destination: String
     ) throws(StoreError) {
@@ -96,17 +97,17 @@ public struct ModelHistory: Sendable {
         mappings.append(VersionMapping(source: from, destination: to, mapping: mapping))
     }
 
-    /// Adds a mapping model between the versions that it fits.
+    /// Adds a mapping model between the versions that it matches.
     ///
-    /// Those are the versions with its version hashes where it has some, and otherwise those whose
-    /// entities and properties it names.
-    /// - Throws: `invalidMappingModel` when it fits no two versions, or several without saying by
-    ///   version hashes which.
+    /// These are the versions with its version hashes, or, without version hashes, those with its
+    /// entities and properties.
+    /// - Throws: `invalidMappingModel` if it matches no two versions, or several without version
+    ///   hashes to distinguish them.
     public mutating func add(_ mapping: MappingModel) throws(StoreError) {
         var fitting: [(Int, Int)] = []
         var nearest: (names: String, problems: [MappingProblem])?
         for from in versions.indices {
-            // Between versions that store the same there is nothing to map.
+            // Between versions with equal version hashes, no mapping is needed.
             for to in versions.indices where to > from && !isSame(from, to) {
                 let problems = mapping.problems(from: versions[from].model, to: versions[to].model)
                 if problems.isEmpty {
@@ -116,7 +117,7 @@ public struct ModelHistory: Sendable {
                 }
             }
         }
-        // A mapping model treats versions that store the same as one version: the newest of them.
+        // Versions with equal version hashes count as one version: the newest of them.
         let distinct = fitting.filter { from, to in
             !fitting.contains { ($0 > from || $1 > to) && isSame($0, from) && isSame($1, to) }
         }
@@ -146,14 +147,14 @@ public struct ModelHistory: Sendable {
     /// The names of all versions, for messages.
     var versionList: String { versions.map { "'\($0.name)'" }.joined(separator: ", ") }
 
-    /// Whether two versions store the same.
+    /// Returns whether two versions have equal version hashes.
     func isSame(_ left: Int, _ right: Int) -> Bool {
         left == right || versions[left].model.stores(sameAs: versions[right].model)
     }
 
-    /// The position of the version with a name.
+    /// Returns the position of the version with the given name.
     ///
-    /// - Throws: `invalidRequest`, with the names there are.
+    /// - Throws: `invalidRequest`, with the existing names.
     func position(named name: String) throws(StoreError) -> Int {
         if let position = versions.firstIndex(where: { $0.name == name }) { return position }
         let hint = nearestName(to: name, among: versions.map(\.name)).map { "did you mean '\($0)'?" }
@@ -161,16 +162,16 @@ public struct ModelHistory: Sendable {
             .invalidRequest, "The history has no version '\(name)'; \(hint ?? "it has \(versionList).")")
     }
 
-    /// Returns the position of the newest version that stores what `model` does, or nil.
+    /// Returns the position of the newest version with the version hashes of `model`, or nil.
     ///
-    /// Equal models come first, because several versions may store the same.
+    /// Equal models take precedence, because several versions may have equal version hashes.
     func position(of model: ManagedObjectModel) -> Int? {
         versions.lastIndex { $0.model == model } ?? versions.lastIndex { $0.model.stores(sameAs: model) }
     }
 }
 
 extension ManagedObjectModel {
-    /// Whether both models store the same: the same entities with the same version hashes.
+    /// Returns whether both models have the same entities with the same version hashes.
     func stores(sameAs other: ManagedObjectModel) -> Bool {
         entities.count == other.entities.count
             && zip(entities, other.entities).allSatisfy { $0.name == $1.name && $0.versionHash == $1.versionHash }

@@ -1,15 +1,15 @@
 public import RoostCore
 
-/// A migration in stages, in one order: versions that follow each other by inference alone, and
-/// versions around which code runs.
+/// A migration in ordered stages: versions that are reached by inference alone, and versions with
+/// custom code.
 ///
-/// A store at any of the versions goes through the steps after it, up to the last one. From each
-/// version to the next the mapping model is inferred; the handlers of a ``CustomMigrationStage`` do
-/// what inference cannot. To change a type, for example, one version usually has both attributes,
-/// and a handler fills the new one.
+/// A store at any version goes through the following steps, up to the last version. The mapping
+/// model from each version to the next is inferred. The handlers of a ``CustomMigrationStage``
+/// perform changes that inference cannot. To change a type, for example, one version usually has
+/// both attributes, and a handler sets the new one.
 ///
-/// All or nothing: handlers work on unpublished stores, and the result gets its name when the last
-/// stage is done.
+/// All or nothing: handlers work on unpublished stores, and the result is published after the last
+/// stage.
 ///
 /// ```swift
 /// let stages = try StagedMigrationManager([
@@ -21,14 +21,15 @@ public import RoostCore
 ///     .sqlite("music.sqlite"), model: version4, ifIncompatible: .migrate(options))
 /// ```
 public struct StagedMigrationManager: Sendable {
-    /// One version, and how it is reached from the version before.
+    /// A version, with the stage that reaches it.
     struct Version: Sendable {
         let name: String
         let model: ManagedObjectModel
         /// The stage that the version belongs to.
         let label: String
-        /// The custom stage that ends at this version; nil for a version that is reached by
-        /// inference alone, and for the first.
+        /// The custom stage that ends at this version.
+        ///
+        /// Nil for the first version, and for a version reached by inference alone.
         let stage: CustomMigrationStage?
     }
 
@@ -37,13 +38,13 @@ public struct StagedMigrationManager: Sendable {
     /// The versions of all stages, in order.
     let versions: [Version]
 
-    /// Makes a manager.
+    /// Creates a manager.
     ///
     /// - Parameter stages: The stages, oldest first. Each version is in exactly one stage. The
     ///   exception is a version at which one custom stage ends and the next custom stage begins.
-    /// - Throws: `invalidRequest` with everything that is wrong: no stages, a stage without
-    ///   versions, a version that is in two stages or twice in one. Versions that store the same
-    ///   count as one, since a store does not show which of them it has.
+    /// - Throws: `invalidRequest` with all problems: no stages, a stage without versions, a version
+    ///   in two stages or twice in one. Versions with equal version hashes count as one, because a
+    ///   store does not distinguish them.
     public init(_ stages: [MigrationStage]) throws(StoreError) {
         var versions: [Version] = []
         var problems: [String] = []
@@ -117,7 +118,8 @@ public struct StagedMigrationManager: Sendable {
             steps.append(
                 MigrationChain.Step(
                     sourceName: from.name, destinationName: to.name,
-                    // The program's own words for the last one, which may say more than the version hash.
+                    // The last step uses the program's own model, which may have more details than
+                    // the version hash.
                     model: position + 1 == end ? target : to.model, mapping: mapping, isInferred: true, stage: to.stage,
                     label: to.label))
         }
@@ -136,12 +138,12 @@ public struct StagedMigrationManager: Sendable {
 /// let manager = try StagedMigrationManager(stages)
 /// ```
 public enum MigrationStage: Sendable {
-    /// Versions that follow each other by inference alone.
+    /// A sequence of versions connected by inference alone.
     case lightweight(LightweightMigrationStage)
-    /// A version, code, and the version that comes next.
+    /// A version and the next version, with code.
     case custom(CustomMigrationStage)
 
-    /// The name of the stage in messages and reports; nil for its number.
+    /// The name of the stage in messages and reports, or nil for its number.
     package var label: String? {
         switch self {
         case .lightweight(let stage): stage.label
@@ -158,7 +160,8 @@ public enum MigrationStage: Sendable {
     }
 }
 
-/// A stage of versions that follow each other, and the version before them, by inference alone.
+/// A stage of versions that are reached, from each other and from the previous version, by
+/// inference alone.
 ///
 /// ```swift
 /// let stage = LightweightMigrationStage([version1, version2], label: "ratings")
@@ -166,12 +169,12 @@ public enum MigrationStage: Sendable {
 /// let options = MigrationOptions().with { $0.stages = manager }
 /// ```
 public struct LightweightMigrationStage: Sendable {
-    /// The name of the stage in messages and reports; nil for its number.
+    /// The name of the stage in messages and reports, or nil for its number.
     package var label: String?
     /// The versions, oldest first.
     package var models: [ManagedObjectModel]
 
-    /// Makes a stage.
+    /// Creates a stage.
     public init(_ models: [ManagedObjectModel], label: String? = nil) { (self.models, self.label) = (models, label) }
 }
 
@@ -186,27 +189,27 @@ public struct LightweightMigrationStage: Sendable {
 ///     })
 /// ```
 public struct CustomMigrationStage: Sendable {
-    /// Code of a stage.
+    /// A function with the code of a stage.
     ///
-    /// It gets an open, unpublished store, which it may read and change, but must not close. It
+    /// It receives an open, unpublished store, which it may read and change, but must not close. It
     /// runs on the thread that called the migration. An error ends the migration, which leaves no
     /// trace.
     public typealias Handler = @Sendable (_ store: any PersistentStore, _ stage: CustomMigrationStage) throws -> Void
 
-    /// The name of the stage in messages and reports; nil for its number.
+    /// The name of the stage in messages and reports, or nil for its number.
     public var label: String?
-    /// The version at which it begins.
+    /// The version at the start of the stage.
     public var currentModel: ManagedObjectModel
-    /// The version at which it ends.
+    /// The version at the end of the stage.
     public var nextModel: ManagedObjectModel
-    /// Runs on the store at the current version, before it is migrated; nil for nothing.
+    /// The handler that runs on the store at the current version, before its migration, or nil.
     ///
-    /// In the first step the store is a copy: the source is not changed by a byte.
+    /// In the first step, the store is a copy, so the source is never changed.
     package var willMigrate: Handler?
-    /// Runs on the store at the next version, after it was migrated; nil for nothing.
+    /// The handler that runs on the store at the next version, after its migration, or nil.
     package var didMigrate: Handler?
 
-    /// Makes a stage.
+    /// Creates a stage.
     public init(
         from currentModel: ManagedObjectModel, to nextModel: ManagedObjectModel, label: String? = nil,
         willMigrate: Handler? = nil, didMigrate: Handler? = nil

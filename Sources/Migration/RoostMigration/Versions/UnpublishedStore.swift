@@ -1,22 +1,24 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// A new store under a temporary name, open to be filled and changed.
+/// A new store at a temporary location, open for filling and changes.
 struct UnpublishedStore: Sendable {
-    /// The location; its path is empty for a store that lives as long as it is open.
+    /// The location.
+    ///
+    /// Its path is empty for a store that exists only while it is open.
     let location: StoreLocation
     /// The open store.
     let store: any PersistentStore
 
-    /// Makes an empty store.
+    /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - place: The store beside which it is made, and whose type it gets.
-    ///   - model: Its model.
-    ///   - identity: The metadata whose identity and user metadata it gets.
-    ///   - options: How it is created.
-    ///   - registry: The types of store.
-    /// - Throws: What creating a store throws.
+    ///   - place: The location beside which the store is created, and which determines its type.
+    ///   - model: The store's model.
+    ///   - identity: The metadata with the identity and user metadata for the store.
+    ///   - options: The options for creating the store.
+    ///   - registry: The registry of store types.
+    /// - Throws: Errors from creating the store.
     init(
         beside place: StoreLocation, model: ManagedObjectModel, identity: StoreMetadata, options: ConversionOptions,
         registry: StoreRegistry
@@ -35,14 +37,15 @@ struct UnpublishedStore: Sendable {
             })
     }
 
-    /// Closes and removes it.
+    /// Closes and removes the store.
     func discard() throws(StoreError) {
         try store.close()
         try store.type.destroy(location)
     }
 
-    /// Closes and removes it, and returns `first`, the error that counts; the next process that
-    /// writes there sweeps what remains.
+    /// Closes and removes the store, and returns `first`, the error to report.
+    ///
+    /// The next process that writes there removes what remains.
     func discard(after first: StoreError) -> StoreError {
         let error = store.closed(after: first)
         try? store.type.destroy(location)

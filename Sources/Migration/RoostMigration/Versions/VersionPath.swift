@@ -2,38 +2,41 @@ internal import RoostCore
 
 /// A step between two versions of a history, by their positions.
 struct VersionStep: Hashable, Sendable {
-    /// The ways to make a step.
+    /// The kinds of steps.
     enum Kind: Hashable, Sendable {
-        /// Both versions store the same; there is nothing to do.
+        /// The versions have equal version hashes, so no migration is needed.
         case same
-        /// By the history's mapping model at this position.
+        /// A step with the history's mapping model at this position.
         case mapping(Int)
-        /// By inferred mapping models.
+        /// A step with inferred mapping models.
         case inferred
     }
 
-    /// The version at which it begins.
+    /// The position of the first version.
     var from: Int
-    /// The version at which it ends, after `from`.
+    /// The position of the last version, after `from`.
     var to: Int
-    /// The way this step is made.
+    /// The kind of the step.
     var kind: Kind
-    /// The number of migrations it takes, if it is inferred.
+    /// The number of migrations in an inferred step.
     var count = 1
-    /// The number of gaps between neighbors that it infers over although a mapping model spans
-    /// them.
+    /// The number of inferred gaps between neighboring versions that a mapping model spans.
     var evadedCount = 0
 }
 
-/// Finds the way through the versions of a history.
+/// A search for the shortest path through the versions of a history.
 enum VersionPath {
-    /// The cost of a path; smaller is better.
+    /// The cost of a path, where less is better.
     private struct Cost: Comparable {
-        /// The gaps between neighbors that are inferred over although a mapping model spans them.
+        /// The number of inferred gaps between neighboring versions that a mapping model spans.
         var evaded = 0
-        /// The number of migrations; each reads and writes the whole store.
+        /// The number of migrations.
+        ///
+        /// Each reads and writes the whole store.
         var migrations = 0
-        /// The number of inferred migrations; written mapping models are preferred.
+        /// The number of inferred migrations.
+        ///
+        /// Explicit mapping models are preferred.
         var inferred = 0
 
         static func < (left: Self, right: Self) -> Bool {
@@ -52,14 +55,14 @@ enum VersionPath {
         }
     }
 
-    /// Returns the path with the fewest migrations from one version to a later one, or nil.
+    /// Returns the path with the lowest cost from one version to a later one, or nil.
     ///
-    /// A path that leaves out no mapping model comes before all others. Of paths with equally few
-    /// migrations, the path with the fewest inferred ones is taken. Next come the path that goes
-    /// further first, and the path whose mapping model comes first.
+    /// The path with the fewest inferred gaps that a mapping model spans takes precedence. The next
+    /// criteria are the fewest migrations, the fewest inferred migrations, the longer first step
+    /// and the earlier mapping model.
     /// - Parameters:
-    ///   - start: The position of the version to begin at.
-    ///   - end: The position of the version to reach; not before `start`.
+    ///   - start: The position of the first version.
+    ///   - end: The position of the last version, not before `start`.
     ///   - steps: The possible steps; backward steps are ignored.
     /// - Returns: The steps of the path, or nil.
     /// - Complexity: O(*n* log *n*) in the steps.
@@ -69,7 +72,8 @@ enum VersionPath {
         for step in steps where step.from < step.to && step.from >= start && step.to <= end {
             outgoing[step.from, default: []].append(step)
         }
-        // Steps only go forward, so going backward from the end, everything after a version is known when it is examined.
+        // Steps only go forward. When a version is examined backward from the end, the best paths
+        // from all later versions are known.
         var best: [Int: (cost: Cost, step: VersionStep?)] = [end: (Cost(), nil)]
         for version in (start..<end).reversed() {
             for step in (outgoing[version] ?? []).sorted(by: precedes) {
@@ -89,7 +93,7 @@ enum VersionPath {
         return path
     }
 
-    /// The order in which steps from one version are tried, which decides between equals.
+    /// Returns the order of steps from one version, which breaks ties.
     private static func precedes(_ left: VersionStep, _ right: VersionStep) -> Bool {
         guard left.to == right.to else { return left.to > right.to }
         return rank(left) < rank(right)

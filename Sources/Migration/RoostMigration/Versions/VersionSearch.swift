@@ -1,20 +1,20 @@
 internal import RoostCore
 
-/// Searches for the path from one version of a history to a later one.
+/// A search for the path from one version of a history to a later one.
 ///
-/// A mapping model is on the way if both of its versions are. The parts of the way without a
+/// A mapping model is on the path if both of its versions are. The parts of the path without a
 /// mapping model are inferred, each in one step, as Core Data infers from a store's model to the
 /// program's. Intermediate versions are used one by one only if one step cannot be inferred, or
-/// would drop data that they keep.
+/// would drop data that they preserve.
 struct VersionSearch {
-    /// An inferred way between two versions.
+    /// The inferred steps between two versions.
     private struct Inferred {
         var steps: [MigrationChain.Step]
-        /// The reason for more than one step; nil for one step.
+        /// The reason for more than one step, or nil for one step.
         var reason: String?
     }
 
-    /// A mapping model on the way, with the positions of versions that the search knows.
+    /// A mapping model on the path, with the positions of its versions in the search.
     private struct Mapping {
         let number: Int
         let source: Int
@@ -34,13 +34,13 @@ struct VersionSearch {
     ///
     /// - Parameters:
     ///   - history: The history.
-    ///   - start: The position of the version to begin at.
-    ///   - end: The position of the version to reach; not before `start`.
-    ///   - options: Whether and how mappings are inferred.
+    ///   - start: The position of the first version.
+    ///   - end: The position of the last version, not before `start`.
+    ///   - options: The options for inferring mappings.
     init(_ history: ModelHistory, from start: Int, to end: Int, options: MigrationOptions) {
         (self.history, self.start, self.end, self.options) = (history, start, end, options)
         mappings = history.mappings.enumerated().compactMap { number, mapping in
-            // A mapping model may name another version that stores the same.
+            // A mapping model may name another version with equal version hashes.
             let source = history.isSame(mapping.source, start) ? max(mapping.source, start) : mapping.source
             let destination =
                 history.isSame(mapping.destination, end) ? min(mapping.destination, end) : mapping.destination
@@ -49,9 +49,9 @@ struct VersionSearch {
         }
     }
 
-    /// The steps of the way; nil if no way exists, for the reasons in ``failures``.
+    /// Returns the steps of the path, or nil if no path exists, for the reasons in ``failures``.
     ///
-    /// - Throws: What inferring throws other than `mappingNotInferable`.
+    /// - Throws: Errors of inference other than `mappingNotInferable`.
     mutating func chain() throws(StoreError) -> MigrationChain? {
         var places = Set(mappings.flatMap { [$0.source, $0.destination] })
         places.formUnion([start, end])
@@ -66,10 +66,11 @@ struct VersionSearch {
         return MigrationChain(steps: joined(path), way: way(path))
     }
 
-    /// The step between two versions that takes no mapping model; nil if no such step exists.
+    /// Returns the step between two versions without a mapping model, or nil if no such step
+    /// exists.
     private mutating func step(from: Int, to: Int) throws(StoreError) -> VersionStep? {
         if history.isSame(from, to) { return VersionStep(from: from, to: to, kind: .same) }
-        // What a mapping model says is not inferred.
+        // A step that a mapping model spans is not inferred.
         guard !mappings.contains(where: { from <= $0.source && $0.destination <= to }),
             let way = try infer(from: from, to: to)
         else { return nil }
@@ -99,7 +100,7 @@ struct VersionSearch {
         let source = history.versions[from].model
         if let direct {
             let steps = [direct]
-            // Most ways end here: they lose nothing, or no other way exists.
+            // Most searches end here, because the step loses no data or no other path exists.
             guard to > from + 1,
                 direct.mapping.remarks(from: source, to: direct.model).contains(where: { $0.kind == .loss })
             else { return Inferred(steps: steps) }
@@ -127,7 +128,7 @@ struct VersionSearch {
             isInferred: true)
     }
 
-    /// Returns the steps from neighbor to neighbor; nil if one of them cannot be inferred.
+    /// Returns the steps between neighboring versions, or nil if one of them cannot be inferred.
     private mutating func steps(
         _ from: Int, to: Int, isNeeded: Bool
     ) throws(StoreError) -> [MigrationChain.Step]? {
@@ -135,7 +136,8 @@ struct VersionSearch {
         var isWhole = true
         for version in from..<to {
             if history.isSame(version, version + 1) {
-                // The step before makes the newer of both; without one the store is at the newer one anyway.
+                // The previous step reaches the newer version directly. Without a previous step,
+                // the store already has the newer version.
                 if !steps.isEmpty {
                     steps[steps.count - 1].model = history.versions[version + 1].model
                     steps[steps.count - 1].destinationName = history.versions[version + 1].name
@@ -156,9 +158,9 @@ struct VersionSearch {
         if !failures.contains(failure) { failures.append(failure) }
     }
 
-    // MARK: The way
+    // MARK: The path
 
-    /// The migrations of a path: versions that store the same are one.
+    /// Returns the migrations of a path, with versions of equal version hashes combined.
     private func joined(_ path: [VersionStep]) -> [MigrationChain.Step] {
         var steps: [MigrationChain.Step] = []
         for step in path {
@@ -180,7 +182,7 @@ struct VersionSearch {
         return steps
     }
 
-    /// The way for people.
+    /// Returns the description of the path for users.
     private func way(_ path: [VersionStep]) -> String? {
         let parts: [String] = path.compactMap { step in
             let ends = "from '\(history.versions[step.from].name)' to '\(history.versions[step.to].name)'"

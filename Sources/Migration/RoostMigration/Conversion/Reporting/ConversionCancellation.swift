@@ -1,11 +1,10 @@
 package import RoostCore
 
-/// Asks a conversion to stop.
+/// An object that can stop a conversion.
 ///
-/// It stops at the next batch, with code `cancelled`, and leaves no trace.
+/// The conversion stops at the next batch, throws `cancelled` and leaves no trace.
 ///
-/// A conversion that is about to give the finished destination its name is past stopping, and
-/// succeeds.
+/// A conversion that is already publishing its destination cannot be stopped, and succeeds.
 ///
 /// ```swift
 /// let cancellation = ConversionCancellation()
@@ -16,18 +15,18 @@ package import RoostCore
 public final class ConversionCancellation: Sendable {
     private let flag = Mutex(false)
 
-    /// Makes a request that was not made yet.
+    /// Creates a cancellation that is not yet requested.
     public init() {}
 
-    /// Asks to stop.
+    /// Requests the stop.
     ///
-    /// From any thread; asking again does nothing.
+    /// Can be called from any thread. Further calls have no effect.
     public func cancel() { flag.withLock { $0 = true } }
 
     /// Whether ``cancel()`` was called.
     public var isCancelled: Bool { flag.withLock { $0 } }
 
-    /// Throws code `cancelled` after ``cancel()``.
+    /// Throws `cancelled` after ``cancel()``.
     package func check() throws(StoreError) {
         guard isCancelled else { return }
         throw StoreError(.cancelled, "It was cancelled; the source and the destination are unchanged.")

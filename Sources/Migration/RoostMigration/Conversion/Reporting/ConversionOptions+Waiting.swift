@@ -1,30 +1,31 @@
 package import RoostCore
 package import RoostFiles
 
-/// Waiting for others who use a store, as long as the options say.
+/// Waiting for other users of a store, up to the timeout of the options.
 extension ConversionOptions {
-    /// Whether the conversion was asked to stop.
+    /// A function that returns whether the conversion was cancelled.
     var isCancelled: () -> Bool {
         let cancellation = cancellation
         return { cancellation?.isCancelled ?? false }
     }
 
-    /// A wait of as long as the options say, which ends when the conversion is asked to stop.
+    /// The timeout of the options, which ends early if the conversion is cancelled.
     package var timeout: Timeout { Timeout(seconds: timeoutSeconds, isCancelled: isCancelled) }
 
-    /// Claims the name of a destination, after waiting for another conversion into it.
+    /// Claims a destination, after waiting for another conversion into it.
     ///
-    /// - Throws: What ``DestinationClaim/acquire(forStoreAt:timeoutSeconds:isCancelled:)`` throws.
+    /// - Throws: The errors of
+    ///   ``DestinationClaim/acquire(forStoreAt:timeoutSeconds:isCancelled:)``.
     package func claim(_ location: StoreLocation) throws(StoreError) -> DestinationClaim {
         try DestinationClaim.acquire(
             forStoreAt: location.path, timeoutSeconds: timeoutSeconds, isCancelled: isCancelled)
     }
 
-    /// Replaces a store by a finished one, after waiting until all others have closed it.
+    /// Replaces a store with a finished one, after waiting until all other users have closed it.
     ///
-    /// Later openers of the store yield to the replacement; see ``ExclusiveRequest``.
+    /// Processes that open the store later wait for the replacement. See ``ExclusiveRequest``.
     ///
-    /// - Throws: What ``PersistentStoreType/replace(_:with:overwriting:)`` throws; `cancelled`.
+    /// - Throws: The errors of ``PersistentStoreType/replace(_:with:overwriting:)``; `cancelled`.
     func replace(
         _ location: StoreLocation, type: any PersistentStoreType, with new: StoreLocation
     ) throws(StoreError) {
@@ -37,7 +38,8 @@ extension ConversionOptions {
             } catch {
                 guard error.code == .busy else { throw error }
                 if type.capabilities.contains(.file), timeout.secondsLeft > 0 {
-                    // A store that others have open already has a lock file; without one, no other process can be asked.
+                    // A store that is open in other processes has a lock file. Without one, a
+                    // request cannot reach them.
                     if let request {
                         request.renew()
                     } else {

@@ -10,53 +10,60 @@ public import RoostCore
 public struct ConversionOptions: Sendable, Adjustable {
     /// Whether an existing store of the destination's type is replaced.
     ///
-    /// It stays as it is until the new one is complete.
+    /// The existing store is unchanged until the new one is complete.
     public var overwrites: Bool
-    /// Whether damaged records are left out and reported, rather than ending the conversion.
+    /// Whether to skip and report damaged records, instead of failing the conversion.
     public var skipsDamaged: Bool
-    /// Whether objects of the source that another program changed are taken as they are, rather
-    /// than ending the conversion.
+    /// Whether to accept objects of the source that another program changed, instead of failing the
+    /// conversion.
     ///
-    /// Concerns a source that the conversion opens; see ``StoreOptions/acceptsChanges``. The
-    /// report's warnings list what was taken.
+    /// Applies to a source that the conversion opens. See ``StoreOptions/acceptsChanges``. The
+    /// report's warnings list the accepted changes.
     public var acceptsChanges: Bool = false
-    /// Whether the finished destination is read again and compared with what was read from the
+    /// Whether the finished destination is read again and compared with the content read from the
     /// source.
     public var verifies: Bool = true
-    /// The model of the source; nil for the one it embeds.
+    /// The model of the source, or nil for the model embedded in the source.
     ///
-    /// Stores that embed none need it.
+    /// Required for stores without an embedded model.
     public var sourceModel: ManagedObjectModel? = nil
-    /// Whether the file of the source may have other names (hard links); see
-    /// ``StoreOptions/acceptsLinks``.
-    public var acceptsLinks: Bool = false
-    /// Options for opening the source, by name; see ``StoreOptions/typeOptions``.
-    public var sourceTypeOptions: [String: String] = [:]
-    /// Whether the destination gets the history of the source, if that has one.
+    /// Whether the source file may have other hard links.
     ///
-    /// Off by default: the history has values of deleted objects; see
-    /// ``AttributeDescription/preservesValueInHistoryOnDeletion``. Tokens of the source are good in
-    /// the destination too, because both have one identity. Backups and compaction always keep the
-    /// history; dumps and migrations never do.
+    /// See ``StoreOptions/acceptsLinks``.
+    public var acceptsLinks: Bool = false
+    /// Options for opening the source, by name.
+    ///
+    /// See ``StoreOptions/typeOptions``.
+    public var sourceTypeOptions: [String: String] = [:]
+    /// Whether the destination gets the source's history, if it has one.
+    ///
+    /// Off by default, because the history has values of deleted objects. See
+    /// ``AttributeDescription/preservesValueInHistoryOnDeletion``. Tokens of the source are valid
+    /// in the destination too, because both have the same identity. Backups and compaction always
+    /// copy the history. Dumps and migrations never do.
     public var keepsHistory: Bool = false
-    /// Options for creating the destination, by name; see ``StoreOptions/typeOptions``.
+    /// Options for creating the destination, by name.
+    ///
+    /// See ``StoreOptions/typeOptions``.
     public var destinationTypeOptions: [String: String] = [:]
     /// The time to wait for a store that is in use before throwing `busy`, in seconds.
     ///
-    /// Each wait may take as long: for the source, for another conversion into the destination, and
-    /// for programs that have the store open that is to be replaced or compacted. ``cancellation``
+    /// The limit applies to each wait separately: for the source, for another conversion into the
+    /// destination, and for programs that use a store to be replaced or compacted. ``cancellation``
     /// ends the last two.
     public var timeoutSeconds: Double
-    /// The bytes of disk space that must stay free beside the estimate for the destination.
+    /// The disk space that must stay free in addition to the estimate for the destination, in
+    /// bytes.
     public var reservedBytes: Int = 4 << 20
     /// An object that can cancel the conversion.
     public var cancellation: ConversionCancellation?
-    /// Called after each batch and each change of phase, on a thread of the conversion.
+    /// A closure that is called after each batch and each change of phase, on a thread of the
+    /// conversion.
     ///
-    /// It must be quick.
+    /// It must return quickly.
     public var onProgress: (@Sendable (ConversionProgress) -> Void)?
 
-    /// Makes options.
+    /// Creates options.
     public init(
         overwrites: Bool = false, skipsDamaged: Bool = false, timeoutSeconds: Double = 10,
         cancellation: ConversionCancellation? = nil, onProgress: (@Sendable (ConversionProgress) -> Void)? = nil
@@ -82,8 +89,8 @@ public enum ConversionEndpoint: Sendable {
     case location(StoreLocation)
     /// An open store.
     ///
-    /// As a destination it must be empty and have the source's model; the conversion does not close
-    /// it.
+    /// A destination must be empty and have the source's model. The conversion does not close the
+    /// store.
     case store(any PersistentStore)
 
     /// The location of the store.
@@ -94,7 +101,9 @@ public enum ConversionEndpoint: Sendable {
         }
     }
 
-    /// Returns the type of the store; throws `unknownStoreType`.
+    /// Returns the type of the store.
+    ///
+    /// Throws `unknownStoreType`.
     func type(in registry: StoreRegistry) throws(StoreError) -> any PersistentStoreType {
         switch self {
         case .location(let location): try registry.type(named: location.type)

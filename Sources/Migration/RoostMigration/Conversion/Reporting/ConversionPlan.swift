@@ -2,7 +2,7 @@ package import RoostCore
 
 /// A forecast of a conversion, made without writing anything.
 ///
-/// As JSON: `source` and `destination` (URLs), `objects`, `links` (null where the source does not
+/// As JSON: `source` and `destination` (URLs), `objects`, `links` (null if the source does not
 /// record the count), `entities` (`[{"name","count"}]`), `relationships`
 /// (`[{"relationship","count"}]`), `bytesNeeded` (an estimate), `bytesAvailable` (null for a
 /// destination that is not a file), `refusals`, `warnings` and `remarks` (messages).
@@ -22,19 +22,19 @@ public struct ConversionPlan: Sendable, Hashable, Codable {
     public var objects: Int
     /// The number of links to copy; nil if the source does not record it.
     package var links: Int?
-    /// The objects of each entity that has some, not counting those of subentities.
+    /// The number of objects of each entity with objects, excluding subentities.
     package var entities: [EntityCount]
-    /// The links of each relationship that has some; empty where the source does not record it.
+    /// The number of links of each relationship with links; empty if the source does not record it.
     package var relationships: [RelationshipCount]
-    /// The disk space that the destination is expected to take.
+    /// The expected size of the destination, in bytes.
     public var bytesNeeded: Int
-    /// The disk space that is free where the destination goes; nil when it is not a file.
+    /// The free disk space for the destination, in bytes; nil if it is not a file.
     package var bytesAvailable: Int?
-    /// The reasons to refuse the conversion; empty if it would run.
+    /// The reasons to refuse the conversion; empty if the conversion can run.
     public var refusals: [String]
     /// Warnings to read before converting.
     public var warnings: [String]
-    /// The declarations of the new store's model that no store acts on, one line for each kind
+    /// The declarations in the new store's model that have no effect, one line for each kind
     /// (``ModelRemark``).
     package var remarks: [String] = []
 }
@@ -43,10 +43,10 @@ public struct ConversionPlan: Sendable, Hashable, Codable {
 package struct EntityCount: Sendable, Hashable, Codable {
     /// The entity's name.
     package var name: String
-    /// Its objects, not counting those of subentities.
+    /// The number of objects, excluding subentities.
     package var count: Int
 
-    /// Makes a count.
+    /// Creates a count.
     package init(name: String, count: Int) {
         self.name = name
         self.count = count
@@ -55,12 +55,12 @@ package struct EntityCount: Sendable, Hashable, Codable {
 
 /// The number of links of a relationship.
 package struct RelationshipCount: Sendable, Hashable, Codable {
-    /// `Entity.name` of the relationship that owns the links.
+    /// The relationship that owns the links, as `Entity.name`.
     package var relationship: String
-    /// Its links.
+    /// The number of links.
     package var count: Int
 
-    /// Makes a count.
+    /// Creates a count.
     package init(relationship: String, count: Int) {
         self.relationship = relationship
         self.count = count
@@ -82,7 +82,7 @@ extension StoreTally {
 }
 
 extension ConversionPlan: CustomStringConvertible {
-    /// The plan for people, several lines.
+    /// The plan as text of several lines for users.
     public var description: String {
         var lines = ["Would convert \(source) to \(destination)."]
         lines.append("  objects   \(objects)")

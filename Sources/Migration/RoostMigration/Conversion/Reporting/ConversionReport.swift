@@ -5,9 +5,9 @@ internal import RoostCore
 ///
 /// As JSON: `source` and `destination` (URLs), `objects`, `links`, `digest` (text, see
 /// ``StoreDigest``), `verified`, `seconds`, `bytes` (of the destination), `peakPrivateBytes` (null
-/// where the system does not report it), `entities` (`[{"name","count"}]`), `relationships`
-/// (`[{"relationship","count"}]`), `skipped` (IDs of damaged objects that were left out),
-/// `dangling` (`[{"relationship","count"}]`, references and links to those), `warnings` and
+/// if the system does not report it), `entities` (`[{"name","count"}]`), `relationships`
+/// (`[{"relationship","count"}]`), `skipped` (IDs of skipped damaged objects), `dangling`
+/// (`[{"relationship","count"}]`, references and links to skipped objects), `warnings` and
 /// `remarks` (messages). Later versions may add fields.
 ///
 /// ```swift
@@ -24,31 +24,31 @@ public struct ConversionReport: Sendable, Hashable, Codable {
     public var objects: Int
     /// The number of links in the destination.
     public var links: Int
-    /// The content of the destination in one value; equal for every store with the same content.
+    /// A digest of the destination's content, which is equal for all stores with the same content.
     public var digest: String
-    /// Whether the finished destination was read again and holds exactly what was read from the
+    /// Whether the finished destination was read again and had exactly the content read from the
     /// source.
     public var verified: Bool
     /// The duration in seconds.
     public var seconds: Double
-    /// The bytes of the destination.
+    /// The size of the destination, in bytes.
     public var bytes: Int
     /// The peak of the process's private memory, in bytes; nil if the system does not report it.
     package var peakPrivateBytes: Int?
-    /// The objects of each entity that has some, not counting those of subentities.
+    /// The number of objects of each entity with objects, excluding subentities.
     package var entities: [EntityCount]
-    /// The links of each relationship that has some.
+    /// The number of links of each relationship with links.
     package var relationships: [RelationshipCount]
-    /// The damaged objects that were left out, as `Entity/p<key>`.
+    /// The damaged objects that were skipped, as `Entity/p<key>`.
     public var skipped: [String]
-    /// For each relationship, the references and links to objects that were left out.
+    /// The number of references and links to objects that were left out, by relationship.
     ///
-    /// Those to damaged objects are dangling in the destination; those out of a dump of some
-    /// entities were left out too.
+    /// References to damaged objects are dangling in the destination. References out of a partial
+    /// dump were left out.
     package var dangling: [RelationshipCount]
     /// Warnings about the conversion.
     public var warnings: [String]
-    /// The declarations of the new store's model that no store acts on, one line for each kind
+    /// The declarations in the new store's model that have no effect, one line for each kind
     /// (``ModelRemark``).
     package var remarks: [String] = []
 
@@ -57,7 +57,9 @@ public struct ConversionReport: Sendable, Hashable, Codable {
         case relationships, skipped, dangling, warnings, remarks
     }
 
-    /// Writes every field, `peakPrivateBytes` as null where it is not known.
+    /// Encodes every field.
+    ///
+    /// `peakPrivateBytes` is null if unknown.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(source, forKey: .source)
@@ -79,7 +81,7 @@ public struct ConversionReport: Sendable, Hashable, Codable {
 }
 
 extension ConversionReport: CustomStringConvertible {
-    /// The report for people, several lines.
+    /// The report as text of several lines for users.
     public var description: String {
         var lines = ["Converted \(source) to \(destination)."]
         lines.append("  objects   \(objects)")

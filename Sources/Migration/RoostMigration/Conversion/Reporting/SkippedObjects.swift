@@ -1,21 +1,22 @@
 internal import RoostCore
 
-/// The damaged objects that a conversion or a migration leaves out; an object that is met again, by
-/// another mapping, is noted once.
+/// The damaged objects that a conversion or a migration skips.
+///
+/// An object that several mappings read is listed once.
 struct SkippedObjects: Sendable {
-    /// In the order in which they were met.
+    /// The damaged objects in the order of discovery.
     private(set) var ids: [ObjectID] = []
     private var known: Set<ObjectID> = []
 
-    /// The damaged objects after which a source counts as lost.
+    /// The maximum number of damaged objects in a usable source.
     private static let limit = 100_000
 
     var isEmpty: Bool { ids.isEmpty }
 
-    /// Notes the object that an error is about.
+    /// Records the object that an error is about.
     ///
-    /// - Throws: `error` if it names no object, since only an error that names one promises that
-    ///   the cursor continues after it; `corrupted` for too many.
+    /// - Throws: `error` if it names no object, because the cursor then cannot continue;
+    ///   `corrupted` if there are too many damaged objects.
     mutating func note(_ error: StoreError) throws(StoreError) {
         guard let damaged = error.damagedObject else { throw error }
         guard known.insert(damaged).inserted else { return }

@@ -1,31 +1,30 @@
 internal import RoostCore
 
-/// A part of a store's content that one thread reads while others read others.
+/// A part of a store's content for one of several reading threads.
 enum ContentPart: Sendable {
     /// The structure of the store's file.
     case structure
-    /// The records of a hierarchy whose keys lie in a range.
+    /// The records of a hierarchy with keys in a range.
     case records(root: Int, KeySpan)
-    /// The links of a relationship whose sources' keys lie in a range.
+    /// The links of a relationship with source keys in a range.
     case links(relationship: Int, KeySpan)
 
-    /// Keys above one, up to another.
+    /// A range of keys that excludes its lower bound and includes its upper bound.
     struct KeySpan: Sendable {
-        /// Nil from the first key.
+        /// The lower bound, or nil for the first key.
         var after: Int64?
-        /// Nil to the last key.
+        /// The upper bound, or nil for the last key.
         var through: Int64?
     }
 
-    /// The number of records or links that make a part of their own.
+    /// The desired number of records or links in a part.
     private static let wantedCount = 1 << 15
     private static let maximumCount = 16
 
-    /// Divides a store into parts that take a while each; the structure, which cannot be divided,
-    /// comes first.
+    /// Divides a store into parts of similar size.
     ///
-    /// `tally` is the expected content. If the store differs from it, the parts still cover
-    /// everything, but may differ in size.
+    /// The structure comes first, because it cannot be divided. `tally` is the expected content. If
+    /// the store differs from it, the parts still cover all content, but their sizes may vary.
     static func parts(
         of tally: StoreTally, snapshot: any StoreSnapshot, checkingStructure: Bool
     ) throws(StoreError) -> [ContentPart] {
@@ -49,7 +48,7 @@ enum ContentPart: Sendable {
         return parts
     }
 
-    /// Divides the range of keys for `count` records or links whose keys reach about `lastKey`.
+    /// Divides the range of keys for `count` records or links with keys up to about `lastKey`.
     private static func spans(_ count: Int, lastKey: Int64) -> [KeySpan] {
         let pieces = Int64(min(maximumCount, max(1, count / wantedCount)))
         let width = lastKey / pieces

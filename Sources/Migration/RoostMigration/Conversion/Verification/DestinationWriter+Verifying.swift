@@ -3,17 +3,17 @@ internal import RoostCore
 
 /// The results of reading the finished destination.
 struct SecondReading {
-    /// Counts and digests of what was found.
+    /// Counts and digests of the content that was read.
     var tally: StoreTally
-    /// For each relationship, the references and links to objects that were left out.
+    /// The number of references and links to objects that were left out, by relationship.
     var dangling: [RelationshipCount]
 }
 
 extension DestinationWriter {
-    /// Reads the whole destination, hashing every record and link anew, and lets it check its
-    /// file's structure if it is to be verified.
+    /// Reads and hashes the whole destination, and checks its file's structure if verification is
+    /// on.
     ///
-    /// Uses several threads if the machine has the processors and the content is large enough.
+    /// Uses several threads if the processors and the size of the content allow it.
     func readAgain(
         _ store: any PersistentStore, expecting copied: CopiedContent, memory: PrivateMemory
     ) throws(StoreError) -> SecondReading {
@@ -25,13 +25,14 @@ extension DestinationWriter {
         let threads =
             snapshot is any SequentialSnapshot
             ? 1 : min(maximumReaders, ProcessInfo.processInfo.activeProcessorCount, parts.count)
-        // Without a recorded generation, two snapshots cannot be known to show the same content.
+        // Without a recorded generation, it is unknown whether two snapshots show the same content.
         let others = (1..<max(threads, 1)).filter { _ in generation != nil }.compactMap { _ in
-            // If a reader gets no thread, file handle or reader slot, the others read its part.
+            // If a reader gets no thread, file handle or reader slot, the other readers read its
+            // part.
             try? WorkerThread("roost-verifier") { () throws(StoreError) in
                 guard let own = try? store.snapshot() else { return }
                 defer { own.close() }
-                // If another connection commits meanwhile, only the state of the first snapshot counts.
+                // If another connection commits meanwhile, only the first snapshot is read.
                 if try own.recordedTally()?.generation == generation { reading.run(own) }
             }
         }
@@ -40,8 +41,7 @@ extension DestinationWriter {
         return try reading.result()
     }
 
-    /// Throws code `verificationFailed` unless both tallies agree in each entity and each
-    /// relationship.
+    /// Throws `verificationFailed` unless both tallies agree for each entity and each relationship.
     static func compare(
         _ read: StoreTally, found: StoreTally, model: ManagedObjectModel, location: StoreLocation
     ) throws(StoreError) {

@@ -1,7 +1,6 @@
 internal import RoostCore
 
-/// The tally of what was read from a source, to compare with the tally that its last commit
-/// recorded.
+/// A tally of the content read from a source, to compare with the tally of its last commit.
 struct FoundContent {
     private let model: ManagedObjectModel
     private var tally: StoreTally
@@ -13,27 +12,28 @@ struct FoundContent {
         tally = StoreTally(model: model)
     }
 
-    /// Returns whether all objects of these entities are about to be read for the first time; if
-    /// so, the caller adds them.
+    /// Returns whether all objects of the given entities are about to be read for the first time.
+    ///
+    /// If so, the caller adds them to the tally.
     mutating func begins(_ numbers: [Int]) -> Bool {
         guard entities.isDisjoint(with: numbers) else { return false }
         entities.formUnion(numbers)
         return true
     }
 
-    /// Does the same for all links of a relationship that owns some.
+    /// Returns whether all links of a relationship are about to be read for the first time.
     mutating func begins(linksOf relationship: Int) -> Bool { relationships.insert(relationship).inserted }
 
     mutating func add(_ records: RecordBatch) { tally.add(records) }
     mutating func add(_ links: LinkBatch) { tally.add(links) }
 
-    /// Reads and counts all objects and links that were not counted before.
+    /// Reads and counts all objects and links that are not yet counted.
     ///
     /// - Parameters:
     ///   - snapshot: The source.
-    ///   - options: How it is read.
-    ///   - skipped: Takes the damaged objects.
-    /// - Throws: As ``RecordCursor/next(into:options:noting:)``.
+    ///   - options: The options for reading the source.
+    ///   - skipped: Receives the damaged objects.
+    /// - Throws: The errors of ``RecordCursor/next(into:options:noting:)``.
     mutating func countRest(
         of snapshot: any StoreSnapshot, options: ConversionOptions, noting skipped: inout SkippedObjects
     ) throws(StoreError) {
@@ -60,8 +60,8 @@ struct FoundContent {
         }
     }
 
-    /// The names of the entities and relationships that were read and differ from what was
-    /// recorded.
+    /// Returns the names of the entities and relationships whose content differs from the recorded
+    /// tally.
     private func differences(from recorded: StoreTally) -> [String] {
         model.entities.filter {
             entities.contains($0.number) && tally.entities[$0.number] != recorded.entities[$0.number]
@@ -71,13 +71,13 @@ struct FoundContent {
             }.map { "relationship '\($0.name)'" }
     }
 
-    /// Throws code `corrupted` where what was read is not what was recorded, unless the store
-    /// accepts changes by other programs.
+    /// Throws `corrupted` if the content differs from the recorded tally, unless the store accepts
+    /// changes by other programs.
     ///
     /// - Parameters:
-    ///   - recorded: What the last commit recorded; nil for a store that records nothing.
+    ///   - recorded: The tally of the last commit, or nil if the store records none.
     ///   - store: The source.
-    /// - Throws: `corrupted`, with the entities and relationships that differ.
+    /// - Throws: `corrupted`, naming the entities and relationships that differ.
     func requireRecorded(_ recorded: StoreTally?, store: any PersistentStore) throws(StoreError) {
         guard let recorded, !store.takesChanges else { return }
         let names = differences(from: recorded)
@@ -93,7 +93,7 @@ struct FoundContent {
         )
     }
 
-    /// Warnings about content that is missing apart from the damaged objects that were left out.
+    /// Returns warnings about missing content other than the skipped damaged objects.
     func warnings(against recorded: StoreTally?, skipped: [ObjectID]) -> [String] {
         guard let recorded else { return [] }
         var skippedCounts: [Int: Int] = [:]
@@ -123,13 +123,13 @@ struct FoundContent {
 }
 
 extension PersistentStore {
-    /// Whether content that another program changed is taken as it is.
+    /// Whether the store accepts content that another program changed.
     var takesChanges: Bool {
         if let frozen = self as? FrozenStore { return frozen.base.takesChanges }
         return (self as? any ChangeAcceptingStore)?.acceptsChanges ?? false
     }
 
-    /// Whether a store of the type can take content that another program changed.
+    /// Whether a store of this type can accept content that another program changed.
     var canTakeChanges: Bool {
         if let frozen = self as? FrozenStore { return frozen.base.canTakeChanges }
         return self is any ChangeAcceptingStore

@@ -1,17 +1,16 @@
 internal import RoostCore
 
-/// The reading of a finished destination, part by part, on several threads.
+/// A multithreaded reading of a finished destination, part by part.
 final class PartwiseReading: Sendable {
     private struct State {
-        /// The next part that no thread has taken.
+        /// The next unassigned part.
         var next = 0
         var objects = 0
         var links = 0
         var tally: StoreTally
-        /// By relationship: references and links to objects that were left out.
+        /// The number of references and links to objects that were left out, by relationship.
         var dangling: [Int]
-        /// The first error, with the number of its part; of several errors, the one in the first
-        /// part counts.
+        /// The error in the earliest failed part, with the number of the part.
         var failure: (part: Int, error: StoreError)?
     }
 
@@ -41,7 +40,7 @@ final class PartwiseReading: Sendable {
                 dangling: Array(repeating: 0, count: store.model.relationships.count)))
     }
 
-    /// Reads parts that no other thread reads, until none are left or one of them failed.
+    /// Reads unassigned parts until none are left or a thread failed.
     func run(_ snapshot: any StoreSnapshot) {
         var records = RecordBatch(model: store.model)
         while let number = take() {
@@ -61,7 +60,7 @@ final class PartwiseReading: Sendable {
         }
     }
 
-    /// Returns the results of all threads, once they have ended.
+    /// Returns the combined results after all threads have ended.
     func result() throws(StoreError) -> SecondReading {
         let (tally, dangling, failure) = state.withLock { ($0.tally, $0.dangling, $0.failure) }
         if let failure { throw failure.error }
@@ -79,7 +78,7 @@ final class PartwiseReading: Sendable {
         }
     }
 
-    /// Whether to continue reading.
+    /// Returns whether to continue reading.
     private func shouldContinue() throws(StoreError) -> Bool {
         try destinationWriter.options.cancellation?.check()
         return state.withLock { $0.failure == nil }
@@ -112,7 +111,7 @@ final class PartwiseReading: Sendable {
     ) throws(StoreError) {
         let last = span.through ?? .max
         var batch = LinkBatch(relationship: relationship.number)
-        // Sorts after every link of that source object.
+        // This link sorts after every link of the source object.
         let before = span.after.map { Link($0, .max, order: .max, inverseOrder: .max) }
         let cursor = try snapshot.links(of: relationship.name, after: before)
         var isAtEnd = false
@@ -134,7 +133,7 @@ final class PartwiseReading: Sendable {
             for (number, count) in dangling.enumerated() { state.dangling[number] += count }
             state.objects += objects
             state.links += links
-            // Inside the lock, so that the reported numbers only grow.
+            // Reported inside the lock, so that the numbers never decrease.
             destinationWriter.report(
                 .verifying, current: current, objects: state.objects, links: state.links,
                 totalObjects: expected.objectCount,
@@ -160,7 +159,7 @@ private struct LeftOut: Sendable {
         references = model.entities.map { entity in entity.layout.fields.filter { $0.destination != nil } }
     }
 
-    /// Counts of zero by relationship; empty if nothing was left out.
+    /// Zero counts for all relationships; empty if no object was left out.
     var none: [Int] { targets.isEmpty ? [] : Array(repeating: 0, count: model.relationships.count) }
 
     func count(_ record: borrowing RecordReader, counts: inout [Int]) {

@@ -2,9 +2,9 @@ internal import RoostCore
 internal import RoostSystem
 
 extension RecordReader {
-    /// Whether both records have the same entity and the same values, whatever their versions.
+    /// Returns whether both records have the same entity and values, regardless of versions.
     ///
-    /// Everything after the version counter is content, and equal values have equal bytes.
+    /// The content follows the version counter, and equal values have equal bytes.
     func hasSameContent(as other: RecordReader) -> Bool {
         let start = RecordLayout.Header.entity
         return UnsafeRawBufferPointer(rebasing: bytes.dropFirst(start))
@@ -13,11 +13,11 @@ extension RecordReader {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether both hold the same bytes.
+    /// Returns whether both buffers have the same bytes.
     func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
         guard count > 0, let left = baseAddress, let right = other.baseAddress else { return true }
-        // SAFETY: both buffers have `count` bytes.
+        // SAFETY: Both buffers have `count` bytes.
         return memcmp(left, right, count) == 0
     }
 }
