@@ -23,7 +23,7 @@ struct PropertyCode {
     let type: String
     let documentation: String
     let getter: String
-    /// The setter; nil for a property that only stores and saves change.
+    /// The setter, or nil for a property that only stores and saves change.
     let setter: String?
     /// The entry in the shape of the class.
     let shape: String
@@ -36,7 +36,7 @@ struct PropertyCode {
     ///
     /// - Parameters:
     ///   - attribute: The attribute.
-    ///   - field: The field of a stored attribute; nil for a transient one.
+    ///   - field: The field of a stored attribute, or nil for a transient one.
     ///   - isFlat: Whether its entity has neither a superentity nor subentities.
     ///   - slot: Its position in the shape.
     init(_ attribute: AttributeDescription, field: RecordLayout.Field?, isFlat: Bool, slot: Int) {
@@ -75,7 +75,7 @@ struct PropertyCode {
     ///
     /// - Parameters:
     ///   - relationship: The relationship.
-    ///   - field: The field of a to-one relationship; nil for a to-many relationship.
+    ///   - field: The field of a to-one relationship, or nil for a to-many relationship.
     ///   - destination: The name of the class of the destination, as it is written in code.
     ///   - isFlat: Whether its entity has neither a superentity nor subentities.
     ///   - slot: Its position in the shape.

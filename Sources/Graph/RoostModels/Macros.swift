@@ -20,7 +20,7 @@
     /// Computed properties, `static` and `lazy` ones, and constants are left alone.
     ///
     /// - Parameters:
-    ///   - entity: The name of the entity; nil for the name of the class.
+    ///   - entity: The name of the entity, or nil for the name of the class.
     ///   - isAbstract: Whether the entity has no objects of its own.
     ///   - renamingIdentifier: The name of the entity in earlier versions of the model.
     @attached(
@@ -75,7 +75,7 @@
     ///   - isOptional: Whether the relationship may be empty.
     ///   - minCount: The minimum number of destinations of a to-many relationship that is not
     ///     empty.
-    ///   - maxCount: The maximum number of destinations of a to-many relationship; nil for no
+    ///   - maxCount: The maximum number of destinations of a to-many relationship, or nil for no
     ///     limit.
     ///   - renamingIdentifier: The name of the relationship in earlier versions of the model.
     @attached(peer)
@@ -111,7 +111,7 @@
     ///
     /// - Parameters:
     ///   - properties: The names of the properties, for a class; the most significant first.
-    ///   - name: The name of the index; nil for the names of its properties.
+    ///   - name: The name of the index, or nil for the names of its properties.
     @attached(peer)
     public macro Index(_ properties: String..., name: String? = nil) =
         #externalMacro(module: "RoostMacros", type: "PropertiesMacro")

@@ -21,7 +21,7 @@
             setValue(value?.attributeValue ?? .null, slot: slot)
         }
 
-        /// The value of an enumeration; nil for a raw value that it does not have.
+        /// The value of an enumeration, or nil for a raw value that it does not have.
         public final func modelValue<T: RawRepresentable>(slot: Int) -> T? where T.RawValue: AttributeValue {
             T.RawValue(attribute: value(slot: slot)).flatMap { T(rawValue: $0) }
         }

@@ -232,7 +232,7 @@
         let minimum: T?
         let maximum: T?
 
-        /// Creates limits; nil for no limit.
+        /// Creates limits, or nil for no limit.
         public init(minimum: T? = nil, maximum: T? = nil) {
             self.minimum = minimum
             self.maximum = maximum

@@ -11,7 +11,7 @@
         private let version: String
         private let allowsChanges: Bool
         private let jobs = JobList()
-        /// The decision about requests; nil until the server's port is known.
+        /// The decision about requests, or nil until the server's port is known.
         private let access = Mutex<AccessGuard?>(nil)
 
         init(_ stores: [ViewedStore], version: String, allowsChanges: Bool) {

@@ -20,8 +20,10 @@ struct IsolationCheck {
     }()
 
     private enum Owner {
-        /// On some platforms jobs of the main actor do not run on the main thread, so the actor is
-        /// asked.
+        /// The main actor.
+        ///
+        /// The check does not compare threads, because on some platforms the main actor's jobs do
+        /// not run on the main thread.
         case mainActor
         /// A thread, with its name for the message.
         case thread(pthread_t, name: String)
@@ -47,7 +49,8 @@ struct IsolationCheck {
         case .thread(let thread, let name):
             guard pthread_equal(pthread_self(), thread) == 0 else { return }
             let message = Self.message(context, owner: name)
-            // An optimized build does not print the message of a failed precondition.
+            // An optimized build does not print the message of a failed precondition, so it is
+            // written here.
             FileHandle.standardError.write(Data("\(message)\n".utf8))
             preconditionFailure(message)
         }

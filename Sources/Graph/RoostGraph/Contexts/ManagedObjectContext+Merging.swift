@@ -8,7 +8,7 @@ extension ManagedObjectContext {
     /// changes on top of them. Objects that were deleted there count as deleted. Relationships show
     /// their new members.
     ///
-    /// - Throws: What reading throws.
+    /// - Throws: Errors from reading.
     public func mergeChanges(_ notice: SaveNotice) throws(StoreError) {
         try mergeChanges(inserted: notice.inserted, updated: notice.updated, deleted: notice.deleted)
     }
@@ -25,7 +25,7 @@ extension ManagedObjectContext {
 
     /// Takes over changes that another context or a batch request made.
     ///
-    /// - Throws: As ``mergeChanges(_:)``.
+    /// - Throws: The same errors as ``mergeChanges(_:)``.
     public func mergeChanges(
         inserted: [ObjectID] = [], updated: [ObjectID] = [], deleted: [ObjectID] = []
     ) throws(StoreError) {
@@ -82,7 +82,7 @@ extension ManagedObjectContext {
         return (stale, gone)
     }
 
-    /// Returns the generation of each store now; nil for a store that records none.
+    /// Returns the generation of each store now, or nil for a store that records none.
     func currentGenerations() throws(StoreError) -> [Generation?] {
         var generations: [Generation?] = []
         for store in base.storeSet.stores {
@@ -220,7 +220,7 @@ extension GraphCore {
     ///
     /// - Parameter objects: Objects of the context.
     /// - Returns: The objects that have other rows now, or whose rows are missing.
-    /// - Throws: What reading throws.
+    /// - Throws: Errors from reading.
     @discardableResult
     func reread(_ objects: [ManagedObject]) throws(StoreError) -> [ManagedObject] {
         try perform([.read(objects, isReported: true)])

@@ -8,7 +8,7 @@ extension ManagedObjectContext {
     ///
     /// It is valid until the end of the event. Later changes of the context can appear in it.
     ///
-    /// - Throws: The error of a getter since the last call; what reading throws.
+    /// - Throws: The error of a getter since the last call; errors from reading.
     package func snapshotWithChanges() throws(StoreError) -> any StoreSnapshot {
         core.checkIsolation()
         core.propagateDeletes()

@@ -68,7 +68,7 @@ public final class ManagedObjectContext {
         didSet { if !retainsRegisteredObjects { retained.removeAll() } }
     }
     var retained: Set<ManagedObject> = []
-    /// By store: the generation whose changes the context has; nil in stores that record none.
+    /// By store: the generation whose changes the context has, or nil in stores that record none.
     var seenGenerations: [Generation?]
     /// Keeps the observation of the parent.
     var parentToken: ObservationToken?
@@ -247,7 +247,7 @@ public final class ManagedObjectContext {
 
     /// Reads and returns the object for an ID.
     ///
-    /// - Throws: `objectNotFound` if it does not exist; `unknownEntity`; what reading throws.
+    /// - Throws: `objectNotFound` if it does not exist; `unknownEntity`; errors from reading.
     public func existingObject(with id: ObjectID) throws(StoreError) -> ManagedObject {
         try core.throwLatched()
         let object = try requireObject(id)
@@ -264,7 +264,8 @@ public final class ManagedObjectContext {
 
     /// Reads and returns the object for an ID.
     ///
-    /// - Throws: As ``existingObject(with:)``; `invalidRequest` if the object has another class.
+    /// - Throws: The same errors as ``existingObject(with:)``; `invalidRequest` if the object has
+    ///   another class.
     public func existingObject<Object: ManagedObjectClass>(
         _ id: ManagedObjectID<Object>
     ) throws(StoreError) -> Object {
@@ -397,7 +398,7 @@ public final class ManagedObjectContext {
     /// - Parameters:
     ///   - object: An object of the context.
     ///   - mergingChanges: Whether the object's changes stay.
-    /// - Throws: What reading throws.
+    /// - Throws: Errors from reading.
     public func refresh(_ object: ManagedObject, mergingChanges: Bool) throws(StoreError) {
         guard object.core === core, !object.flags.contains(.inserted) else { return }
         refreshed.append(object)
@@ -423,7 +424,7 @@ public final class ManagedObjectContext {
 
     /// Refreshes all objects, and keeps their changes.
     ///
-    /// - Throws: What reading throws.
+    /// - Throws: Errors from reading.
     public func refreshAllObjects() throws(StoreError) {
         core.closeReader()
         defer {
@@ -457,7 +458,7 @@ public final class ManagedObjectContext {
     ///
     /// A pinned state keeps old pages of the store alive, so unpin it soon.
     ///
-    /// - Throws: `invalidRequest` for a child; what opening a snapshot throws.
+    /// - Throws: `invalidRequest` for a child; errors from opening a snapshot.
     public func pin() throws(StoreError) {
         guard core.parent == nil else {
             throw StoreError(.invalidRequest, "A child context shows what its parent shows. Pin the parent.")

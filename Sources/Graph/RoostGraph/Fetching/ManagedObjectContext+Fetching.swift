@@ -9,7 +9,7 @@ extension ManagedObjectContext {
     /// all objects without an order, come in the order of their keys.
     ///
     /// - Throws: The error of a getter since the last call; `unknownEntity`, `unknownProperty`,
-    ///   `invalidRequest`; what reading throws.
+    ///   `invalidRequest`; errors from reading.
     /// - Complexity: That of the store, if no unsaved change can matter to the request. Otherwise
     ///   one more comparison for each changed object of the entity. If the predicate or the order
     ///   follows relationships to an entity with unsaved changes, also one for each object that
@@ -123,7 +123,7 @@ extension ManagedObjectContext {
 
     /// Returns the number of objects that a request asks for, as the unsaved changes leave them.
     ///
-    /// - Throws: As ``fetch(_:)-(FetchRequest)``.
+    /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public func count(_ request: FetchRequest) throws(StoreError) -> Int {
         try count(request, includesPendingChanges: true)
     }
@@ -136,14 +136,14 @@ extension ManagedObjectContext {
 
     /// Returns the number of objects that a request asks for, as the unsaved changes leave them.
     ///
-    /// - Throws: As ``fetch(_:)-(FetchRequest)``.
+    /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public func count<Object: ManagedObjectClass>(_ request: Fetch<Object>) throws(StoreError) -> Int {
         try count(request.request, includesPendingChanges: request.includesPendingChanges)
     }
 
-    /// Returns the IDs of the objects that a request asks for, without making objects.
+    /// Returns the IDs of the objects that a request asks for, without creating objects.
     ///
-    /// - Throws: As ``fetch(_:)-(FetchRequest)``.
+    /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public func fetchIDs(_ request: FetchRequest) throws(StoreError) -> [ObjectID] {
         try fetchIDs(request, includesPendingChanges: true)
     }
@@ -163,7 +163,7 @@ extension ManagedObjectContext {
     ///
     /// The context can release an object when `body` has returned.
     ///
-    /// - Throws: As ``fetch(_:)-(FetchRequest)``, and what `body` throws.
+    /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``, and errors from `body`.
     public func forEach<Object: ManagedObjectClass>(
         _ request: Fetch<Object>, _ body: (Object) throws -> Void
     ) throws {
@@ -183,7 +183,7 @@ extension ManagedObjectContext {
     ///   - request: The request.
     ///   - count: The number of objects of a page.
     /// - Returns: The result.
-    /// - Throws: As ``fetch(_:)-(FetchRequest)``.
+    /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public func pages<Object: ManagedObjectClass>(
         _ request: Fetch<Object>, of count: Int
     ) throws(StoreError) -> PagedObjects<Object> {
@@ -197,7 +197,7 @@ extension ManagedObjectContext {
     ///   - objects: Objects of the context.
     ///   - paths: Paths of relationships, such as `tracks.genre`. Each step is read for all objects
     ///     at once. Unreferenced objects are kept until the end of the event.
-    /// - Throws: `unknownProperty` for a path that is none; what reading throws.
+    /// - Throws: `unknownProperty` for a path that is none; errors from reading.
     public func load(
         _ objects: some Collection<ManagedObject>, prefetching paths: [String] = []
     ) throws(StoreError) {
@@ -304,7 +304,7 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
     /// The position after the last object.
     public var endIndex: Int { ids.count }
 
-    /// The object at a position; nil for an object of another class.
+    /// The object at a position, or nil for an object of another class.
     ///
     /// If it is a fault, its page is read. An object that was deleted meanwhile reads as null.
     public subscript(position: Int) -> Object? {
@@ -332,7 +332,7 @@ extension ManagedObjectContext {
     ///
     /// If unsaved changes matter to the request, it reads again in the caller's isolation.
     ///
-    /// - Throws: As ``fetch(_:)-(FetchRequest)``.
+    /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public nonisolated(nonsending) func fetchInBackground<Object: ManagedObjectClass>(
         _ request: Fetch<Object>
     ) async throws(StoreError) -> [Object] {
@@ -370,7 +370,7 @@ extension ManagedObjectContext {
     /// Returns columns, groups and aggregates of saved data, without unsaved changes, as in Core
     /// Data.
     ///
-    /// - Throws: As ``fetch(_:)-(FetchRequest)``.
+    /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public func rows(_ request: RowRequest) throws(StoreError) -> [RowBatch] {
         if let parent { return try parent.rows(request) }
         try core.throwLatched()

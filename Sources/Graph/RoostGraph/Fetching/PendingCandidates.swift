@@ -35,10 +35,10 @@ struct PendingCandidates {
     ///
     /// - Parameters:
     ///   - root: The root of the requested entity.
-    ///   - limit: The most objects to look at.
-    /// - Returns: The keys, with those of changed objects; nil if a relationship has no inverse, or if
-    ///   the objects are too many.
-    /// - Throws: What reading throws.
+    ///   - limit: The maximum number of objects to look at.
+    /// - Returns: The keys, with those of changed objects, or nil if a relationship has no inverse,
+    ///   or if the objects are too many.
+    /// - Throws: Errors from reading.
     func keys(ofHierarchy root: Int, limit: Int) throws(StoreError) -> Set<Int64>? {
         guard followed.allSatisfy({ $0.inverse != nil }) else { return nil }
         var known = try changedPlaces()

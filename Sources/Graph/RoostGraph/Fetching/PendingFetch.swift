@@ -31,10 +31,10 @@ struct PendingFetch {
     ///   - entity: Its entity.
     ///   - changes: All changes of the hierarchies that matter to it.
     ///   - isStoreRight: Whether no change can matter to an object that did not change itself.
-    ///   - followed: The relationships that the request follows; nil if they are not known.
+    ///   - followed: The relationships that the request follows, or nil if they are not known.
     ///   - snapshot: The state of the store.
     ///   - graph: The objects of that state.
-    /// - Throws: What compiling the request throws.
+    /// - Throws: Errors from compiling the request.
     init(
         _ request: FetchRequest, entity: ManagedObjectModel.Entity, changes: ChangeSet, isStoreRight: Bool,
         following followed: [Int]?, snapshot: any StoreSnapshot, graph: any ObjectGraph

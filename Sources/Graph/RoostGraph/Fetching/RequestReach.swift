@@ -9,7 +9,8 @@ struct RequestReach {
     let root: Int
     /// The roots of the hierarchies of related objects.
     let followedRoots: Set<Int>
-    /// The numbers of the relationships that are followed; nil if a path can begin at any object.
+    /// The numbers of the relationships that are followed, or nil if a path can begin at any
+    /// object.
     let followed: [Int]?
 
     init(_ request: FetchRequest, entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {

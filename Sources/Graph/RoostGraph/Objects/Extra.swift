@@ -28,7 +28,7 @@ final class Extra {
 
 /// The members of a to-many relationship of one object: what the store has, and the differences.
 struct Members {
-    /// The keys that the store has, in their order; nil until they are read.
+    /// The keys that the store has, in their order, or nil until they are read.
     private(set) var base: [Int64]?
     private var baseKeys: Set<Int64> = []
     /// The keys that are members although the store does not have them.
@@ -40,7 +40,7 @@ struct Members {
     /// The keys of an ordered relationship that were removed and added again, so that they are at
     /// the end wherever the store has them.
     private var movedToEnd: Set<Int64> = []
-    /// The current members in their order; nil until they are read.
+    /// The current members in their order, or nil until they are read.
     private(set) var current: [Int64]?
     /// Whether an ordered relationship needs new places.
     private(set) var isReordered = false
@@ -51,7 +51,7 @@ struct Members {
 
     var hasDifferences: Bool { !added.isEmpty || !removed.isEmpty || isReordered }
 
-    /// Whether an object is a member; nil if only the store knows.
+    /// Whether an object is a member, or nil if only the store knows.
     func knows(_ key: Int64) -> Bool? {
         if added.contains(key) { return true }
         if removed.contains(key) { return false }
@@ -177,7 +177,7 @@ struct Members {
 
     /// The order of an ordered relationship.
     struct Order {
-        /// The members; nil if they were unread.
+        /// The members, or nil if they were unread.
         var current: [Int64]?
         /// The members that were added at the end.
         var appended: [Int64]
@@ -188,7 +188,7 @@ struct Members {
         added.contains(key) ? .added : removed.contains(key) ? .removed : .none
     }
 
-    /// Whether the store has an object as a member; nil if that was not read.
+    /// Whether the store has an object as a member, or nil if that was not read.
     func isStored(_ key: Int64) -> Bool? { base == nil ? nil : baseKeys.contains(key) }
 
     var order: Order { Order(current: current, appended: appended) }

@@ -371,7 +371,7 @@ extension ManagedObject {
         }
     }
 
-    /// The value of a mandatory attribute; empty for null.
+    /// The value of a mandatory attribute, or empty for null.
     public final func text(at offset: Int, field: Int) -> String { optionalText(at: offset, field: field) ?? "" }
     /// The value of an optional attribute.
     public final func optionalText(at offset: Int, field: Int) -> String? {
@@ -386,7 +386,7 @@ extension ManagedObject {
     public final func setOptionalText(_ value: String?, at offset: Int, field: Int) {
         if let value { setText(value, at: offset, field: field) } else { setTail(nil, at: offset, field: field) }
     }
-    /// The value of a mandatory attribute; empty for null.
+    /// The value of a mandatory attribute, or empty for null.
     public final func data(at offset: Int, field: Int) -> Data { optionalData(at: offset, field: field) ?? Data() }
     /// The value of an optional attribute.
     public final func optionalData(at offset: Int, field: Int) -> Data? { withTail(offset, field: field) { Data($0) } }
@@ -399,7 +399,7 @@ extension ManagedObject {
         if let value { setData(value, at: offset, field: field) } else { setTail(nil, at: offset, field: field) }
     }
 
-    /// The value of a mandatory attribute; empty for null.
+    /// The value of a mandatory attribute, or empty for null.
     public final func text(slot: Int) -> String { optionalText(slot: slot) ?? "" }
     /// The value of an optional attribute.
     public final func optionalText(slot: Int) -> String? {
@@ -414,7 +414,7 @@ extension ManagedObject {
         if let field = field(slot) { setOptionalText(value, at: field.byteOffset, field: field.index) }
     }
 
-    /// The value of a mandatory attribute; empty for null.
+    /// The value of a mandatory attribute, or empty for null.
     public final func data(slot: Int) -> Data { optionalData(slot: slot) ?? Data() }
     /// The value of an optional attribute.
     public final func optionalData(slot: Int) -> Data? {
@@ -447,7 +447,7 @@ extension ManagedObject {
 
     /// The value of a stored attribute of any type.
     package final func value(slot: Int) -> Value { read(slot: slot) }
-    /// Sets a stored attribute of any type; an error waits for the next save.
+    /// Sets a stored attribute of any type; an error is thrown by the next save.
     package final func setValue(_ value: Value, slot: Int) { write(value, slot: slot) }
 
     /// The value of a mandatory attribute.

@@ -17,7 +17,7 @@ extension ManagedObject {
     /// Returns the value of a property.
     ///
     /// - Throws: `unknownProperty`, naming the nearest name; `invalidRequest` for a to-many
-    ///   relationship; what reading a fault throws.
+    ///   relationship; errors from reading a fault.
     public final func value(_ name: String) throws(StoreError) -> Value {
         if let attribute = info.transients[name] {
             noteAccess(.transient(name))
@@ -220,7 +220,7 @@ extension ManagedObject {
 
     /// Returns the saved values of the named properties; without names, all that are not null.
     ///
-    /// - Throws: `unknownProperty`; what reading a fault throws.
+    /// - Throws: `unknownProperty`; errors from reading a fault.
     public final func committedValues(_ names: [String]? = nil) throws(StoreError) -> [String: Value] {
         if let names { for name in names where info.entity.layout.field(name) == nil { throw unknown(name) } }
         _ = firedRow

@@ -202,7 +202,7 @@ open class ManagedObject {
     ///
     /// - Parameters:
     ///   - reason: The rule, in words, without the value.
-    ///   - property: The property that breaks it; nil for the object as a whole.
+    ///   - property: The property that breaks it, or nil for the object as a whole.
     /// - Returns: The failure.
     public final func validationFailure(_ reason: String, for property: String? = nil) -> ValidationFailure {
         ValidationFailure(

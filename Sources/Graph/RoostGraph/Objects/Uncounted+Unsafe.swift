@@ -31,7 +31,7 @@ extension UncountedList {
 
     /// Calls `body` for each object until it throws.
     ///
-    /// - Throws: What `body` throws.
+    /// - Throws: Errors from `body`.
     @inline(__always)
     func forEachUncounted(_ body: (ManagedObject) throws(StoreError) -> Void) throws(StoreError) {
         var failure: StoreError?

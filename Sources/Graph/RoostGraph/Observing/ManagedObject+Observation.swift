@@ -38,7 +38,8 @@ extension ManagedObject {
         setting(.members(relationship)) { core.remove(member, from: self, relationship: relationship) }
     }
 
-    /// The property of a field; nil for a composite attribute and its parts, which change together.
+    /// The property of a field, or nil for a composite attribute and its parts, which change
+    /// together.
     final func property(of field: RecordLayout.Field) -> ObservedProperty? {
         field.kind == .composite || field.name.contains(".") ? nil : .field(field.index)
     }

@@ -89,8 +89,9 @@ public struct ToMany<Element: ManagedObject>: Collection {
     ///
     /// The store finds them. Other members are not read.
     ///
-    /// - Throws: `invalidRequest` for a set that is not of a relationship; `closed` if its object has
-    ///   left its context; as ``ManagedObjectContext/fetch(_:)-(FetchRequest)``.
+    /// - Throws: `invalidRequest` for a set that is not of a relationship; `closed` if its object
+    ///   has left its context; the same errors as
+    ///   ``ManagedObjectContext/fetch(_:)-(FetchRequest)``.
     public func fetch(
         where predicate: FetchRequest.Predicate? = nil, sortedBy sortDescriptors: [FetchRequest.SortDescriptor] = [],
         limit: Int? = nil

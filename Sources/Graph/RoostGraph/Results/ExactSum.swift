@@ -8,7 +8,7 @@ package import RoostCore
 package struct ExactSum: Sendable {
     private var whole: Int128 = 0
     private var decimal: Decimal = 0
-    /// The digits of the sum of doubles, 32 bits each, lowest first; empty until there is one.
+    /// The digits of the sum of doubles, 32 bits each, lowest first, or empty until there is one.
     private var digits: [Int64] = []
     private var (nanCount, plusCount, minusCount) = (0, 0, 0)
     private var uncarriedCount = 0

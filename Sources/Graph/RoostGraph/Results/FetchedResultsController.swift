@@ -65,8 +65,8 @@ public final class FetchedResultsController<Object: ManagedObject> {
     ///   - name: Returns the name of the section for a value of `path`, such as its first letter.
     ///     It must give equal names only to neighbors in the order. By default, the name is the
     ///     text of the value.
-    /// - Throws: As ``ManagedObjectContext/fetch(_:)-(FetchRequest)``; `invalidRequest` for a path
-    ///   whose values have no order.
+    /// - Throws: The same errors as ``ManagedObjectContext/fetch(_:)-(FetchRequest)``;
+    ///   `invalidRequest` for a path whose values have no order.
     public convenience init(
         _ request: Fetch<Object>, in context: ManagedObjectContext, sections path: String? = nil,
         named name: ((Value) -> String)? = nil
@@ -77,7 +77,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
 
     /// Fetches a result of an entity without a class, and follows it from now on.
     ///
-    /// - Throws: As ``init(_:in:sections:named:)-(Fetch<Object>,_,_,_)``.
+    /// - Throws: The same errors as ``init(_:in:sections:named:)-(Fetch<Object>,_,_,_)``.
     public convenience init(
         _ request: FetchRequest, in context: ManagedObjectContext, sections path: String? = nil,
         named name: ((Value) -> String)? = nil
@@ -129,7 +129,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
     /// The object at a place, which must exist.
     ///
     /// An object that the context does not have is read, with up to 63 of its neighbors. An error
-    /// of reading waits for the next save, fetch or count.
+    /// of reading is thrown by the next save, fetch or count.
     public subscript(place: ResultsPlace) -> Object {
         let sections = result.list.sections
         precondition(
@@ -139,7 +139,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
         return unsafeDowncast(result.object(at: place), to: Object.self)
     }
 
-    /// Returns the place of an object; nil if it is not in the result.
+    /// Returns the place of an object, or nil if it is not in the result.
     ///
     /// - Complexity: O(1), and one addition for each chunk of the section before the object.
     public func place(of object: Object) -> ResultsPlace? { result.place(of: object) }
@@ -166,8 +166,8 @@ public final class FetchedResultsController<Object: ManagedObject> {
     /// Needed after an error only, or to see what other contexts saved if the context does not
     /// merge.
     ///
-    /// - Throws: As ``ManagedObjectContext/fetch(_:)-(FetchRequest)``. The result is then the one
-    ///   before.
+    /// - Throws: The same errors as ``ManagedObjectContext/fetch(_:)-(FetchRequest)``. The result
+    ///   is then the one before.
     public func performFetch() throws(StoreError) { try result.fetch(nil) }
 
     /// Shows another part of the result, and reports what differs as an event does.
@@ -177,9 +177,9 @@ public final class FetchedResultsController<Object: ManagedObject> {
     /// ```
     ///
     /// - Parameters:
-    ///   - offset: The number of objects to skip; nil for none.
-    ///   - limit: The most objects to have; nil for all.
-    /// - Throws: As ``performFetch()``. The window is then the one before.
+    ///   - offset: The number of objects to skip, or nil for none.
+    ///   - limit: The maximum number of objects to have, or nil for all.
+    /// - Throws: The same errors as ``performFetch()``. The window is then the one before.
     public func setWindow(offset: Int?, limit: Int?) throws(StoreError) {
         try result.fetch(try result.request.with(offset: offset, limit: limit))
     }

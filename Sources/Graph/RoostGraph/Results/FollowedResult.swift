@@ -13,7 +13,7 @@ final class FollowedResult: ResultsFollower {
     private var channels: [WeakChannel] = []
     /// The difference that is not reported yet.
     private var change: ResultsChange?
-    /// The objects that changed since the list was last right; empty while it is.
+    /// The objects that changed since the list was last right, or empty while it is.
     private var touched: Set<Int64> = []
     /// Whether the list has to be fetched again, because it could not be updated.
     private var isBehind = false
@@ -112,7 +112,7 @@ final class FollowedResult: ResultsFollower {
 
     /// Computes the difference from the changed objects alone.
     ///
-    /// - Returns: The difference; nil if the list has to be fetched again.
+    /// - Returns: The difference, or nil if the list has to be fetched again.
     private func follow(_ noted: [Int64: ResultsNote]) throws(StoreError) -> ResultsChange? {
         var changes: [ResultsRowChange] = []
         changes.reserveCapacity(noted.count)
@@ -134,7 +134,7 @@ final class FollowedResult: ResultsFollower {
     /// - Parameters:
     ///   - changes: The changes; rows beyond the last one become rows that leave.
     ///   - missing: The keys of objects that are not in the result.
-    /// - Returns: The most rows to keep; nil if the window has to be fetched again.
+    /// - Returns: The maximum number of rows to keep, or nil if the window has to be fetched again.
     private func followedLimit(_ changes: inout [ResultsRowChange], missing: [Int64]) -> Int?? {
         let (limit, offset) = (request.request.fetchLimit, request.request.fetchOffset ?? 0)
         guard limit != nil || offset > 0 else { return .some(nil) }

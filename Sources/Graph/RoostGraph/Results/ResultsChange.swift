@@ -80,7 +80,7 @@ public struct ResultsChange: Hashable, Sendable {
     public internal(set) var moved: [Move] = []
     /// The objects that changed and are between the same others as before, by new place.
     public internal(set) var updated: [Move] = []
-    /// The whole new result, if it replaces differences that were dropped; nil for a difference.
+    /// The whole new result, if it replaces differences that were dropped, or nil for a difference.
     ///
     /// Only ``ResultsChanges`` has such elements, for readers that are too slow. All lists are
     /// empty then.

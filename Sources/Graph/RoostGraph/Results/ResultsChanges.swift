@@ -39,7 +39,7 @@ public struct ResultsChanges: AsyncSequence, Sendable {
             signals = channel.signals.makeAsyncIterator()
         }
 
-        /// Returns the next difference; nil after the end of the controller, or of the task.
+        /// Returns the next difference, or nil after the end of the controller, or of the task.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> ResultsChange? {
             while true {
                 if let change = channel.take() { return change }
@@ -51,7 +51,7 @@ public struct ResultsChanges: AsyncSequence, Sendable {
 
 /// The differences that wait for the reader of one sequence.
 final class ResultsChannel: Sendable {
-    /// The most differences that wait, and the most objects in them.
+    /// The maximum number of differences that wait, and the most objects in them.
     static let mostChanges = 64
     static let mostEntries = 10_000
 

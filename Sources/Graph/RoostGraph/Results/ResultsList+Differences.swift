@@ -6,7 +6,7 @@ package import RoostCore
 package struct ResultsRowChange: Sendable {
     /// The key of the object.
     package var key: Int64
-    /// The row of the object now; nil if it is not in the result.
+    /// The row of the object now, or nil if it is not in the result.
     package var row: ResultsRow?
     /// Whether the event changed the object for certain, even if its row is the same.
     package var isTouched: Bool
@@ -21,7 +21,7 @@ extension ResultsList {
     ///
     /// - Parameters:
     ///   - changes: At most one change for each key.
-    ///   - limit: The most rows to keep, the first ones; nil for all.
+    ///   - limit: The maximum number of rows to keep, the first ones, or nil for all.
     ///   - model: The model of the rows.
     /// - Returns: The difference between the list before and after.
     /// - Complexity: O(*m* log *n*) comparisons for *m* changes of *n* rows. Beside that, each row

@@ -13,14 +13,14 @@ struct ResultsRequest {
     let includesPendingChanges: Bool
     /// The number of levels of the order that make the section; 0 for a result without sections.
     let sectionLevels: Int
-    /// Returns the name of a section for the value of an object; nil for the text of the value.
+    /// Returns the name of a section for the value of an object, or nil for the text of the value.
     let sectionName: ((Value) -> String)?
     /// Examines objects, if that needs no other objects.
     private let examiner: RecordExaminer?
 
     /// Compiles a request.
     ///
-    /// - Throws: What compiling the request throws.
+    /// - Throws: Errors from compiling the request.
     init(
         _ request: FetchRequest, includesPendingChanges: Bool, sections path: String?, named name: ((Value) -> String)?,
         model: ManagedObjectModel
@@ -77,7 +77,7 @@ struct ResultsRequest {
     ///   - context: The context.
     ///   - body: Takes each object that is in the result, as a record.
     /// - Returns: The keys of the others.
-    /// - Throws: What reading and comparing throws.
+    /// - Throws: Errors from reading and comparing.
     func examine(
         _ noted: [Int64: ResultsNote], context: ManagedObjectContext,
         _ body: (RecordReader, RecordExaminer) throws(StoreError) -> Void
@@ -133,7 +133,7 @@ struct ResultsRequest {
 
     /// Returns the row of an object that is in the result.
     ///
-    /// - Throws: What reading related objects throws.
+    /// - Throws: Errors from reading related objects.
     func row(_ record: RecordReader, examiner: RecordExaminer) throws(StoreError) -> ResultsRow {
         ResultsRow(
             key: record.key, entity: record.entityNumber,
@@ -162,7 +162,7 @@ struct ResultsRequest {
     ///   - context: The context.
     ///   - endsEvent: Whether an open event is ended first, as a fetch does.
     ///   - body: Takes each object of the result in its order.
-    /// - Throws: What fetching throws.
+    /// - Throws: Errors from fetching.
     func fetch(
         _ context: ManagedObjectContext, endsEvent: Bool,
         _ body: (RecordReader, RecordExaminer) throws(StoreError) -> Void
@@ -187,7 +187,7 @@ struct ResultsRequest {
 
     /// Fetches the rows of the result.
     ///
-    /// - Throws: What fetching throws.
+    /// - Throws: Errors from fetching.
     func fetchList(_ context: ManagedObjectContext, endsEvent: Bool) throws(StoreError) -> ResultsList {
         var list = ResultsList(isOneSection: sectionLevels == 0)
         // Neighbors are mostly in one section, whose name is made once.

@@ -20,7 +20,7 @@ public struct ResultsSection: RandomAccessCollection, Hashable, Sendable {
         (self.content, self.model) = (content, model)
     }
 
-    /// The text of the value that the objects of the section have in common; empty for null, and
+    /// The text of the value that the objects of the section have in common, or empty for null, and
     /// for a result without sections.
     public var name: String { content.name }
     /// The first letter of the name, as a capital, for an index beside a list.

@@ -28,8 +28,9 @@ public final class ResultsTotals {
     ///   - request: The request, without a limit and an offset. Its order does not matter.
     ///   - attributes: The names of attributes with numbers.
     ///   - context: The context, which is kept alive.
-    /// - Throws: As ``ManagedObjectContext/fetch(_:)-(FetchRequest)``; `unknownProperty`;
-    ///   `invalidRequest` for a limit or an offset, and for an attribute without numbers.
+    /// - Throws: The same errors as ``ManagedObjectContext/fetch(_:)-(FetchRequest)``;
+    ///   `unknownProperty`; `invalidRequest` for a limit or an offset, and for an attribute without
+    ///   numbers.
     public init<Object: ManagedObjectClass>(
         _ request: Fetch<Object>, sums attributes: [String] = [], in context: ManagedObjectContext
     ) throws(StoreError) {
@@ -40,7 +41,7 @@ public final class ResultsTotals {
 
     /// Counts the objects of an entity without a class, adds their attributes, and follows both.
     ///
-    /// - Throws: As ``init(_:sums:in:)-(Fetch<Object>,_,_)``.
+    /// - Throws: The same errors as ``init(_:sums:in:)-(Fetch<Object>,_,_)``.
     public init(
         _ request: FetchRequest, sums attributes: [String] = [], in context: ManagedObjectContext
     ) throws(StoreError) {
@@ -139,7 +140,9 @@ final class FollowedTotals: ResultsFollower {
         (self.parts, self.sums) = (parts, sums)
     }
 
-    /// Replaces what an object adds; nil for an object that is not counted.
+    /// Replaces what an object adds.
+    ///
+    /// Nil for an object that is not counted.
     private func replace(_ key: Int64, by values: [Value]?) {
         let old = parts[key]
         guard old != values else { return }

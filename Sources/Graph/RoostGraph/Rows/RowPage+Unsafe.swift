@@ -74,7 +74,7 @@ struct RowPage {
     ///
     /// - Parameters:
     ///   - row: A row of any page; nothing is called for one that was not fetched.
-    ///   - limit: The most rows to look at.
+    ///   - limit: The maximum number of rows to look at.
     ///   - length: Returns the bytes of a row.
     ///   - body: Takes a row, whose memory is valid even if no object uses it any more.
     static func forEachRow(

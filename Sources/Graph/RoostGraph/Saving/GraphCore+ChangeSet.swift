@@ -34,7 +34,7 @@ struct PendingChanges {
 extension ManagedObjectContext {
     /// Returns the change set that a save would commit to the first store, for measuring it alone.
     ///
-    /// - Throws: What reading deleted faults and ordered links throws.
+    /// - Throws: Errors from reading deleted faults and ordered links.
     package func pendingChangeSet() throws(StoreError) -> ChangeSet {
         core.survey = SaveSurvey()
         core.changed.forEachUncounted { core.survey.note($0, flags: $0.flags, state: $0.state) }
@@ -53,7 +53,7 @@ extension GraphCore {
     ///     and their records have no checksums. Nil for a commit, whose change set also says what it
     ///     relies on.
     /// - Returns: The changes.
-    /// - Throws: What reading deleted faults and ordered links throws.
+    /// - Throws: Errors from reading deleted faults and ordered links.
     func pendingChanges(store: Int, in reach: RequestReach? = nil) throws(StoreError) -> PendingChanges {
         let forCommit = reach == nil
         let isWholeStore = stores?.stores.count == 1
@@ -62,7 +62,7 @@ extension GraphCore {
         if forCommit, isWholeStore { pending.reserveCapacity(survey) }
         var newReferences: Set<ObjectID> = []
         var links = LinkChanges(self, isForCommit: forCommit)
-        // Neighbors are mostly of one entity, whose facts are looked up once.
+        // Neighboring records mostly have the same entity, whose facts are looked up once.
         var (known, ranges) = (-1, [Range<Int>]())
         let gone: ManagedObject.Flags = [.deleted, .inaccessible]
         try objects.forEachUncounted { (object) throws(StoreError) in

@@ -55,7 +55,8 @@ extension GraphCore {
         var rules = stores.stores.map(\.rules.records)
         let objects = changed
         let skipped: ManagedObject.Flags = isPlanted(.checksDeleted) ? [] : [.deleted, .inaccessible]
-        // Neighbors are mostly of one entity, and the bitmap of a record decides most rules.
+        // Neighboring records mostly have the same entity, and the bitmap of a record decides most
+        // rules.
         var (known, store) = (-1, 0)
         var (bits, hasBits) = ([(offset: Int, bits: UInt8)](), false)
         try objects.forEachUncounted { (object) throws(StoreError) in

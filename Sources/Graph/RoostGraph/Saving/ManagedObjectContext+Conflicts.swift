@@ -202,7 +202,7 @@ extension GraphCore {
     ///
     /// - Parameters:
     ///   - object: An object that was changed or deleted here.
-    ///   - theirs: What the store has of it; nil if it was deleted there.
+    ///   - theirs: What the store has of it, or nil if it was deleted there.
     /// - Returns: Whether no policy is needed.
     func agrees(_ object: ManagedObject, with theirs: Record?) -> Bool {
         guard let committed = object.committedRow else { return false }
@@ -260,7 +260,7 @@ extension GraphCore {
     ///   - theirs: The record of the store, if the values are merged with it. Then the other sides of
     ///     one-to-one relationships stay as they are, until both rows are merged; see
     ///     ``MergeStep/settle(_:_:former:from:)``.
-    /// - Throws: `invalidValue` for a value that does not fit; what reading throws.
+    /// - Throws: `invalidValue` for a value that does not fit; errors from reading.
     func setContent(
         of object: ManagedObject, to values: [String: Value], onlyNamed: Bool = false, merging theirs: Record? = nil
     ) throws(StoreError) {

@@ -2,7 +2,7 @@ public import RoostCore
 internal import RoostStores
 
 extension ManagedObjectContext {
-    /// The most rounds of `willSave`, and of resolving conflicts.
+    /// The maximum number of rounds of `willSave`, and of resolving conflicts.
     private static let mostWillSaveRounds = 1_000
     private static let mostConflictRounds = 10
 
@@ -18,7 +18,7 @@ extension ManagedObjectContext {
     /// - Throws: The error of a getter since the last call; `validationFailed` with all
     ///   ``StoreError/failures``; `conflict` with all ``StoreError/conflicts``;
     ///   `constraintViolation`; `objectNotFound` with all ``StoreError/missingObjects``;
-    ///   `deleteDenied`; what committing throws.
+    ///   `deleteDenied`; errors from committing.
     public func save() throws(StoreError) {
         if let parent = core.parent { return try save(to: parent) }
         guard !isSaving else {
@@ -55,7 +55,7 @@ extension ManagedObjectContext {
     /// Changes that are made meanwhile stay pending. After an error, all changes stay pending.
     /// Waits for an earlier save in the background.
     ///
-    /// - Throws: As ``save()``.
+    /// - Throws: The same errors as ``save()``.
     public nonisolated(nonsending) func saveInBackground() async throws(StoreError) {
         if let parent = core.parent { return try save(to: parent) }
         while isSaving { await withCheckedContinuation { saveWaiters.append($0) } }
@@ -128,7 +128,7 @@ extension ManagedObjectContext {
     /// The next try is prepared like the first one: it has merged values, and after a save in the
     /// background later changes.
     ///
-    /// - Throws: The error that cannot be resolved; what preparing throws.
+    /// - Throws: The error that cannot be resolved; errors from preparing.
     private func prepareAgain(after error: StoreError) throws(StoreError) {
         core.closeReader()
         let isResolved = try core.withoutUndo { () throws(StoreError) in try resolve(error) }
@@ -178,7 +178,7 @@ extension ManagedObjectContext {
 
     /// Examines the changes as a save does, and saves nothing.
     ///
-    /// - Throws: `validationFailed` and `deleteDenied`, with all reasons; what reading throws.
+    /// - Throws: `validationFailed` and `deleteDenied`, with all reasons; errors from reading.
     package func validateChanges() throws(StoreError) {
         processPendingChanges()
         try core.throwLatched()
@@ -188,7 +188,7 @@ extension ManagedObjectContext {
     private func validate() throws(StoreError) -> SaveSurvey {
         var failures: [ValidationFailure] = []
         let objects = core.changed
-        // Neighbors are mostly of one entity, whose class is asked once.
+        // Neighboring records mostly have the same entity, whose class is asked once.
         var known = -1
         var (properties, hasProperties) = ([String](), false)
         let gone: ManagedObject.Flags = [.deleted, .inaccessible]
@@ -253,7 +253,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Returns what to commit to a store; nil if there is nothing to commit.
+    /// Returns what to commit to a store, or nil if there is nothing to commit.
     private func prepareCommit(_ position: Int) throws(StoreError) -> Outcome? {
         let pending = try core.pendingChanges(store: position)
         guard !pending.isEmpty else {

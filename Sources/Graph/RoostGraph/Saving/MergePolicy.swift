@@ -68,9 +68,9 @@ public struct MergeConflict: Sendable {
     public let id: ObjectID
     /// The values as this context read them.
     public let base: [String: Value]
-    /// The values to save; nil if this context deleted the object.
+    /// The values to save, or nil if this context deleted the object.
     public let mine: [String: Value]?
-    /// The values in the store; nil if the object was deleted there.
+    /// The values in the store, or nil if the object was deleted there.
     public let theirs: [String: Value]?
 
     /// The properties that this context changed.

@@ -31,7 +31,7 @@ extension GraphCore {
     ///
     /// - Returns: The objects that have other rows now, or whose rows are missing, of the steps that
     ///   report them.
-    /// - Throws: What reading throws.
+    /// - Throws: Errors from reading.
     @discardableResult
     func perform(_ steps: [MergeStep]) throws(StoreError) -> [ManagedObject] {
         var changed: [ManagedObject] = []
@@ -102,7 +102,7 @@ extension GraphCore {
     ///
     /// - Parameters:
     ///   - object: An object whose changes were merged.
-    ///   - theirs: What the store has of it; nil if it was deleted there.
+    ///   - theirs: What the store has of it, or nil if it was deleted there.
     ///   - former: Its partners in one-to-one relationships before the changes were merged.
     ///   - start: The position of the first reference to settle.
     /// - Returns: The steps that remain.

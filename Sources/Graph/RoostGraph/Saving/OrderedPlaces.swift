@@ -12,8 +12,8 @@ enum OrderedPlaces {
     /// Two contexts can give one place twice; then the keys decide, as they do in stores.
     ///
     /// - Parameters:
-    ///   - present: The place that each member has, in the order that the list has now; nil for a new
-    ///     member.
+    ///   - present: The place that each member has, in the order that the list has now, or nil for
+    ///     a new member.
     ///   - keys: The keys of the members.
     /// - Returns: A place for each member.
     static func places(keeping present: [Int64?], keys: [Int64]) -> [Int64] {

@@ -18,8 +18,8 @@ extension GraphCore {
                 wasMember: isMember(key, of: owner, state: state), difference: state.difference(of: key)))
     }
 
-    /// Whether an object is a member of a relationship that is kept as links; nil if only the store
-    /// knows.
+    /// Whether an object is a member of a relationship that is kept as links, or nil if only the
+    /// store knows.
     func isMember(_ key: Int64, of owner: ManagedObject, state: Members?) -> Bool? {
         // No store has links of a new object.
         state?.knows(key) ?? (owner.flags.contains(.inserted) ? false : nil)

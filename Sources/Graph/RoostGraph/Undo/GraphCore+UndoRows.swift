@@ -6,8 +6,8 @@ extension GraphCore {
     func exchangeRows(
         _ record: UndoRecord, isExact: Bool, rest: inout ExchangeRest, kept: inout Set<ObjectIdentifier>
     ) {
-        // Neighbors are mostly of one entity, whose facts are looked up once. Rows without
-        // references and derived attributes are exchanged as they are.
+        // Neighboring records mostly have the same entity, whose facts are looked up once. Rows
+        // without references and derived attributes are exchanged as they are.
         var known: (entity: UInt16, hasLinks: Bool, hasDerived: Bool)?
         let isObserved = context?.observers.isEmpty == false
         record.forEachRow { object, image in

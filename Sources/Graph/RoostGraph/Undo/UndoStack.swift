@@ -193,7 +193,7 @@ public final class UndoStack {
     ///   - name: A name for the step.
     ///   - context: The context of the stack.
     ///   - body: Changes the context.
-    /// - Throws: What `body` throws.
+    /// - Throws: Errors from `body`.
     package func transaction(
         _ name: String?, in context: ManagedObjectContext, _ body: () throws(StoreError) -> Void
     ) throws(StoreError) {

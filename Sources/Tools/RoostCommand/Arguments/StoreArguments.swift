@@ -94,7 +94,7 @@ enum StoreArguments {
             .map(\.name)
     }
 
-    /// Returns the destination that `text` names; nil for a bare path without a store.
+    /// Returns the destination that `text` names, or nil for a bare path without a store.
     ///
     /// - Throws: `UsageError` for a type that is not known or cannot be written, and for a path
     ///   that is missing.
@@ -178,7 +178,7 @@ enum StoreArguments {
         return (try type.metadata(at: store.location, options: store.options).model, [])
     }
 
-    /// Returns the names of a store's entities; empty if the store cannot be read.
+    /// Returns the names of a store's entities, or empty if the store cannot be read.
     static func entityNames(_ text: String, arguments: ParsedArguments) -> [String] {
         guard let store = try? store(text, arguments: arguments),
             let type = try? StoreRegistry.standard.type(named: store.location.type),

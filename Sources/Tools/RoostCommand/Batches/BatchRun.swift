@@ -27,7 +27,7 @@ final class BatchRun {
     let console: Console
     /// Whether the change is committed.
     private var isCommitted = false
-    /// The path of the backup; nil without one.
+    /// The path of the backup, or nil without one.
     private var backup: String?
 
     init(_ words: Words, arguments: ParsedArguments, console: Console) throws {

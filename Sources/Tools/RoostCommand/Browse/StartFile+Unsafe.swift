@@ -7,7 +7,9 @@ internal import RoostSystem
 struct StartFile {
     private let path: String
 
-    /// Writes the file; nil if it cannot be written.
+    /// Writes the file.
+    ///
+    /// Nil if it cannot be written.
     ///
     /// - Parameter address: The address, which has no character that HTML escapes.
     init?(_ address: String) {

@@ -4,7 +4,7 @@ extension Completer {
     /// - Parameter arguments: `words` and the words after `roost`, for candidates with a tab and
     ///   their meaning; or `bash`, the line up to the cursor, and the characters that separate
     ///   words, for replacements of the last word.
-    /// - Returns: The lines; empty for other arguments.
+    /// - Returns: The lines, or empty for other arguments.
     func answer(_ arguments: [String]) -> String {
         switch arguments.first {
         case "words":

@@ -116,7 +116,8 @@ struct Completer {
             + matching(current, candidates: types.map { Candidate(text: "\($0.name):", help: "a store of this type") })
     }
 
-    /// Returns the settings; empty if the configuration is wrong, which the command reports itself.
+    /// Returns the settings, or empty if the configuration is wrong, which the command reports
+    /// itself.
     private func settings(_ line: CompletionLine) -> [RoostConfiguration.Setting] {
         (try? RoostConfiguration(file: line.values["config"]))?.settings ?? []
     }

@@ -25,7 +25,7 @@ final class Interruption: Sendable {
         var wasInterrupted = false
         /// Whether a signal has cancelled the reading of open stores.
         var isReadingCancelled = false
-        /// The shell that Ctrl-C does not end; nil in other commands.
+        /// The shell that Ctrl-C does not end, or nil in other commands.
         var session: Session?
     }
 

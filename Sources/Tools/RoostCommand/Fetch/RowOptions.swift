@@ -37,7 +37,7 @@ struct RowOptions {
     ///
     /// - Parameters:
     ///   - arguments: The command line.
-    ///   - columns: The columns of `--select`; nil without it.
+    ///   - columns: The columns of `--select`, or nil without it.
     ///   - fetch: The objects that rows are made of.
     ///   - entity: The entity of these.
     ///   - model: The model of the store.
@@ -157,7 +157,8 @@ struct RowOptions {
         return error.withMessage(message)
     }
 
-    /// Returns the replacement of a key path: a column's expression, or the object; nil for none.
+    /// Returns the replacement of a key path: a column's expression, or the object, or nil for
+    /// none.
     private func replacement(
         _ path: [String], names: [String: FetchRequest.Expression]
     ) -> FetchRequest.Expression? {

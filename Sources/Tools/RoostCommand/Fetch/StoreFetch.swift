@@ -9,7 +9,7 @@ final class StoreFetch {
     struct Details {
         /// The keys of `--id`.
         var keys: [Int64] = []
-        /// The columns without `--select`, and the names that they have in a text; nil for all
+        /// The columns without `--select`, and the names that they have in a text, or nil for all
         /// columns under their own names.
         var usual: [(column: String, name: String)]?
         /// The values for each `%@` in the predicate.
@@ -26,7 +26,7 @@ final class StoreFetch {
     private let selection: [ListOption.Part]?
     /// The columns of objects.
     private let columns: RecordColumns
-    /// The names of the columns in a text; nil for their own.
+    /// The names of the columns in a text, or nil for their own.
     private let columnNames: [String]?
     /// The request for rows of values, or nil for objects.
     private let rows: RowRequest?
@@ -117,10 +117,10 @@ final class StoreFetch {
     /// Returns the order of `--sort`.
     ///
     /// - Parameters:
-    ///   - text: The option's value; nil without it.
+    ///   - text: The option's value, or nil without it.
     ///   - entity: The entity of the objects.
     ///   - model: Its model.
-    ///   - columns: The names of the columns of rows; empty for objects.
+    ///   - columns: The names of the columns of rows, or empty for objects.
     ///   - isGrouped: Whether rows are groups, which have no keys.
     /// - Returns: The order, without the parts after the key.
     /// - Throws: `UsageError`; `unknownProperty` for a part after the key.

@@ -1,6 +1,6 @@
 /// The width of tables, and whether they have colors.
 struct TableStyle: Sendable {
-    /// The maximum width of a line in columns; nil for no limit.
+    /// The maximum width of a line in columns, or nil for no limit.
     var width: Int?
     /// Whether titles and nulls have colors.
     var hasColors: Bool
@@ -12,7 +12,7 @@ struct TableStyle: Sendable {
     ///
     /// - Parameters:
     ///   - environment: The variables of the process.
-    ///   - terminalWidth: The columns of the terminal, 0 if unknown; nil if the output is not a
+    ///   - terminalWidth: The columns of the terminal, 0 if unknown, or nil if the output is not a
     ///     terminal.
     init(environment: [String: String], terminalWidth: Int?) {
         let width = environment["COLUMNS"].flatMap { Int($0) } ?? terminalWidth ?? 0

@@ -12,7 +12,7 @@ struct ValueRowWriter: Sendable {
     /// The names of the columns.
     let columns: [String]
     private let types: [AttributeType?]
-    /// By column, whether IDs name their entity; nil if that depends on the hierarchy.
+    /// By column, whether IDs name their entity, or nil if that depends on the hierarchy.
     private let namesEntity: [Bool?]
     private let model: ManagedObjectModel
     private let dates: DateForm
@@ -24,8 +24,8 @@ struct ValueRowWriter: Sendable {
     ///
     /// - Parameters:
     ///   - columns: The names of the columns.
-    ///   - types: By column, the type of its values; nil if only the values have one.
-    ///   - namesEntity: By column, whether IDs name their entity; nil if that depends on the
+    ///   - types: By column, the type of its values, or nil if only the values have one.
+    ///   - namesEntity: By column, whether IDs name their entity, or nil if that depends on the
     ///     hierarchy.
     ///   - model: The model of the objects that IDs name.
     ///   - format: The form of dates and lines.

@@ -55,7 +55,7 @@ enum ImportArguments {
         arguments.allValues(option).flatMap { $0.split(separator: ",").map(String.init) }
     }
 
-    /// Returns the path of an SQLite database that a source names; nil for a text.
+    /// Returns the path of an SQLite database that a source names, or nil for a text.
     static func database(_ source: String) -> String? {
         if source.hasPrefix("sqlite:") { return String(source.dropFirst("sqlite:".count)) }
         guard source != "-", let start = StoreFile.read(prefix: 16, of: source) else { return nil }

@@ -38,7 +38,7 @@ struct ModelChange: Encodable {
     var equal: Bool
     /// Whether stores of one can be opened with the other.
     var compatible: Bool
-    /// Whether a mapping can be inferred; nil if no migration is needed.
+    /// Whether a mapping can be inferred, or nil if no migration is needed.
     var inferable: Bool?
     var differences: [Difference]
     /// The mappings of an inferred migration.

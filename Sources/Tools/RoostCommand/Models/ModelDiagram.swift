@@ -34,7 +34,7 @@ struct ModelDiagram {
     struct Connection {
         var source: Int
         var destination: Int
-        /// The count at the source, from the inverse; nil without an inverse.
+        /// The count at the source, from the inverse, or nil without an inverse.
         var sourceCount: String?
         var destinationCount: String
         /// The names and delete rules of the relationship and of its inverse.
@@ -51,7 +51,7 @@ struct ModelDiagram {
     /// - Parameters:
     ///   - model: The model.
     ///   - old: An older version; the diagram shows the difference.
-    ///   - selection: The entities to begin with; empty for all.
+    ///   - selection: The entities to begin with, or empty for all.
     ///   - depth: The maximum number of relationships between them and an entity. Steps to
     ///     superentities and subentities do not count.
     init(_ model: ManagedObjectModel, comparedWith old: ManagedObjectModel? = nil, selection: [String], depth: Int) {

@@ -25,7 +25,8 @@ struct ShellAssignments {
     ///   - fragment: The assignments, between commas.
     ///   - entity: The entity of the objects.
     ///   - model: Its model.
-    ///   - reference: Returns the objects of a value like `a[0].artist`; nil for any other value.
+    ///   - reference: Returns the objects of a value like `a[0].artist`, or nil for any other
+    ///     value.
     /// - Throws: `ShellSyntaxError` with the place of the mistake.
     init(
         _ fragment: ShellFragment, of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel,
@@ -99,7 +100,7 @@ struct ShellAssignments {
         }
     }
 
-    /// Returns the name and the value of an assignment; nil without `=` between them.
+    /// Returns the name and the value of an assignment, or nil without `=` between them.
     private static func split(_ assignment: ShellFragment) -> (name: String, value: ShellFragment)? {
         let text = ShellText(assignment.text)
         guard let equals = text.characters.indices.first(where: { text.isOutside[$0] && text.characters[$0] == "=" })

@@ -24,7 +24,7 @@ final class ShellHistory {
     /// Returns the file of a user, below `XDG_STATE_HOME` or `.local/state` in the home directory.
     ///
     /// - Parameter environment: The variables of the process.
-    /// - Returns: The path; nil without a home directory.
+    /// - Returns: The path, or nil without a home directory.
     static func path(_ environment: [String: String]) -> String? {
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return "\(state)/roost/shell-history" }
         guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }

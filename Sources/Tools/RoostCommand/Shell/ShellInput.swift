@@ -30,7 +30,9 @@ extension ShellInput {
 /// The lines of standard input or of a file.
 final class StreamInput: ShellInput {
     private let read: (_ bytes: inout [UInt8]) throws(StoreError) -> Bool
-    /// Shows a prompt; nil without a terminal.
+    /// Shows a prompt.
+    ///
+    /// Nil without a terminal.
     private let show: ((String) -> Void)?
     private let name: String
     private var bytes: [UInt8] = []
@@ -43,7 +45,7 @@ final class StreamInput: ShellInput {
     ///
     /// - Parameters:
     ///   - name: The name of the input for messages.
-    ///   - show: Shows a prompt; nil without a terminal.
+    ///   - show: Shows a prompt. Nil without a terminal.
     ///   - read: Appends bytes to an array; returns false at the end.
     init(
         _ name: String, show: ((String) -> Void)? = nil,

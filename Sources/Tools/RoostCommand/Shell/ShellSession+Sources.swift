@@ -6,7 +6,7 @@ extension ShellSession {
     struct Objects {
         /// The entity of the objects, or an entity above.
         var entity: ManagedObjectModel.Entity
-        /// The objects; nil for all of the entity.
+        /// The objects, or nil for all of the entity.
         var ids: [ObjectID]?
         /// The attribute of them that the source ends with.
         var attribute: String?

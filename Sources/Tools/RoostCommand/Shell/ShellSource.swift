@@ -42,7 +42,9 @@ struct ShellSource {
         self.end = place
     }
 
-    /// Reads a whole text as a source; nil if it is not one.
+    /// Reads a whole text as a source.
+    ///
+    /// Returns nil if it is not one.
     init?(whole text: String) {
         let scanned = ShellText(text)
         guard let source = try? ShellSource(scanned, from: 0), source.end == scanned.count else { return nil }

@@ -28,7 +28,7 @@ struct ShellFragment {
 /// A statement that cannot be understood, with its place.
 struct ShellSyntaxError: Error {
     let message: String
-    /// The number of characters of the statement before the place; nil if it has none.
+    /// The number of characters of the statement before the place, or nil if it has none.
     let column: Int?
 
     init(_ message: String, at column: Int? = nil) { (self.message, self.column) = (message, column) }
@@ -94,7 +94,7 @@ struct ShellStatementBuffer {
 
     /// Adds a line.
     ///
-    /// - Returns: The text of complete statements; nil if none is complete.
+    /// - Returns: The text of complete statements, or nil if none is complete.
     /// - Throws: `ShellSyntaxError` for a statement that is too long.
     mutating func append(_ line: String) throws(ShellSyntaxError) -> String? {
         lineCount += 1

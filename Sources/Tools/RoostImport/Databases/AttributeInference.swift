@@ -108,8 +108,8 @@ internal import RoostCore
 
         // MARK: Defaults
 
-        /// Returns the value of a DEFAULT clause in the chosen type; nil if the model cannot have
-        /// it.
+        /// Returns the value of a DEFAULT clause in the chosen type, or nil if the model cannot
+        /// have it.
         func defaultValue(_ text: String) -> Value? {
             guard let literal = SchemaLiteral(text) else { return nil }
             switch (literal, type) {

@@ -31,7 +31,7 @@ internal import RoostCore
         /// An index over columns.
         struct Index {
             let name: String
-            /// The positions of the columns; nil for expressions and the rowid.
+            /// The positions of the columns, or nil for expressions and the rowid.
             let columns: [Int?]
             let isDescending: [Bool]
             let collations: [String]

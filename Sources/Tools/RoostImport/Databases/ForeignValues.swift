@@ -18,7 +18,9 @@ internal import RoostCore
         /// The fraction has more digits than a date keeps.
         static let rounded = DateForm(rawValue: 128)
 
-        /// Reads a date as `DateText` does, with the form it was written in; nil for other text.
+        /// Reads a date as `DateText` does, with the form it was written in.
+        ///
+        /// Returns nil for other text.
         static func read(_ bytes: UnsafeRawBufferPointer) -> (seconds: Double, form: DateForm)? {
             if let plain = plain(bytes) { return plain }
             guard bytes.count >= 10, bytes.count <= 100, bytes.isValidUTF8,
@@ -85,7 +87,8 @@ internal import RoostCore
 
     /// Reads UUIDs as text.
     enum UUIDText {
-        /// Returns the sixteen bytes of `F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6`; nil for other text.
+        /// Returns the sixteen bytes of `F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6`, or nil for other
+        /// text.
         static func bytes(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
             var bytes = [UInt8](repeating: 0, count: 16)
             return bytes.withUnsafeMutableBytes { Hexadecimal.decodeUUID(text, into: $0) } ? bytes : nil
@@ -94,8 +97,8 @@ internal import RoostCore
 
     /// Numbers as decimals and as text.
     enum NumberText {
-        /// Returns the shortest decimal that gives the same floating-point number; nil if a decimal
-        /// cannot hold it.
+        /// Returns the shortest decimal that gives the same floating-point number, or nil if a
+        /// decimal cannot hold it.
         static func decimal(_ value: Double) -> DecimalNumber? {
             guard value.isFinite, !(value == 0 && value.sign == .minus) else { return nil }
             // A product and a quotient of exact numbers below 10^15 find most prices without making

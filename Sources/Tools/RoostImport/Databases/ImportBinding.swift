@@ -12,7 +12,7 @@ internal import RoostForeignSQLite
             let isMandatory: Bool
             /// The position of the column, or of the first column of a foreign key.
             let column: Int
-            /// The position of the foreign key; nil for an attribute.
+            /// The position of the foreign key, or nil for an attribute.
             let foreignKey: Int?
         }
 
@@ -144,8 +144,9 @@ internal import RoostForeignSQLite
 
         // MARK: Relationships
 
-        /// Finds the foreign key of a to-one relationship; nil for a to-many one, and after a
-        /// problem.
+        /// Finds the foreign key of a to-one relationship.
+        ///
+        /// Returns nil for a to-many one, and after a problem.
         private mutating func foreignKey(
             of relationship: ManagedObjectModel.Relationship, entity: ManagedObjectModel.Entity, number: Int
         ) -> Int? {

@@ -65,7 +65,7 @@ internal import RoostCore
             return index.columns.contains(nil) ? "it has an expression" : nil
         }
 
-        /// Returns the properties that hold the values of columns, in order; nil if they do not.
+        /// Returns the properties that hold the values of columns, in order, or nil if they do not.
         private func properties(_ columns: [Int], table: Int, isConstraint: Bool) -> [String]? {
             var (result, open): ([String], [Int]) = ([], columns)
             while let column = open.first {

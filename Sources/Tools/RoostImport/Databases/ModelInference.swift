@@ -7,7 +7,7 @@ internal import RoostCore
         let facts: [TableFacts]
         let joinTables: [Int: JoinTable]
         var remarks = ImportRemarks()
-        /// The description of each table's entity; nil for join tables.
+        /// The description of each table's entity, or nil for join tables.
         var entities: [EntityDescription?]
         /// The names taken in each entity.
         private var names: [PropertyNames]
@@ -158,7 +158,7 @@ internal import RoostCore
 
     /// Names of relationships.
     enum RelationshipNames {
-        /// Returns the name of a key's column without `id` at its end; nil for a key of several
+        /// Returns the name of a key's column without `id` at its end, or nil for a key of several
         /// columns.
         static func stem(of key: ForeignTable.ForeignKey, in table: ForeignTable) -> String? {
             guard let column = key.columns.first, key.columns.count == 1 else { return nil }

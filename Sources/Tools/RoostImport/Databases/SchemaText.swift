@@ -20,7 +20,7 @@ internal import RoostCore
 
     /// Reads and writes small pieces of SQL.
     enum SchemaText {
-        /// Returns the bytes that pairs of hexadecimal digits mean; nil for other text.
+        /// Returns the bytes that pairs of hexadecimal digits mean, or nil for other text.
         static func bytes(ofHexadecimal digits: some Sequence<UInt8>) -> [UInt8]? {
             var (result, high): ([UInt8], UInt8?) = ([], nil)
             for digit in digits {
@@ -92,7 +92,9 @@ internal import RoostCore
         case blob([UInt8])
         case boolean(Bool)
 
-        /// Reads a literal; nil for an expression such as `CURRENT_TIMESTAMP`.
+        /// Reads a literal.
+        ///
+        /// Returns nil for an expression such as `CURRENT_TIMESTAMP`.
         init?(_ text: String) {
             let text = text.drop { $0.isWhitespace }
             let bytes = Array(text.utf8)

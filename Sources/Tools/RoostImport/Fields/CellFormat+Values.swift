@@ -4,7 +4,8 @@ internal import RoostQuery
 internal import RoostSystem
 
 extension CellFormat {
-    /// Returns the value that a text gives to a field; nil for a text that the field cannot have.
+    /// Returns the value that a text gives to a field, or nil for a text that the field cannot
+    /// have.
     ///
     /// - Parameters:
     ///   - text: The text, in UTF-8.

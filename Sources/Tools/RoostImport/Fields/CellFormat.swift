@@ -6,7 +6,7 @@ internal import RoostJSONText
 package struct CellFormat: Sendable {
     /// The character before the digits of a fraction: a point or a comma.
     var decimalSeparator = UInt8(ascii: ".")
-    /// The form of dates; nil for ISO 8601, `2024-05-01` or `2024-05-01T12:30:00Z`.
+    /// The form of dates, or nil for ISO 8601, `2024-05-01` or `2024-05-01T12:30:00Z`.
     var datePattern: DatePattern?
     /// The zone of times without one.
     var timeZone: TimeZone?
@@ -41,7 +41,7 @@ package struct CellFormat: Sendable {
         return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
     }
 
-    /// Returns a whole number of 64 bits; nil for any other text, also for one with a fraction.
+    /// Returns a whole number of 64 bits, or nil for any other text, also for one with a fraction.
     func integer(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         let text = Self.trimmed(bytes)
         guard let first = text.first else { return nil }
@@ -54,7 +54,7 @@ package struct CellFormat: Sendable {
         return JSONNumbers.integer(text)
     }
 
-    /// Returns a floating-point number; nil for any other text.
+    /// Returns a floating-point number, or nil for any other text.
     func double(_ bytes: UnsafeRawBufferPointer) -> Double? {
         withNumber(bytes) { text in
             guard Self.isNumber(text), let number = JSONNumbers.double(text) else { return nil }
@@ -63,7 +63,7 @@ package struct CellFormat: Sendable {
         }
     }
 
-    /// Returns a decimal number; nil for any other text, and for more than 38 digits.
+    /// Returns a decimal number, or nil for any other text, and for more than 38 digits.
     func decimal(_ bytes: UnsafeRawBufferPointer) -> DecimalNumber? {
         withNumber(bytes) { text in Self.isNumber(text) ? DecimalNumber(utf8: text) : nil }
     }
@@ -111,7 +111,7 @@ package struct CellFormat: Sendable {
         }
     }
 
-    /// Returns the seconds since 2001-01-01 00:00:00 UTC of a date; nil for any other text.
+    /// Returns the seconds since 2001-01-01 00:00:00 UTC of a date, or nil for any other text.
     func seconds(_ bytes: UnsafeRawBufferPointer) -> Double? {
         let text = Self.trimmed(bytes)
         if let datePattern {
@@ -150,7 +150,7 @@ package struct CellFormat: Sendable {
         return seconds - Double(timeZone.secondsFromGMT(for: Date(timeIntervalSinceReferenceDate: first)))
     }
 
-    /// Returns a UUID of 36 characters; nil for any other text.
+    /// Returns a UUID of 36 characters, or nil for any other text.
     static func uuid(_ bytes: UnsafeRawBufferPointer) -> UUID? {
         let text = trimmed(bytes)
         guard text.count == 36 else { return nil }

@@ -21,7 +21,9 @@ struct DatePattern: Sendable {
     /// Whether the text has an hour.
     var hasTime: Bool { parts.contains { $0.part == .hour } }
 
-    /// Reads a pattern; nil for one that is not as described, or has no year, month and day.
+    /// Reads a pattern.
+    ///
+    /// Returns nil for one that is not as described, or has no year, month and day.
     init?(_ text: String) {
         var parts: [(Part, ClosedRange<Int>)] = []
         var rest = Array(text.utf8)[...]
@@ -58,7 +60,8 @@ struct DatePattern: Sendable {
         self.parts = parts.map { (part: $0.0, digits: $0.1) }
     }
 
-    /// Returns the seconds since 2001-01-01 00:00:00 of the zone of the text; nil for another text.
+    /// Returns the seconds since 2001-01-01 00:00:00 of the zone of the text, or nil for another
+    /// text.
     func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
         var (year, month, day, time, fraction) = (0, 0, 0, 0, 0.0)
         var index = 0

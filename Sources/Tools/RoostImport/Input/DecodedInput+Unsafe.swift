@@ -18,7 +18,7 @@ struct DecodedInput {
 
     /// - Parameters:
     ///   - input: The bytes.
-    ///   - encoding: The encoding; nil for what a byte order mark says, otherwise UTF-8.
+    ///   - encoding: The encoding, or nil for what a byte order mark says, otherwise UTF-8.
     /// - Throws: `ioFailure`.
     init(_ input: ImportInput, encoding: TextEncoding?) throws(StoreError) {
         self.input = input

@@ -4,7 +4,7 @@ package struct ImportPlan: Sendable, Hashable, Encodable {
     package struct Column: Sendable, Hashable, Encodable {
         /// The column's name.
         package var name: String
-        /// The property that gets its values; nil for a column that is left out.
+        /// The property that gets its values, or nil for a column that is left out.
         package var property: String?
         /// The property's type: that of an attribute as in model documents, or `to Artist`.
         package var type: String?
@@ -20,7 +20,7 @@ package struct ImportPlan: Sendable, Hashable, Encodable {
     package struct Table: Sendable, Hashable, Encodable {
         /// The table's name.
         package var name: String
-        /// The entity that gets its rows; nil for a table of links, or one that is left out.
+        /// The entity that gets its rows, or nil for a table of links, or one that is left out.
         package var entity: String?
         /// The number of rows that were read.
         package var rows: Int

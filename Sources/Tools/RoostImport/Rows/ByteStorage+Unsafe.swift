@@ -28,7 +28,7 @@ struct ByteStorage: ~Copyable {
         return count
     }
 
-    /// Returns the bytes of a range that was added; empty for any other.
+    /// Returns the bytes of a range that was added, or empty for any other.
     func bytes(_ start: Int, byteCount: Int) -> UnsafeRawBufferPointer {
         guard start >= 0, byteCount >= 0, start + byteCount <= count else {
             return UnsafeRawBufferPointer(start: nil, count: 0)

@@ -35,13 +35,13 @@ final class DelimitedReader: TextRowReader {
     /// The number of bytes of the row that were read; the next row starts after them.
     private var rowByteCount = 0
     private var line = 1
-    /// Whether lines end with CR alone; nil before the end of the first line.
+    /// Whether lines end with CR alone, or nil before the end of the first line.
     private var endsWithReturn: Bool?
 
     /// - Parameters:
     ///   - input: The bytes.
-    ///   - encoding: The encoding; nil for what a byte order mark says.
-    ///   - delimiter: The separator of cells; nil for the most frequent one of the first line.
+    ///   - encoding: The encoding, or nil for what a byte order mark says.
+    ///   - delimiter: The separator of cells, or nil for the most frequent one of the first line.
     ///   - hasHeader: Whether the first row has the names of the columns.
     /// - Throws: `invalidValue` for a text without a row; `ioFailure`.
     init(

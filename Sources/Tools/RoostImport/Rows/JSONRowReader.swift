@@ -24,7 +24,7 @@ final class JSONRowReader: TextRowReader {
 
     /// - Parameters:
     ///   - input: The bytes.
-    ///   - encoding: The encoding; nil for what a byte order mark says.
+    ///   - encoding: The encoding, or nil for what a byte order mark says.
     ///   - isLines: Whether each row is a line of its own.
     /// - Throws: `ioFailure`.
     init(_ input: ImportInput, encoding: TextEncoding?, isLines: Bool) throws(StoreError) {

@@ -53,6 +53,6 @@ struct ImportRow {
     var line = 1
     /// By column; a column that is missing at the end is absent.
     var cells: [Cell] = []
-    /// The reason why the row cannot be taken, without its place; nil for a sound row.
+    /// The reason why the row cannot be taken, without its place, or nil for a sound row.
     var problem: String?
 }

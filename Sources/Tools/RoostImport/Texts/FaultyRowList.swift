@@ -19,7 +19,7 @@ package final class FaultyRowList: Sendable {
     /// The number of rows.
     package var count: Int { number.withLock { $0 } }
 
-    /// A sentence about the rows that were left out; nil without any.
+    /// A sentence about the rows that were left out, or nil without any.
     var summary: String? { count == 0 ? nil : "\(count) \(count == 1 ? "row was" : "rows were") left out." }
 
     /// Adds a row.

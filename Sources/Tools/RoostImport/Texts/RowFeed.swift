@@ -34,7 +34,7 @@ final class RowFeed {
         defaults = Dictionary(fields.map { ($0.name, values[$0.index]) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns the next row; nil at the end.
+    /// Returns the next row, or nil at the end.
     func next() throws(StoreError) -> BatchInsertRequest.Row? {
         // All rows of a chunk can be faulty.
         while ready.isEmpty {

@@ -75,7 +75,7 @@ extension TextImport {
     /// Rows are compared with the rules of single objects, not with other objects.
     ///
     /// - Returns: The number of rows that can be taken.
-    /// - Throws: As ``insert(into:author:isNew:)``.
+    /// - Throws: The same errors as ``insert(into:author:isNew:)``.
     package func look() throws(StoreError) -> Int { try RowFeed(self, in: nil).lookAtAll() }
 
     private func request(

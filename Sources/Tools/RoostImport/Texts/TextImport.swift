@@ -32,7 +32,7 @@ package final class TextImport: MadeContent {
     /// - Parameters:
     ///   - input: The text.
     ///   - options: Its form.
-    ///   - model: The model; nil for one that fits all rows.
+    ///   - model: The model, or nil for one that fits all rows.
     ///   - faults: Takes the rows that are left out.
     ///   - checkCancellation: Throws when the import is to end.
     /// - Throws: `invalidValue` with line and column for a text that cannot be read;

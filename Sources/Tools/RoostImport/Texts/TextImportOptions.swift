@@ -43,17 +43,17 @@ package struct TextImportOptions: Sendable {
     package var entity: String
     /// The format.
     package var format: Format
-    /// The character between cells; nil for the most frequent one of the first line.
+    /// The character between cells, or nil for the most frequent one of the first line.
     package var delimiter: UInt8?
     /// Whether the first row has the names of the columns.
     package var hasHeader = true
-    /// The encoding; nil for what a byte order mark says, otherwise UTF-8.
+    /// The encoding, or nil for what a byte order mark says, otherwise UTF-8.
     package var encoding: TextEncoding?
     /// Whether a comma comes before the digits of a fraction, instead of a point.
     package var hasDecimalComma = false
-    /// The form of dates, as in `dd.MM.yyyy HH:mm`; nil for ISO 8601.
+    /// The form of dates, as in `dd.MM.yyyy HH:mm`, or nil for ISO 8601.
     package var datePattern: String?
-    /// The zone of times without one; nil for UTC.
+    /// The zone of times without one, or nil for UTC.
     package var timeZone: TimeZone?
     /// The columns that identify an object, so that it is updated instead of inserted again.
     package var key: [String] = []

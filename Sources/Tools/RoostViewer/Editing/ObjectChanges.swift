@@ -67,7 +67,7 @@
         /// - Parameters:
         ///   - id: The object.
         ///   - version: The version that the person saw.
-        ///   - shown: The state of a trial; nil for any.
+        ///   - shown: The state of a trial, or nil for any.
         ///   - isTrial: Whether nothing is deleted, but only shown.
         /// - Returns: The answer.
         /// - Throws: A conflict, if other objects would be deleted than were shown; the errors of

@@ -11,12 +11,12 @@
         private enum Change: Sendable {
             case value(Value)
             case objects(adding: [ObjectID], removing: [ObjectID])
-            /// All members, and the keys of the members that the person saw; nil for any.
+            /// All members, and the keys of the members that the person saw, or nil for any.
             case order([ObjectID], seen: [Int64]?)
         }
 
         private let changes: [(name: String, change: Change)]
-        /// The version that the person saw; nil for a new object.
+        /// The version that the person saw, or nil for a new object.
         let version: UInt32?
 
         /// Reads the body of a request.

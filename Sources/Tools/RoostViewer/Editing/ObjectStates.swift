@@ -12,7 +12,7 @@
             var members: Int
         }
 
-        /// By ID; nil for an object that does not exist.
+        /// By ID, or nil for an object that does not exist.
         private var states: [ObjectID: State?] = [:]
 
         var ids: [ObjectID] { Array(states.keys) }

@@ -110,7 +110,7 @@
         ///
         /// - Parameters:
         ///   - redoing: Whether the step is done again.
-        ///   - revision: The revision that the person saw; nil for any.
+        ///   - revision: The revision that the person saw, or nil for any.
         /// - Throws: A conflict if another program changed one of the objects since, or if another
         ///   step came meanwhile; errors of the save. Nothing is changed then.
         func undo(redoing: Bool, revision: Int64?) throws {

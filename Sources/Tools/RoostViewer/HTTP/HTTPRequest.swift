@@ -5,7 +5,7 @@
     struct HTTPRequest: Sendable {
         /// `GET`, `POST`, `PATCH`, `DELETE` or another one, in upper case.
         var method: String
-        /// The parts of the path, decoded; empty for `/`.
+        /// The parts of the path, decoded, or empty for `/`.
         var segments: [String]
         /// The names and values of the query, decoded, in their order.
         var query: [(name: String, value: String)]
@@ -42,7 +42,7 @@
             }
         }
 
-        /// Returns the first value of a name in the query; nil for an empty one.
+        /// Returns the first value of a name in the query, or nil for an empty one.
         func value(_ name: String) -> String? {
             query.first { $0.name == name }.flatMap { $0.value.isEmpty ? nil : $0.value }
         }

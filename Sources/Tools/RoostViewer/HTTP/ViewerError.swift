@@ -15,7 +15,7 @@
         /// A name for programs.
         var code: String
         var message: String
-        /// The place in a predicate that cannot be read, in UTF-16 units; nil for other errors.
+        /// The place in a predicate that cannot be read, in UTF-16 units, or nil for other errors.
         var offset: Int?
         var failures: [Failure] = []
         /// The object as it is stored now; nil unless it changed meanwhile.

@@ -16,7 +16,7 @@
             var task: Task<Void, Never>?
             var isCancelled = false
             var endTime: DispatchTime?
-            /// The last time that a client asked for the answer; nil for a client that waits.
+            /// The last time that a client asked for the answer, or nil for a client that waits.
             var askTime: DispatchTime?
         }
 
@@ -74,8 +74,8 @@
 
         /// Waits for the end.
         ///
-        /// - Parameter milliseconds: The longest time; nil for any.
-        /// - Returns: The answer; nil if it is not there yet.
+        /// - Parameter milliseconds: The longest time, or nil for any.
+        /// - Returns: The answer, or nil if it is not there yet.
         func wait(milliseconds: Int?) -> HTTPResponse? {
             if let milliseconds {
                 guard end.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else { return nil }
@@ -86,7 +86,7 @@
             return result
         }
 
-        /// The answer, also that of an error; nil while the work is done.
+        /// The answer, also that of an error, or nil while the work is done.
         var result: HTTPResponse? { state.withLock { $0.response ?? $0.error?.response } }
 
         /// Sets the amount of finished work.

@@ -74,7 +74,9 @@
             return false
         }
 
-        /// Waits for the answer of a job; nil for a request that can be answered later.
+        /// Waits for the answer of a job.
+        ///
+        /// Returns nil for a request that can be answered later.
         ///
         /// Cancels the job if the client leaves.
         private func wait(for job: Job, request: HTTPRequest) -> HTTPResponse? {

@@ -11,7 +11,7 @@
         let title: String
         let store: Store
         let lists = ObjectLists()
-        /// The editor of objects; nil for a store that is only read.
+        /// The editor of objects, or nil for a store that is only read.
         let editor: StoreEditor?
 
         init(_ store: Store, name: String, title: String, allowsChanges: Bool) throws(StoreError) {

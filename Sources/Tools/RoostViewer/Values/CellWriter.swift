@@ -108,8 +108,8 @@
             }
         }
 
-        /// The type of a picture that a browser shows without running anything; nil for all else,
-        /// SVG included.
+        /// The type of a picture that a browser shows without running anything, or nil for all
+        /// else, SVG included.
         var imageType: String? {
             switch self {
             case .png: "image/png"

@@ -23,19 +23,19 @@
 
         static var null: JSONNode { JSONNode(.null) }
 
-        /// The value of a member; nil for another kind of node, and for an unknown key.
+        /// The value of a member, or nil for another kind of node, and for an unknown key.
         subscript(_ key: String) -> JSONNode? {
             guard case .object(let members) = content else { return nil }
             return members.first { $0.key == key }?.value
         }
 
-        /// The text of a string; nil for another kind of node.
+        /// The text of a string, or nil for another kind of node.
         var text: String? {
             guard case .string(let text) = content else { return nil }
             return text
         }
 
-        /// A whole number, also one in a string; nil for another kind of node.
+        /// A whole number, also one in a string, or nil for another kind of node.
         var integer: Int64? {
             switch content {
             case .number(let text), .string(let text): Int64(text)
@@ -43,7 +43,7 @@
             }
         }
 
-        /// The elements of a list; nil for another kind of node.
+        /// The elements of a list, or nil for another kind of node.
         var elements: [JSONNode]? {
             guard case .array(let elements) = content else { return nil }
             return elements

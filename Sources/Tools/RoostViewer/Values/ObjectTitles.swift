@@ -14,7 +14,7 @@
         private static let length = 80
 
         private let model: ManagedObjectModel
-        /// The titles by ID; nil for an object without one.
+        /// The titles by ID, or nil for an object without one.
         ///
         /// IDs of objects that do not exist are
         /// missing.
@@ -25,7 +25,7 @@
 
         init(_ model: ManagedObjectModel) { self.model = model }
 
-        /// Returns the attribute that has the title of an entity's objects; nil without a text.
+        /// Returns the attribute that has the title of an entity's objects, or nil without a text.
         static func attribute(of entity: ManagedObjectModel.Entity) -> String? {
             let texts = entity.attributes.filter { $0.type == .string && $0.isStored }.map(\.name)
             return names.first(where: texts.contains)

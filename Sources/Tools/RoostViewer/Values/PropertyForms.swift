@@ -12,7 +12,7 @@
         private static let formattedByteCount = 4 << 20
         private static let dumpedByteCount = 64 << 10
 
-        /// JSON or a property list in lines; nil for anything else.
+        /// JSON or a property list in lines, or nil for anything else.
         static func formatted(_ bytes: [UInt8]) -> String? {
             guard bytes.count <= formattedByteCount else { return nil }
             if let node = json(bytes) { return String(decoding: JSONText.bytes(node, style: .lines), as: UTF8.self) }

@@ -38,7 +38,7 @@
         /// Returns the columns that a request chooses.
         ///
         /// - Parameters:
-        ///   - text: Names with commas between them; nil for the usual ones.
+        ///   - text: Names with commas between them, or nil for the usual ones.
         ///   - all: The columns that there are.
         ///   - entity: Their entity.
         /// - Returns: The columns.
@@ -62,7 +62,7 @@
             return chosen
         }
 
-        /// The attribute's type; nil for relationships.
+        /// The attribute's type, or nil for relationships.
         var type: AttributeType? {
             guard case .attribute(let attribute) = content else { return nil }
             return attribute.type

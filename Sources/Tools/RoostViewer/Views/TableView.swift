@@ -36,7 +36,8 @@
         ///   - request: The request.
         ///   - viewed: The store.
         ///   - entity: The entity of the objects.
-        ///   - owner: The relationship whose objects are shown; nil for all objects of the entity.
+        ///   - owner: The relationship whose objects are shown, or nil for all objects of the
+        ///     entity.
         /// - Throws: ``ViewerError`` for a wrong name, number or predicate.
         init(
             _ request: HTTPRequest, viewed: ViewedStore, entity: ManagedObjectModel.Entity, owner: Owner? = nil
