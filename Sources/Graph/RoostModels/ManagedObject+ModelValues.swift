@@ -8,7 +8,7 @@
         /// The destination of a to-one relationship.
         public final func modelValue<Object: ManagedObject>(slot: Int) -> Object? { toOne(slot: slot) }
 
-        /// Sets a to-one relationship, and the other side with it.
+        /// Sets a to-one relationship, and updates its other side.
         public final func setModelValue<Object: ManagedObject>(_ object: Object?, slot: Int) {
             setToOne(object, slot: slot)
         }

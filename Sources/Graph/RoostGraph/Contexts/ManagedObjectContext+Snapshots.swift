@@ -1,6 +1,6 @@
 package import RoostCore
 
-// Access for tools that read what a context shows as they read a store.
+// Access for tools that read the state of a context in the same way as a store.
 
 extension ManagedObjectContext {
     /// Returns the state that the context shows, unsaved changes included, as a snapshot of a
@@ -18,8 +18,8 @@ extension ManagedObjectContext {
 
     /// Calls `body` with each object that the next save writes.
     ///
-    /// Objects whose values are the saved ones are left out. So are objects that only got or lost
-    /// members of a relationship that the members store.
+    /// Objects whose values equal the saved values are left out. So are objects that only gained or
+    /// lost members of a relationship that is stored with the members.
     package func forEachWrittenObject(_ body: (ManagedObject) -> Void) {
         for object in core.changed where core.isWritten(object) { body(object) }
     }

@@ -4,9 +4,9 @@ internal import RoostCore
 // Counting costs two atomic operations for each object, and a save goes through all changed objects
 // several times.
 //
-// SAFETY of the whole file: a list is a value that is held for the whole loop. So what the body
-// does to the context's own lists ends no object of it. A class reference and an `Unmanaged` of it
-// have the same representation.
+// SAFETY of the whole file: a list is a value that is held for the whole loop. So no object of the
+// list is deallocated, whatever the body does to the context's own lists. A class reference and an
+// `Unmanaged` of it have the same representation.
 
 /// A list of objects whose elements can be visited without counting references.
 protocol UncountedList {
@@ -57,16 +57,18 @@ extension UncountedList {
     }
 }
 
-/// Some objects of a list that keeps them alive.
+/// A selection of objects from a list that keeps the objects alive.
 struct UncountedObjects {
     private var objects: ContiguousArray<Unmanaged<ManagedObject>> = []
 
     var isEmpty: Bool { objects.isEmpty }
     var count: Int { objects.count }
-    /// The objects, counted.
+    /// The objects as strong references.
     var all: [ManagedObject] { objects.map { $0.takeUnretainedValue() } }
 
-    /// Adds an object, which another list keeps as long as this one is used.
+    /// Adds an object.
+    ///
+    /// Another list must keep the object alive as long as this list is used.
     @inline(__always)
     mutating func append(_ object: ManagedObject) { objects.append(.passUnretained(object)) }
 
