@@ -13,7 +13,9 @@
         }
     }
 #else
-    /// The program without the trait `Macros`, which does nothing.
+    /// The program if the trait `Macros` is disabled.
+    ///
+    /// It does nothing.
     @main
     enum RoostMacros {
         static func main() {}

@@ -1,8 +1,8 @@
 #if Macros
     public import RoostGraph
 
-    // The accessors of properties whose types only the compiler knows: it chooses the form by the
-    // type.
+    // Accessors for properties whose types the macro cannot determine. The compiler chooses the
+    // overload by the type.
 
     extension ManagedObject {
         /// The destination of a to-one relationship.

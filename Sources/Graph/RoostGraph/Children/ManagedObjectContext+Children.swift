@@ -17,8 +17,8 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// - A save of the child validates its objects and applies its changes to this context as one
-    ///   event, which this context can undo. If both changed a property, the child's value wins. It
-    ///   is an error to change an object that this context has deleted meanwhile.
+    ///   event, which this context can undo. If both changed a property, the child's value wins.
+    ///   The save fails if this context has deleted an object that the child changed.
     /// - A child reads through this context, and its events end no later than those of this
     ///   context. Objects of the child keep their values until they are refreshed. If
     ///   ``mergesChangesAutomatically`` is set for the child, they are updated at once.

@@ -36,8 +36,8 @@ extension ManagedObject {
     /// The value of a to-one relationship is the ID of its destination.
     ///
     /// - Throws: `unknownProperty`, with the nearest name in the message; `invalidValue` for a
-    ///   value of another type or out of range; `invalidRequest` for a to-many relationship. The
-    ///   object is unchanged then.
+    ///   value of another type or out of range; `invalidRequest` for a to-many relationship. After
+    ///   an error the object is unchanged.
     public final func setValue(_ value: Value, for name: String) throws(StoreError) {
         if let attribute = info.transients[name] { return try setTransient(value, attribute: attribute) }
         guard let field = info.entity.layout.field(name) else { throw unknown(name) }

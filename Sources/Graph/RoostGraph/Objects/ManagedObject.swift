@@ -3,12 +3,12 @@ public import RoostCore
 /// An object of a context.
 ///
 /// A context has at most one object for each ID, so two objects are equal only if they are the same
-/// instance. An object and its context stay in one isolation, because neither is `Sendable`; its
-/// ``objectID`` is.
+/// instance. An object and its context stay in one isolation, because neither is `Sendable`. Pass
+/// the ``objectID`` to other isolations.
 ///
 /// An object is a *fault* until its values are needed. Then the values are read, together with
-/// those of neighboring objects. A property that cannot be read is null or zero, and the error
-/// waits in the context for the next save, fetch or count.
+/// those of neighboring objects. A property that cannot be read is null or zero, and the next save,
+/// fetch or count of the context throws the error.
 ///
 /// ```swift
 /// let album = try context.insert("Album")

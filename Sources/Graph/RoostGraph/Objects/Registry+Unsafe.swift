@@ -2,10 +2,10 @@ internal import RoostCore
 
 /// The objects of a context by root entity and key, without keeping them alive.
 ///
-/// The table uses open addressing. A slot is a tag of 4 bytes and a pointer of 8. The tag has the
-/// hash, so growing touches no object. At most two thirds of the slots are taken, and the table
-/// grows by a half. So it takes 18 to 29 bytes for each object. Its length is any multiple of 16,
-/// and a hash finds its group of 16 slots by a multiplication.
+/// The table uses open addressing. A slot is a tag of 4 bytes and a pointer of 8. The tag contains
+/// the hash, so growing touches no object. At most two thirds of the slots are used, and the table
+/// grows by a half, so an object takes 18 to 29 bytes. The length is a multiple of 16. A
+/// multiplication maps a hash to its group of 16 slots.
 ///
 /// SAFETY: an object leaves the registry in its `deinit`, or when its context ends earlier. So
 /// every pointer in the registry is to a living object.

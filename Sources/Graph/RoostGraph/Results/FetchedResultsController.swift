@@ -13,17 +13,17 @@ internal import RoostStores
 /// ```
 ///
 /// At the end of each event of the context, after observers were called, the controller applies the
-/// changes to the result, and reports one difference. The events include saves, merges of what
-/// other contexts and batch requests saved, undo, rollbacks, refreshes and resets.
+/// changes to the result, and reports one difference. The events include saves, merges of saves by
+/// other contexts and batch requests, undo, rollbacks, refreshes and resets.
 ///
 /// The controller guarantees:
 ///
 /// - The result equals a fetch at the end of the event, and applying the difference to the old
 ///   result gives the new result.
 /// - A difference lists exactly the objects of the result that changed in the event, even if a
-///   property was set to its former value. There are two exceptions. In a window, others leave or
-///   come at its edges. If the predicate, the order or the sections follow relationships, objects
-///   come, leave or move because of changes of other objects.
+///   property was set to its former value. There are two exceptions. In a window, other objects
+///   leave or enter at the edges. If the predicate, the order or the sections follow relationships,
+///   objects enter, leave or move because of changes of other objects.
 /// - The program sees the new result when `onChange` is called. Changes that it makes during the
 ///   call are reported afterwards.
 ///
@@ -61,7 +61,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
     ///   - context: The context.
     ///   - path: An attribute, or a path to an attribute through to-one relationships. Objects with
     ///     the same value form a section. The result is sorted by this value first, even if the
-    ///     request is not. Nil for one section without a name, which exists also without objects.
+    ///     request is not. Nil for one section without a name, which exists even if it is empty.
     ///   - name: Returns the name of the section for a value of `path`, such as its first letter.
     ///     The function must return equal names only for neighbors in the order. By default, the
     ///     name is the text of the value.

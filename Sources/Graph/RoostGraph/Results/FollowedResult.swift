@@ -13,7 +13,7 @@ final class FollowedResult: ResultsFollower {
     private var channels: [WeakChannel] = []
     /// The difference that is not reported yet.
     private var change: ResultsChange?
-    /// The objects that changed since the list was last up to date, or empty while it is.
+    /// The objects that changed since the list was last up to date, or empty if it is up to date.
     private var touched: Set<Int64> = []
     /// Whether the list has to be fetched again, because it could not be updated.
     private var isBehind = false

@@ -16,8 +16,8 @@ internal import RoostSystem
 ///   with its controller.
 /// - At most 64 elements with together at most 10 000 objects wait for a slow reader. Beyond that
 ///   limit, they are replaced by one element with the whole new result, ``ResultsChange/reload``.
-///   So a reader does not make memory grow, and ``ResultsChange/applying(to:)`` gives the present
-///   result in any case.
+///   So a reader does not make memory grow, and ``ResultsChange/applying(to:)`` always gives the
+///   current result.
 ///
 /// Only one task may read a sequence. A second task gets its own sequence from
 /// ``FetchedResultsController/changes``.
