@@ -35,7 +35,7 @@ struct TableStyle: Sendable {
         func least() -> Int { shown.reduce(2 * max(0, shown.count - 1)) { $0 + min($1, leastWidth) } }
         while shown.count > 1, least() > line { shown.removeLast() }
         let room = max(1, line - 2 * (shown.count - 1))
-        // The highest limit with which all of them fit.
+        // Finds the maximum column width with which all columns fit.
         var (low, high) = (1, max(1, shown.max() ?? 1))
         while low < high {
             let middle = (low + high + 1) / 2

@@ -49,7 +49,7 @@ struct ShellScript {
             do { try session.run(statement.text) } catch let error as ShellSyntaxError {
                 throw ShellSyntaxError(error.message, at: error.column.map { $0 + statement.column })
             }
-            // What came during a commit.
+            // A signal may have been received during a commit.
             if Interruption.shared.wasInterrupted { throw StoreError(.cancelled, "Interrupted.") }
         }
     }

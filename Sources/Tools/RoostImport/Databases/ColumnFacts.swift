@@ -77,15 +77,15 @@ internal import RoostForeignSQLite
         }
     }
 
-    /// The rows of a table in numbers.
+    /// Statistics about the rows of a table.
     struct TableFacts {
         var rows = 0
         var columns: [ColumnFacts]
         /// Whether all rowids are at least 1, or the table has none.
         var hasPositiveRowIDs = true
-        /// For each foreign key, the rows whose values find no row.
+        /// For each foreign key, the number of rows with dangling values.
         var danglingRows: [Int]
-        /// For each foreign key, the first of those rows.
+        /// For each foreign key, the first row with dangling values.
         var firstDanglingRow: [Int64?]
 
         /// Reads all rows of a table.

@@ -21,7 +21,7 @@ internal import RoostForeignSQLite
             let entity: ManagedObjectModel.Entity
             let table: Int
             var expressions: [String] = []
-            /// In the order of the record's fields.
+            /// The expressions of the fields, in the order of the fields.
             var readings: [Reading] = []
         }
 
@@ -38,7 +38,7 @@ internal import RoostForeignSQLite
         private(set) var links: [Links] = []
         private let schema: ForeignSchema
         private let inference: ModelInference
-        /// By entity number, the table.
+        /// The position of each entity's table, by entity number.
         private var tables: [Int: Int] = [:]
         private var filled: Set<Int> = []
         private var problems: [String] = []
@@ -47,9 +47,9 @@ internal import RoostForeignSQLite
         ///
         /// - Parameters:
         ///   - model: The model to fill.
-        ///   - inference: The inferred model, whose names count where a model remembers no source.
+        ///   - inference: The inferred model, whose names are used if a model stores no source.
         ///   - lookup: The keys of rows.
-        /// - Throws: `invalidModel`, which lists everything that fits no table and column.
+        /// - Throws: `invalidModel`, with a list of everything without a matching table or column.
         init(
             _ model: ManagedObjectModel, inference: ModelInference, lookup: KeyLookup
         ) throws(StoreError) {
