@@ -36,7 +36,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case readsToAppend
     /// Objects of two contexts can be connected.
     case connectsContexts
-    /// The order that a program gives to members is not kept.
+    /// The order in which a program puts members is lost.
     case forgetsOrder
     /// A cascade stops at the first object.
     case cascadesNot
@@ -199,7 +199,9 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     #endif
 }
 
-/// Whether a fault is planted; always false without the trait.
+/// Whether a fault is planted.
+///
+/// Always false without the trait.
 @inline(__always)
 func isPlanted(_ fault: PlantedFault) -> Bool {
     #if PlantedFaults

@@ -2,7 +2,7 @@ package import RoostCore
 
 /// Generates Swift source code from a model: a class for each entity, and an enum with the model.
 ///
-/// The same model gives the same text, byte for byte.
+/// The same model always results in the same text, byte for byte.
 ///
 /// ```swift
 /// let code = ModelCode(model, source: "Music.roostmodel.json", access: .internal)
@@ -23,8 +23,8 @@ package struct ModelCode {
 
     /// The division of the code into files.
     package enum Layout: Sendable {
-        /// A file for each entity and one for the model, so that a debug build compiles only what
-        /// changed.
+        /// A file for each entity and one for the model, so that a debug build compiles only
+        /// changed files.
         case perEntity
         /// One file for the whole model, named after the model file.
         case singleFile

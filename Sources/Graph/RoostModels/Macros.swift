@@ -111,7 +111,8 @@
     /// Keeps an index of a property, or of several properties of a class.
     ///
     /// - Parameters:
-    ///   - properties: The names of the properties, for a class; the most significant first.
+    ///   - properties: The names of the properties, for a class, the most significant property
+    ///     first.
     ///   - name: The name of the index, or nil for the names of its properties.
     @attached(peer)
     public macro Index(_ properties: String..., name: String? = nil) =

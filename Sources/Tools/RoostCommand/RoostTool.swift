@@ -92,7 +92,9 @@ enum RoostTool {
         }
     }
 
-    /// Returns the exit code of a command that ends with this error code; see `docs/errors.md`.
+    /// Returns the exit code of a command that ends with the given error code.
+    ///
+    /// See `docs/errors.md`.
     ///
     /// An error caused by the arguments is a ``UsageError`` instead.
     static func exitCode(of code: StoreError.Code) -> ExitCode {

@@ -43,7 +43,9 @@
             let role: Role
             let attribute: SourceText
             let declaration: SourceText
-            /// The type whose member the declaration is; only for the role `memberAttribute`.
+            /// The type that contains the declaration.
+            ///
+            /// Only set for the role `memberAttribute`.
             let parent: SourceText?
             /// The name of the type that an extension extends.
             let extendedType: String?

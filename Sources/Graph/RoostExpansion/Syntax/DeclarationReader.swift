@@ -50,7 +50,7 @@
             source.byteOffset + (tokens.indices.contains(index) ? tokens[index].range.lowerBound : bytes.count)
         }
 
-        /// The text of some tokens, with what is between them.
+        /// Returns the text of a range of tokens, including the space between them.
         private func syntax(_ range: Range<Int>) -> SyntaxText? {
             guard !range.isEmpty, range.upperBound <= tokens.count else { return nil }
             let bytes = tokens[range.lowerBound].range.lowerBound..<tokens[range.upperBound - 1].range.upperBound

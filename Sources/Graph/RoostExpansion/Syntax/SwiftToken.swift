@@ -260,8 +260,9 @@
             }
         }
 
-        /// Takes a regular expression that ends on its line; returns false, after one byte, for an
-        /// operator.
+        /// Skips a regular expression that ends on its line.
+        ///
+        /// Returns false, after one byte, for an operator.
         private mutating func takeRegularExpression() -> Bool {
             let start = position
             position += 1

@@ -4,9 +4,9 @@ internal import RoostStores
 extension ManagedObjectContext {
     /// Returns a child context, whose saves change only this context.
     ///
-    /// The child shows what this context shows, unsaved changes included, and its own changes on
-    /// top. Its objects are other instances with the same IDs. Changes that the child does not save
-    /// are lost.
+    /// The child shows the state of this context, including unsaved changes, with its own changes
+    /// on top. Its objects are other instances with the same IDs. Changes that the child does not
+    /// save are lost.
     ///
     /// ```swift
     /// let pad = context.makeChild("Edit album")

@@ -9,7 +9,7 @@ internal import RoostCore
 /// table keeps each `EntityInfo` alive and deallocates the table at its own end. A core keeps the
 /// owner alive.
 struct EntityTable: @unchecked Sendable {
-    // Proof for Sendable: see above; nothing is written after the initializer.
+    // Proof for `Sendable`: nothing is written after the initializer. See above.
 
     private struct Entry {
         let info: Unmanaged<EntityInfo>

@@ -108,7 +108,7 @@ extension GraphCore {
 
     /// Reads rows of one hierarchy.
     ///
-    /// Faults receive their rows; other rows wait until they are requested.
+    /// Faults receive their rows. Other rows wait until they are requested.
     func read(_ keys: [Int64], root: Int) throws(StoreError) {
         // A parent can resolve the temporary keys of its new objects.
         let stored = parent == nil ? keys.filter { $0 > 0 } : keys

@@ -256,7 +256,7 @@ final class GraphCore {
         object.state.remove(.touched)
         object.extra = nil
         object.core = orphanage
-        // The object keeps the core that it points to; its `deinit` releases it.
+        // The object retains the new core. The object's `deinit` releases the core.
         _ = Unmanaged.passRetained(orphanage)
     }
 

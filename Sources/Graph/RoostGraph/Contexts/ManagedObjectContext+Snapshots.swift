@@ -24,7 +24,9 @@ extension ManagedObjectContext {
         for object in core.changed where core.isWritten(object) { body(object) }
     }
 
-    /// The number of objects that the next save writes; see ``forEachWrittenObject(_:)``.
+    /// The number of objects that the next save writes.
+    ///
+    /// See ``forEachWrittenObject(_:)``.
     package var writtenObjectCount: Int { core.changed.count { core.isWritten($0) } }
 
     /// Ends the event, and forgets the values of unchanged objects, which are read again when they

@@ -53,9 +53,9 @@ public final class ManagedObjectContext {
     }
     /// Whether an object whose row is missing counts as deleted.
     ///
-    /// The properties of a fault then read as null; values that were read before stay readable. The
-    /// object is not validated. If this property is false, reading the fault is an error that the
-    /// next save, fetch or count throws.
+    /// The properties of a fault then read as null. Values that were already read stay readable.
+    /// The object is not validated. If this property is false, reading the fault is an error that
+    /// the next save, fetch or count throws.
     public var deletesInaccessibleFaults: Bool {
         get { core.deletesInaccessibleFaults }
         set { core.deletesInaccessibleFaults = newValue }
@@ -295,7 +295,7 @@ public final class ManagedObjectContext {
 
     /// Marks an object for deletion.
     ///
-    /// Delete rules apply at the end of the event (``propagatesDeletesAtEndOfEvent``); a rule that
+    /// Delete rules apply at the end of the event (``propagatesDeletesAtEndOfEvent``). A rule that
     /// denies the deletion makes the save fail. An object that was never saved leaves the context.
     public func delete(_ object: ManagedObject) {
         guard object.core === core else { return }

@@ -453,7 +453,9 @@ extension ManagedObject {
 
     /// The value of a stored attribute of any type.
     package final func value(slot: Int) -> Value { read(slot: slot) }
-    /// Sets a stored attribute of any type; an error is thrown by the next save.
+    /// Sets a stored attribute of any type.
+    ///
+    /// An error is thrown by the next save, fetch or count.
     package final func setValue(_ value: Value, slot: Int) { write(value, slot: slot) }
 
     /// The value of a mandatory attribute.

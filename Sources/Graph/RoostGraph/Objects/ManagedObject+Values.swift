@@ -268,7 +268,9 @@ extension ManagedObject {
     }
 }
 
-/// The properties of an object as dynamic members; see ``ManagedObject/dynamic``.
+/// The properties of an object as dynamic members.
+///
+/// See ``ManagedObject/dynamic``.
 @dynamicMemberLookup
 public struct DynamicProperties {
     let object: ManagedObject

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-// Loops over objects that a list keeps alive, without counting a reference for each of them.
+// Loops over objects that a list keeps alive, without counting a reference for each object.
 // Counting costs two atomic operations for each object, and a save goes through all changed objects
 // several times.
 //

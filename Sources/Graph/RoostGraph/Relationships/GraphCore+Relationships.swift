@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostStores
 
 // Both sides of a relationship are changed at once. A to-one relationship is a field of its
-// object's row; a to-many relationship is stored as a set of differences, so adding and removing
+// object's row. A to-many relationship is stored as a set of differences, so adding and removing
 // members read nothing.
 
 extension GraphCore {

@@ -143,7 +143,7 @@ final class FollowedTotals: ResultsFollower {
         (self.parts, self.sums) = (parts, sums)
     }
 
-    /// Replaces what an object adds.
+    /// Replaces the contribution of an object.
     ///
     /// Nil for an object that is not counted.
     private func replace(_ key: Int64, by values: [Value]?) {

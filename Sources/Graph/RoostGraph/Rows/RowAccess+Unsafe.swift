@@ -103,7 +103,7 @@ enum RowAccess {
         return (Int(entity), key)
     }
 
-    /// Sets a reference field; nil makes it null.
+    /// Sets a reference field, or sets it to null for nil.
     static func setReference(
         _ reference: (entity: Int, key: Int64)?, row: UnsafeMutableRawPointer, field: RecordLayout.Field
     ) {
@@ -131,7 +131,8 @@ enum RowAccess {
     struct TailLayout: Sendable {
         /// The number of bytes before the tail.
         let tail: Int
-        /// The slot of the first field in the tail; the tail itself in rows without such fields.
+        /// The offset of the slot of the first field in the tail, or of the tail itself in rows
+        /// without such fields.
         let firstByteOffset: Int
 
         init(_ layout: RecordLayout) {
@@ -156,7 +157,7 @@ enum RowAccess {
     ///   - field: The position of the field.
     ///   - byteOffset: The offset of the field's slot.
     ///   - layout: The location of the tail.
-    ///   - bytes: The new bytes; nil makes the field null.
+    ///   - bytes: The new bytes, or nil to set the field to null.
     ///   - target: Memory for the row and the difference in bytes.
     static func replaceTail(
         of row: UnsafeRawPointer, field: Int, byteOffset: Int, layout: TailLayout,

@@ -4,7 +4,7 @@ internal import RoostStores
 extension ManagedObjectContext {
     /// Resolves the error of a failed commit.
     ///
-    /// - Returns: Whether the commit can be tried again; false if the policy lets the save fail.
+    /// - Returns: Whether the commit can be tried again. False if the policy makes the save fail.
     func resolve(_ error: StoreError) throws(StoreError) -> Bool {
         switch error.code {
         case .conflict: return try resolveConflicts(error)
@@ -261,7 +261,7 @@ extension GraphCore {
     ///   - theirs: The record of the store, if the values are merged with it. In this case, the
     ///     other sides of one-to-one relationships are not updated until both rows are merged; see
     ///     ``MergeStep/settle(_:_:former:from:)``.
-    /// - Throws: `invalidValue` for a value that does not fit; errors from reading.
+    /// - Throws: `invalidValue` for an invalid value; errors from reading.
     func setContent(
         of object: ManagedObject, to values: [String: Value], onlyNamed: Bool = false, merging theirs: Record? = nil
     ) throws(StoreError) {

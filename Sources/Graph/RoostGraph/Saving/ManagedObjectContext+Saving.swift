@@ -8,7 +8,7 @@ extension ManagedObjectContext {
 
     /// Saves all changes.
     ///
-    /// Each store gets all its changes or none. They are durable on return.
+    /// Each store commits all its changes or none. The changes are durable on return.
     ///
     /// ``ManagedObject/willSave()`` is called first, then the rules of the model are checked. A
     /// conflict with another context's save is resolved by ``mergePolicy``. After an error nothing
@@ -324,7 +324,7 @@ extension ManagedObjectContext {
             core.finish(pending, changes: outcome.changes, copiesRows: hasDerived, isInFlight: isInFlight)
         }
         core.closeReader()
-        // A hook can revert a deletion; see `GraphCore.bring(back:note:)`.
+        // A hook can revert a deletion. See `GraphCore.bring(back:note:)`.
         pending.deleted.forEach { if $0.flags.contains(.deleted) { $0.flags.insert(.inFlight) } }
         pending.inserted.forEach { $0.didSave() }
         pending.updated.forEach { $0.didSave() }

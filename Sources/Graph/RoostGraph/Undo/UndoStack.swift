@@ -27,7 +27,7 @@ package import RoostCore
 /// their own.
 ///
 /// - Complexity: An event keeps one copy of the row of each object that it changes. Undo exchanges
-///   rows; it reads only objects that have since been turned into faults.
+///   rows. It reads only objects that have since been turned into faults.
 public final class UndoStack {
     /// Events that are undone together.
     private struct Step {

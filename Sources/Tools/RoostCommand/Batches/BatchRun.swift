@@ -71,9 +71,9 @@ final class BatchRun {
         }
     }
 
-    /// Prepares and prints changes, asks for confirmation, and makes them.
+    /// Prepares and prints changes, asks for confirmation, and commits the changes.
     ///
-    /// - Returns: `finding` if the answer is no.
+    /// - Returns: `finding` if the user declines.
     func run(
         _ store: any PersistentStore, _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
     ) throws -> ExitCode {

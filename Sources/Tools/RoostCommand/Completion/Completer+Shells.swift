@@ -2,7 +2,7 @@ extension Completer {
     /// Returns the answer to a completion script, one candidate on each line.
     ///
     /// - Parameter arguments: `words` and the words after `roost`, for candidates with a tab and
-    ///   their meaning; or `bash`, the line up to the cursor, and the characters that separate
+    ///   their meaning. Or `bash`, the line up to the cursor, and the characters that separate
     ///   words, for replacements of the last word.
     /// - Returns: The lines, or empty for other arguments.
     func answer(_ arguments: [String]) -> String {

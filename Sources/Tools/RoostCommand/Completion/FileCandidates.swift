@@ -25,7 +25,7 @@ enum FileCandidates {
         let directory = slash.map { String(word[...$0]) } ?? ""
         let name = slash.map { word[word.index(after: $0)...] } ?? word[...]
         var place = directory.isEmpty ? "." : directory
-        // Shells also use only the variable `HOME`.
+        // Like shells, this uses only the variable `HOME`.
         if expandsHome, place.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"] {
             place = home + place.dropFirst()
         }

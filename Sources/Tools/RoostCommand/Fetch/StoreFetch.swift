@@ -147,7 +147,7 @@ final class StoreFetch {
             } else if !isDecided {
                 order.append(descriptor)
             } else if !columns.contains(name) {
-                // Keys are unique, so the parts after the key have no effect; their names are
+                // Keys are unique, so the parts after the key have no effect. Only their names are
                 // checked.
                 _ = try ResolvedPath(name.split(separator: ".").map(String.init), from: entity.number, model: model)
             }

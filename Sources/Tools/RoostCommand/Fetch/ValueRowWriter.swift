@@ -73,7 +73,7 @@ struct ValueRowWriter: Sendable {
 
     /// Appends a value as plain text: a string unchanged, other values as in JSON without quotes.
     ///
-    /// - Returns: Whether there is a value; false, with nothing appended, for null.
+    /// - Returns: Whether there is a value. For null, returns false and appends nothing.
     func appendText(_ value: Value, column: Int, to text: inout TextBuffer) -> Bool {
         switch value {
         case .null: return false

@@ -23,7 +23,7 @@ extension TextImport {
     /// - Parameters:
     ///   - store: The store.
     ///   - author: The author, for the store's history.
-    ///   - isNew: Whether the store is deleted after an error.
+    ///   - isNew: Whether the caller deletes the store after an error.
     /// - Returns: The numbers of rows and new objects.
     /// - Throws: The errors of a batch insert; `invalidValue` with the line of an invalid row.
     package func insert(

@@ -117,7 +117,7 @@ package final class TextImport: MadeContent {
         }
     }
 
-    /// Requires that the model makes the key unique, because objects are found by their keys.
+    /// Requires a uniqueness constraint for the key, because objects are found by their keys.
     private func requireKey() throws(StoreError) {
         guard !options.key.isEmpty else { return }
         var mapping = ColumnMapping(options, entity: entity, in: model, of: input.name)

@@ -173,7 +173,7 @@
 
         /// Sets an attribute, or an element of a composite.
         ///
-        /// A null composite is created.
+        /// If the composite is null, it is created.
         private static func set(_ value: Value, at path: ArraySlice<String>, of object: ManagedObject) throws {
             guard let name = path.first else { return }
             guard path.count > 1 else { return try object.setValue(value, for: name) }

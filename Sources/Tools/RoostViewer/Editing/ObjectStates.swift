@@ -26,7 +26,7 @@
             for id in Set(ids) { states[id] = .some(try Self.state(of: id, snapshot: snapshot)) }
         }
 
-        /// Replaces the states that are equal to those in a former list.
+        /// Replaces each state that is equal to the state in `former` by the state in `new`.
         mutating func replace(_ former: ObjectStates, by new: ObjectStates) {
             for (id, state) in new.states {
                 if let known = states[id], let old = former.states[id], known == old { states[id] = .some(state) }

@@ -20,7 +20,7 @@
 
         /// The maximum number of objects of all lists.
         private static let objectLimit = 8_000_000
-        /// The minimum cost of a request in objects, so that there are at most 64 requests.
+        /// The additional cost of each request, in objects, so that at most 64 requests are kept.
         private static let requestCost = objectLimit / 64
 
         private static let unprovenNanoseconds: UInt64 = 60_000_000_000
