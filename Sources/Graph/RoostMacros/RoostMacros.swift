@@ -15,7 +15,7 @@
 #else
     /// The program if the trait `Macros` is disabled.
     ///
-    /// It does nothing.
+    /// The program then does nothing.
     @main
     enum RoostMacros {
         static func main() {}

@@ -52,7 +52,7 @@ package final class StoreViewer {
 
     /// The address that shows the stores.
     ///
-    /// It works once.
+    /// The address works once.
     package let startURL: String
 
     /// Starts to show stores.

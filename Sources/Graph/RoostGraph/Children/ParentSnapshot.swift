@@ -4,8 +4,8 @@ internal import RoostStores
 
 /// The state that a context shows, with all unsaved changes, as a snapshot for its children.
 ///
-/// It is valid for one event of a child. Later changes of the parent can appear in the snapshot.
-/// They end the reads of the children.
+/// The snapshot is valid for one event of a child. Later changes of the parent can appear in the
+/// snapshot, and end the reads of the children.
 final class ParentSnapshot: GraphProvidingSnapshot {
     private let parent: ManagedObjectContext
     /// The reads of the parent, which keep the snapshots of the stores open.

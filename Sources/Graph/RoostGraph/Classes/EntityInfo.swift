@@ -135,7 +135,7 @@ final class ModelClasses: Sendable {
     let table: EntityTable
     /// The rules of transient attributes, or nil if the model has none.
     ///
-    /// They come from a model that stores only the transient attributes.
+    /// The rules come from a model that stores only the transient attributes.
     let transientRules: ModelRules?
 
     /// Creates the classes of a model.

@@ -34,7 +34,7 @@ extension ManagedObjectClass {
 
 /// The ID of an object together with its class.
 ///
-/// It is `Sendable`; the object is not. Pass IDs between contexts instead of objects.
+/// The ID is `Sendable`, but the object is not. Pass IDs between contexts instead of objects.
 ///
 /// ```swift
 /// let id = album.id

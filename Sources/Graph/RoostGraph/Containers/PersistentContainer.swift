@@ -108,7 +108,7 @@ public final class PersistentContainer: Sendable {
 
     /// The context of the main actor.
     ///
-    /// It merges other contexts' saves automatically.
+    /// The context merges other contexts' saves automatically.
     @MainActor
     public var viewContext: ManagedObjectContext {
         if let context = view.context { return context }
@@ -262,7 +262,7 @@ final class ContainerBase: Sendable {
     let executors = ExecutorPool()
     /// The subscriptions to commits of other writers.
     ///
-    /// They start when a context first merges automatically.
+    /// The subscriptions start when a context first merges automatically.
     private let subscriptions = Mutex<[CommitSubscription]>([])
 
     /// The origin of the contexts' commits.

@@ -8,8 +8,9 @@ internal import RoostSystem
 /// program runs. It is active in debug builds of Roost, and in release builds with the environment
 /// variable `ROOST_CHECK_ISOLATION=1`.
 ///
-/// It checks the view context, background contexts and the contexts of attached actors. Reads from
-/// a store, first changes, fetches and saves are checked. Other accesses to properties are not.
+/// The check covers the view context, background contexts and the contexts of attached actors.
+/// Reads from a store, first changes, fetches and saves are checked. Other accesses to properties
+/// are not.
 struct IsolationCheck {
     static let isActive: Bool = {
         #if DEBUG

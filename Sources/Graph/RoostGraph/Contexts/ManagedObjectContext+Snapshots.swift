@@ -6,7 +6,8 @@ extension ManagedObjectContext {
     /// Returns the state that the context shows, unsaved changes included, as a snapshot of a
     /// store.
     ///
-    /// It is valid until the end of the event. Later changes of the context can appear in it.
+    /// The snapshot is valid until the end of the event. Later changes of the context can appear in
+    /// the snapshot.
     ///
     /// - Throws: The error of a getter since the last call; errors from reading.
     package func snapshotWithChanges() throws(StoreError) -> any StoreSnapshot {

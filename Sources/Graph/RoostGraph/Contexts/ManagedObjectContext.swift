@@ -348,7 +348,7 @@ public final class ManagedObjectContext {
 
     /// Runs `body` without tracking its changes.
     ///
-    /// They do not update inverses, send no notices, and are not saved.
+    /// The changes do not update inverses, send no notices, and are not saved.
     ///
     /// Use it for derived state in `awakeFromFetch` and `willSave`.
     public func withoutTracking<Result, Failure: Error>(
@@ -379,7 +379,7 @@ public final class ManagedObjectContext {
 
     /// Removes all objects from the context.
     ///
-    /// They must not be used afterwards.
+    /// The objects must not be used afterwards.
     public func reset() {
         core.clearLatched()
         retained.removeAll()

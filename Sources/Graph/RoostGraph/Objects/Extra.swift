@@ -40,7 +40,7 @@ struct Members {
     private var appended: [Int64] = []
     /// The keys of an ordered relationship that were removed and added again.
     ///
-    /// They are at the end, regardless of their stored position.
+    /// These keys are at the end, regardless of their stored position.
     private var movedToEnd: Set<Int64> = []
     /// The current members in their order, or nil until they are read.
     private(set) var current: [Int64]?

@@ -23,7 +23,7 @@ public struct ResultsPlace: Hashable, Comparable, Sendable {
 
 /// The difference between two states of a result.
 ///
-/// Applying it to the old state gives the new state.
+/// Applying the difference to the old state gives the new state.
 ///
 /// ```swift
 /// controller.onChange = { change in

@@ -10,7 +10,7 @@ struct StartFile {
 
     /// Writes the file.
     ///
-    /// Nil if it cannot be written.
+    /// Returns nil if the file cannot be written.
     ///
     /// - Parameter address: The address, without characters that require escaping in HTML.
     init?(_ address: String) {

@@ -13,7 +13,7 @@ struct RowOutput {
     private let types: [AttributeType?]
     /// The printer of a table.
     ///
-    /// It is created with the first batch, which determines the numeric columns.
+    /// The printer is created with the first batch, which determines the numeric columns.
     private var printer: TablePrinter?
     private var count = 0
 

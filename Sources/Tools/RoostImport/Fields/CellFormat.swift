@@ -101,7 +101,8 @@ package struct CellFormat: Sendable {
         return index == text.count
     }
 
-    /// True for `true`, `yes`, `t`, `y` and `1`, in any case, and false for their opposites.
+    /// Returns true for `true`, `yes`, `t`, `y` and `1`, in any case, and false for their
+    /// opposites.
     static func boolean(_ bytes: UnsafeRawBufferPointer) -> Bool? {
         let text = trimmed(bytes)
         guard text.count <= 5 else { return nil }

@@ -91,7 +91,7 @@ extension TextImport {
 
     /// A placeholder for the row number in a failure.
     ///
-    /// It is replaced by the place of the row in the text.
+    /// The placeholder is replaced by the place of the row in the text.
     static let rowNumber = 0
 
     /// Returns the rule that a row breaks.
