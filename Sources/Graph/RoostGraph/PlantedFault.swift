@@ -1,13 +1,13 @@
-/// A fault that a test plants in contexts, to show that the graph suite can fail.
+/// A deliberate bug that a test plants in contexts, to show that the graph suite can fail.
 ///
-/// Only builds with the package's trait `PlantedFaults` can have one. `make test` builds with the
-/// trait; releases do not, and have none of this code.
+/// Only builds with the package's trait `PlantedFaults` can have one. `make test` uses the trait.
+/// Release builds do not, and contain none of this code.
 package enum PlantedFault: String, CaseIterable, Sendable {
     // MARK: Identity and faults
 
-    /// A fetch makes an object although the context has one for the ID.
+    /// A fetch creates a second object for an ID that is already in the context.
     case makesSecondObject
-    /// A fetch gives changed objects the values of the store.
+    /// A fetch overwrites changed objects with the values of the store.
     case fetchesOverChanges
     /// Each fault is read alone.
     case readsOneByOne
@@ -22,9 +22,9 @@ package enum PlantedFault: String, CaseIterable, Sendable {
 
     // MARK: Relationships and deletes
 
-    /// Setting a reference leaves the other side as it was.
+    /// Setting a reference does not update the other side.
     case leavesInverse
-    /// The former destination of a reference keeps its side.
+    /// The former destination of a reference is not updated.
     case leavesFormerInverse
     /// The former partner in a one-to-one relationship keeps its reference.
     case leavesFormerPartner
@@ -36,15 +36,15 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case readsToAppend
     /// Objects of two contexts can be connected.
     case connectsContexts
-    /// The order that a program gives to members is not kept.
+    /// The order in which a program puts members is lost.
     case forgetsOrder
-    /// A cascade ends at the first object.
+    /// A cascade stops at the first object.
     case cascadesNot
     /// The other side still refers to a deleted object.
     case nullifiesNot
     /// References without an inverse still refer to a deleted object.
     case keepsOneWayReferences
-    /// A rule that denies a delete does not.
+    /// A rule that must deny a delete allows it.
     case deniesNot
 
     // MARK: Validation and saving
@@ -65,7 +65,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case keepsVersions
     /// A saved object keeps its old derived attributes.
     case keepsDerived
-    /// A save in the background takes changes for saved that were made during it.
+    /// A background save marks changes as saved that were made during the save.
     case forgetsMeanwhile
     /// A save posts no notice.
     case postsNoNotice
@@ -74,25 +74,25 @@ package enum PlantedFault: String, CaseIterable, Sendable {
 
     // MARK: Undo and children
 
-    /// Undo leaves the other side of a relationship as it was.
+    /// Undo does not update the other side of a relationship.
     case undoesOneSide
-    /// Undo restores the members of a list and not their order.
+    /// Undo restores the members of a list, but not their order.
     case undoForgetsOrder
     /// Undo of a saved deletion leaves the object deleted.
     case undoForgetsSavedDeletes
-    /// Undo takes back what another context saved in other properties.
+    /// Undo reverts the changes that another context saved in other properties.
     case undoesOthers
-    /// A change while undo is disabled is a step.
+    /// A change while undo is disabled becomes a step.
     case recordsDisabled
-    /// Reading a fault is a step.
+    /// Reading a fault becomes a step.
     case recordsReading
-    /// A rollback leaves the undo steps.
+    /// A rollback does not clear the undo steps.
     case keepsUndoSteps
     /// A save of a child does not pass on changed values.
     case losesChildChanges
     /// A save of a child does not pass on deletions.
     case keepsChildDeletes
-    /// A child reads the store and not its parent.
+    /// A child reads from the store instead of from its parent.
     case childReadsStore
     /// A child is saved without validation.
     case childSkipsValidation
@@ -103,19 +103,19 @@ package enum PlantedFault: String, CaseIterable, Sendable {
 
     /// `detectConflicts(for:)` has no effect.
     case detectsNothing
-    /// The policy that takes the store's object writes the context's.
+    /// The policy `rollback` writes the context's object instead of accepting the store's.
     case overwritesOnRollback
-    /// A merge of two sides ends with the wrong one where both changed a property.
+    /// A merge chooses the wrong side if both sides changed a property.
     case swapsSides
-    /// A merge drops what only the store has changed.
+    /// A merge drops the changes that only the store has.
     case dropsTheirSide
-    /// The values of a new object with a taken unique value are lost.
+    /// The values of a new object with an existing unique value are lost.
     case losesDuplicateValues
-    /// A rollback does not take back deletes.
+    /// A rollback does not revert deletes.
     case keepsDeletes
     /// A reset leaves all objects in the context.
     case resetsNothing
-    /// A merge keeps the row that an object had.
+    /// A merge keeps the outdated row of an object.
     case reusesStaleRows
     /// A refresh overwrites pending changes.
     case refreshesOverChanges
@@ -128,7 +128,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
 
     /// A refresh that discards changes forgets the members that refer to the object.
     case refreshForgetsMembers
-    /// A child that follows its parent does not hear of a rollback.
+    /// A child that follows its parent is not notified of a rollback.
     case childMissesRollback
     /// A rollback brings back an object that another context deleted.
     case revivesDeleted
@@ -145,7 +145,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case overlooksReferring
     /// The limit is applied before pending changes are.
     case cutsWindowFirst
-    /// A fetch returns what the store has of a changed object too.
+    /// A fetch also returns the stored version of a changed object.
     case showsChangedTwice
 
     // MARK: Results that follow
@@ -156,23 +156,23 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case overlooksRelatedResults
     /// A window is not filled again when objects leave it.
     case keepsWindow
-    /// Results do not see what other contexts saved.
+    /// Results do not see the saves of other contexts.
     case overlooksMerged
-    /// Results do not see what undo changes.
+    /// Results do not see the changes of undo.
     case overlooksUndo
-    /// Results stay as they are after a reset.
+    /// Results are not updated after a reset.
     case overlooksReset
     /// A reader that is too slow loses differences.
     case dropsSlowReaders
-    /// Totals keep what objects added that left the result.
+    /// Totals still include objects that left the result.
     case countsOnlyMore
     /// Totals do not see the changes of related objects.
     case overlooksRelatedTotals
-    /// Totals call the program for events that change none of them.
+    /// Totals call `onChange` for events that change none of them.
     case callsForNothing
-    /// A section that objects leave and enter in one event is another one.
+    /// A section that objects leave and enter in one event becomes a new section.
     case renewsSections
-    /// A window with an offset is followed as if nothing before it could change.
+    /// A window with an offset is updated as if no object before the window could change.
     case trustsOffset
     /// A result of saved objects is not fetched again by a save.
     case overlooksOwnSaves
@@ -180,9 +180,9 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case overlooksLastingIDs
     /// Results do not see that changes are discarded.
     case overlooksDiscarded
-    /// Objects that only can have changed count as changed.
+    /// Objects that may have changed are reported as changed.
     case reportsUntouched
-    /// Results do not see what the context changes.
+    /// Results do not see the changes of their own context.
     case overlooksOwnChanges
     /// An object whose values are the same again does not count as changed.
     case forgetsTouched
@@ -190,16 +190,18 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case updatesFirstResult
     /// The differences that wait for a reader are lost with their controller.
     case losesWaitingDifferences
-    /// A notice that is joined with one that waits for a context loses its objects.
+    /// A notice that arrives while another notice waits for a context loses its object lists.
     case dropsJoinedObjects
 
     #if PlantedFaults
-        /// The fault of all contexts that the current task uses.
+        /// The fault planted in all contexts that the current task uses.
         @TaskLocal package static var active: PlantedFault?
     #endif
 }
 
-/// Whether a fault is planted; always false without the trait.
+/// Whether a fault is planted.
+///
+/// Always false without the trait.
 @inline(__always)
 func isPlanted(_ fault: PlantedFault) -> Bool {
     #if PlantedFaults

@@ -1,9 +1,13 @@
 #if Macros
     internal import RoostSystem
 
-    /// Messages on standard input and output: a length of 8 bytes, little-endian, and JSON.
+    /// Messages on standard input and output.
+    ///
+    /// A message is a length of 8 bytes, little-endian, followed by JSON.
     enum PluginPipe {
-        /// The maximum length of a message; a longer length means that the pipe is broken.
+        /// The maximum length of a message.
+        ///
+        /// A greater length means that the pipe is corrupt.
         private static let maximumByteCount = 1 << 30
 
         /// Reads a message, or returns nil at the end of the input.
@@ -14,7 +18,7 @@
             return read(byteCount: Int(count))
         }
 
-        /// Writes a message, and returns whether the reader is still there.
+        /// Writes a message, and returns whether the reader still exists.
         static func write(_ message: [UInt8]) -> Bool {
             let count = UInt64(message.count)
             let bytes = (0..<8).map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) } + message

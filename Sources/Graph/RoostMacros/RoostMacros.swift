@@ -13,7 +13,9 @@
         }
     }
 #else
-    /// The program without the trait `Macros`, which does nothing.
+    /// The program if the trait `Macros` is disabled.
+    ///
+    /// The program then does nothing.
     @main
     enum RoostMacros {
         static func main() {}

@@ -3,10 +3,10 @@ package import RoostCore
 
 /// The directory of the generated files of a model.
 ///
-/// It can hold other files too. Files of the same model that are not generated any more, after an
-/// entity was removed, are found by their first line.
+/// The directory can contain other files too. If an entity was removed, its outdated file is
+/// recognized by the first line.
 package struct GeneratedFolder {
-    /// A difference between a directory and the files that belong there.
+    /// A difference between a directory and the generated files.
     package struct Finding: Sendable, Hashable, CustomStringConvertible {
         /// The kinds of difference.
         package enum Kind: String, Sendable {
@@ -14,7 +14,7 @@ package struct GeneratedFolder {
             case stale
             /// A file does not exist.
             case missing
-            /// A file was generated from the model before, and is not generated any more.
+            /// A file was once generated from the model, and is no longer generated.
             case superfluous
         }
 
@@ -43,9 +43,9 @@ package struct GeneratedFolder {
         self.source = source
     }
 
-    /// Compares the directory with the files that belong there, and writes nothing.
+    /// Compares the directory with the generated files, without writing.
     ///
-    /// Without a directory, all files are missing.
+    /// If the directory does not exist, all files are missing.
     ///
     /// - Returns: The differences, in the order of the names.
     /// - Throws: `ioFailure` or `permissionDenied` if the directory or a file cannot be read.
@@ -69,9 +69,9 @@ package struct GeneratedFolder {
 
     /// Writes the files, creates the directory if necessary, and removes superfluous files.
     ///
-    /// A file that is up to date keeps its modification date, so that nothing is compiled again.
+    /// A file that is up to date keeps its modification date, so that it is not compiled again.
     ///
-    /// - Returns: What was written or removed, as findings of the directory before.
+    /// - Returns: The differences that were removed by writing.
     /// - Throws: `ioFailure` or `permissionDenied`. Files before the failing one are written.
     package func write(_ files: [ModelCode.File]) throws(StoreError) -> [Finding] {
         try access("create") {

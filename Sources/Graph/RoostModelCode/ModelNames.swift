@@ -8,19 +8,19 @@ struct ModelNames {
     let classes: [String]
     /// The names of the classes that are generated, by entity number.
     ///
-    /// It is ``classes``, except for an entity whose class a program writes itself, as a subclass
-    /// of the generated one.
+    /// Equal to ``classes``, except for an entity with a handwritten class, which is a subclass of
+    /// the generated class.
     let generatedClasses: [String]
 
-    /// The key of an entity's user information that says who writes its class.
+    /// The key in an entity's user information that marks a handwritten class.
     static let classKey = "roostClass"
-    /// The value of ``classKey`` for a class that the program writes.
+    /// The value of ``classKey`` for a handwritten class.
     static let handwritten = "handwritten"
 
     /// The members of `ManagedObject` whose names a property of a class cannot have.
     ///
-    /// Models refuse some of these names themselves. A property may have the name of a method. It
-    /// may also have the name `id`, and then hides the member of `ManagedObjectClass`.
+    /// Models already refuse some of these names. A property may have the name of a method. A
+    /// property with the name `id` is allowed, and hides the member of `ManagedObjectClass`.
     static let managedObjectMembers: Set<String> = [
         "objectID", "entity", "context", "isFault", "isInserted", "isUpdated", "isDeleted", "hasChanges",
         "hasPersistentChangedValues", "version", "dynamic", "hashValue", "description",
@@ -31,13 +31,13 @@ struct ModelNames {
         "Any", "AnyKeyPath", "Bool", "ClassShape", "Data", "Date", "Decimal", "Double", "EntityName", "Float", "Int16",
         "Int32", "Int64", "ManagedObject", "ManagedObjectClass", "ManagedObjectModel", "ObjectID", "OrderedToMany",
         "Result", "Self", "Sendable", "StoreError", "String", "ToMany", "UUID", "Value",
-        // In static members, this means the class itself, even between backticks.
+        // In static members, `self` is the class itself, even between backticks.
         "self",
     ]
 
-    /// Finds the names, and checks those of properties too.
+    /// Determines the names of the types, and also checks the names of properties.
     ///
-    /// - Throws: `invalidModel` with a line for each name that cannot be used.
+    /// - Throws: `invalidModel` with a line in the message for each name that cannot be used.
     init(_ model: ManagedObjectModel, source: String) throws(StoreError) {
         var problems: [ModelProblem] = []
         func add(_ message: String, to entity: EntityDescription) {
@@ -82,12 +82,11 @@ struct ModelNames {
         }
     }
 
-    /// The class that the model names, without the module in front of it, or else the entity's
-    /// name.
+    /// The class name in the model without its module, or the entity's name if the model has none.
     private static func className(of entity: EntityDescription) -> String {
         guard let text = entity.managedObjectClassName else { return entity.name }
         let name = text.split(separator: ".", omittingEmptySubsequences: false).last.map(String.init) ?? text
-        // What frameworks have as the class of entities without one.
+        // These are the classes that frameworks use for entities without a class.
         guard SwiftText.isIdentifier(name), name != "NSManagedObject", name != "ManagedObject" else {
             return entity.name
         }

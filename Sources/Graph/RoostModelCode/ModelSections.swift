@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The generated declarations of a model, before they are put into files.
 struct ModelSections {
-    /// A type and what belongs to it.
+    /// A type and its accompanying declarations.
     struct Section {
         /// The name of the type.
         let name: String
@@ -10,7 +10,7 @@ struct ModelSections {
         let usesFoundation: Bool
     }
 
-    /// By entity number.
+    /// The generated classes, by entity number.
     private(set) var classes: [Section] = []
     private(set) var modelEnum = Section(name: "", text: "", usesFoundation: false)
 
@@ -47,8 +47,8 @@ struct ModelSections {
         return model.entities.map { ($0, depth($0)) }.sorted { ($0.1, $0.0.number) < ($1.1, $1.0.number) }.map(\.0)
     }
 
-    /// Whether an entity has neither a superentity nor subentities, so that places in its records
-    /// are constants.
+    /// Whether an entity has neither a superentity nor subentities, so that the offsets in its
+    /// records are constants.
     private static func isFlat(_ entity: ManagedObjectModel.Entity) -> Bool {
         entity.superentity == nil && !entity.hasSubentities
     }
@@ -145,7 +145,7 @@ struct ModelSections {
             + constantsText(constants, entity: entity, className: SwiftText.quoted(ownClass), all: all)
     }
 
-    /// The constants of a class, outside of it so that they are not among its members.
+    /// The constants of a class, declared outside of the class so that they are not its members.
     private static func constantsText(
         _ name: String, entity: ManagedObjectModel.Entity, className: String, all: [PropertyCode]
     ) -> String {
@@ -177,8 +177,8 @@ struct ModelSections {
         if document.hasSuffix("\n") { document.removeLast() }
         let literal = SwiftText.rawLiteral(
             document.split(separator: "\n", omittingEmptySubsequences: false), indentation: "        ")
-        // A literal that throws instead of trapping: the document was valid for the Roost that
-        // generated this, and an older Roost can still refuse it.
+        // The generated code throws instead of trapping, because an older version of Roost can
+        // refuse the document.
         return """
             /// The model and the classes of its entities.
             nonisolated \(modifier)enum \(names.modelEnum) {

@@ -2,19 +2,21 @@ internal import RoostCore
 
 /// The code of one property of a class.
 struct PropertyCode {
-    /// A stored value, and the names that its accessors begin with.
+    /// The name parts of a stored value's accessors.
     private struct Access {
         var type: String
-        /// The getter; the one of an optional value begins with `optional`.
+        /// The name of the getter.
+        ///
+        /// The getter of an optional value begins with `optional`.
         var name: String
         /// The end of the names of `set…`, `optional…` and `setOptional…`.
         var suffix: String
-        /// Whether flat entities have accessors with constant places.
+        /// Whether flat entities have accessors with constant offsets.
         var hasConstantForm = true
         /// Whether the getter needs the index of the field too, even for a mandatory value.
         var needsIndex = false
-        /// Whether the value is optional even if the attribute is not, so that there is one form
-        /// only.
+        /// Whether the value is optional even if the attribute is not, so that there is only one
+        /// form.
         var isAlwaysOptional = false
     }
 
@@ -23,7 +25,7 @@ struct PropertyCode {
     let type: String
     let documentation: String
     let getter: String
-    /// The setter; nil for a property that only stores and saves change.
+    /// The setter, or nil for a property that the program cannot set.
     let setter: String?
     /// The entry in the shape of the class.
     let shape: String
@@ -36,7 +38,7 @@ struct PropertyCode {
     ///
     /// - Parameters:
     ///   - attribute: The attribute.
-    ///   - field: The field of a stored attribute; nil for a transient one.
+    ///   - field: The field of a stored attribute, or nil for a transient one.
     ///   - isFlat: Whether its entity has neither a superentity nor subentities.
     ///   - slot: Its position in the shape.
     init(_ attribute: AttributeDescription, field: RecordLayout.Field?, isFlat: Bool, slot: Int) {
@@ -75,7 +77,7 @@ struct PropertyCode {
     ///
     /// - Parameters:
     ///   - relationship: The relationship.
-    ///   - field: The field of a to-one relationship; nil for a to-many relationship.
+    ///   - field: The field of a to-one relationship, or nil for a to-many relationship.
     ///   - destination: The name of the class of the destination, as it is written in code.
     ///   - isFlat: Whether its entity has neither a superentity nor subentities.
     ///   - slot: Its position in the shape.
@@ -129,8 +131,7 @@ struct PropertyCode {
                 type: "[String: Value]", name: "composite", suffix: "Composite", hasConstantForm: false,
                 isAlwaysOptional: true)
         case .transformable:
-            // Classes of Foundation's that archives have are not Codable: their values are shown as
-            // bytes.
+            // Foundation classes in archives are not Codable, so their values are exposed as bytes.
             guard let type = attribute.attributeValueClassName, !type.hasPrefix("NS") else {
                 return Access(type: "Data", name: "data", suffix: "Data", hasConstantForm: false)
             }

@@ -13,10 +13,10 @@ enum SwiftText {
     /// Words that are not the name of a declaration, even between backticks.
     private static let impossible: Set<String> = ["_", "Type", "Protocol"]
 
-    /// Whether a text can be the name of a declaration, between backticks if need be.
+    /// Whether a text can be the name of a declaration, between backticks if necessary.
     ///
-    /// Names with spaces and other characters that need backticks are not among them: not all tools
-    /// that read Swift know them yet.
+    /// Returns false for names with spaces or other characters that need backticks, because not all
+    /// Swift tools support them yet.
     static func isIdentifier(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first, isHead(first), !impossible.contains(text) else { return false }
         return text.unicodeScalars.dropFirst().allSatisfy(isCharacter)
@@ -27,7 +27,7 @@ enum SwiftText {
         keywords.contains(identifier) ? "`\(identifier)`" : identifier
     }
 
-    /// A string literal with this text.
+    /// Returns a string literal with the given text.
     static func literal(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -59,8 +59,8 @@ enum SwiftText {
 
     /// A raw string literal of several lines.
     ///
-    /// Nothing in the text ends it early or is interpolated, because the text has no run of `#` as
-    /// long as the literal's.
+    /// The text cannot end the literal or be interpolated, because the literal uses more `#` than
+    /// any run in the text.
     ///
     /// - Parameters:
     ///   - lines: The lines, without line ends.
@@ -80,7 +80,7 @@ enum SwiftText {
         return "\(hashes)\"\"\"\n\(body)\(indentation)\"\"\"\(hashes)"
     }
 
-    /// Makes a name that can be the name of a type: each word begins with an uppercase letter.
+    /// Returns a valid type name, in which each word begins with an uppercase letter.
     static func typeName(_ text: String) -> String {
         var result = ""
         var beginsWord = true

@@ -3,7 +3,7 @@ enum SwiftTypeName {
     /// Whether a text is a type: identifiers with dots, arrays, dictionaries and generic
     /// arguments.
     ///
-    /// Nothing else of Swift's grammar gets into generated code from the name of a type.
+    /// No other Swift syntax gets into generated code through the name of a type.
     static func isType(_ text: String) -> Bool {
         var rest = Substring(text)
         return takeType(&rest, depth: 0) && rest.isEmpty

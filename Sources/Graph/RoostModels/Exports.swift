@@ -1,4 +1,4 @@
 #if Macros
-    // A program that has its models in Swift imports this module alone.
+    // A program that declares its models in Swift only needs to import this module.
     @_exported public import Roost
 #endif

@@ -17,10 +17,10 @@
     /// let model = try ManagedObjectModel(types: [Album.self, Artist.self, Track.self])
     /// ```
     ///
-    /// Computed properties, `static` and `lazy` ones, and constants are left alone.
+    /// Computed properties, `static` and `lazy` ones, and constants are not part of the model.
     ///
     /// - Parameters:
-    ///   - entity: The name of the entity; nil for the name of the class.
+    ///   - entity: The name of the entity, or nil for the name of the class.
     ///   - isAbstract: Whether the entity has no objects of its own.
     ///   - renamingIdentifier: The name of the entity in earlier versions of the model.
     @attached(
@@ -61,8 +61,9 @@
 
     /// Sets options of a relationship of a `@Model` class.
     ///
-    /// The inverse is a key path or a name. Write a key path on one side only; the other side
-    /// follows from it. The compiler cannot resolve two key paths that need each other.
+    /// The inverse is a key path or a name. Write a key path on one side only. The inverse of the
+    /// other side is derived from it. The compiler cannot resolve two key paths that refer to each
+    /// other.
     ///
     /// ```swift
     /// @Relationship(inverse: \Artist.albums, isOptional: false) var artist: Artist?
@@ -70,12 +71,12 @@
     /// ```
     ///
     /// - Parameters:
-    ///   - inverse: The relationship back.
+    ///   - inverse: The inverse relationship.
     ///   - deleteRule: What happens to the destination on delete.
     ///   - isOptional: Whether the relationship may be empty.
     ///   - minCount: The minimum number of destinations of a to-many relationship that is not
     ///     empty.
-    ///   - maxCount: The maximum number of destinations of a to-many relationship; nil for no
+    ///   - maxCount: The maximum number of destinations of a to-many relationship, or nil for no
     ///     limit.
     ///   - renamingIdentifier: The name of the relationship in earlier versions of the model.
     @attached(peer)
@@ -84,14 +85,14 @@
         maxCount: Int? = nil, renamingIdentifier: String? = nil
     ) = #externalMacro(module: "RoostMacros", type: "PropertyMacro")
 
-    /// Sets options of a relationship of a `@Model` class, with the inverse by its name.
+    /// Sets options of a relationship of a `@Model` class, with the inverse given by name.
     @attached(peer)
     public macro Relationship(
         inverse: String, deleteRule: DeleteRule = .nullify, isOptional: Bool = true, minCount: Int = 0,
         maxCount: Int? = nil, renamingIdentifier: String? = nil
     ) = #externalMacro(module: "RoostMacros", type: "PropertyMacro")
 
-    /// Refuses two objects with equal values of a property, or of several properties of a class.
+    /// Requires unique values of a property, or of a combination of properties of a class.
     ///
     /// ```swift
     /// @Unique("title", "year")
@@ -110,8 +111,9 @@
     /// Keeps an index of a property, or of several properties of a class.
     ///
     /// - Parameters:
-    ///   - properties: The names of the properties, for a class; the most significant first.
-    ///   - name: The name of the index; nil for the names of its properties.
+    ///   - properties: The names of the properties, for a class, the most significant property
+    ///     first.
+    ///   - name: The name of the index, or nil for the names of its properties.
     @attached(peer)
     public macro Index(_ properties: String..., name: String? = nil) =
         #externalMacro(module: "RoostMacros", type: "PropertiesMacro")
@@ -119,11 +121,13 @@
     /// Leaves a property of a `@Model` class out of every store.
     ///
     /// A property with the type of an attribute is a transient attribute of the model: contexts
-    /// notice its changes. A property of another type is a stored property of Swift.
+    /// track its changes. A property of another type is a stored property of Swift.
     @attached(peer)
     public macro Transient() = #externalMacro(module: "RoostMacros", type: "PropertyMacro")
 
-    /// Gives a property its accessors; `@Model` adds it.
+    /// Adds the accessors of a property.
+    ///
+    /// `@Model` adds this attribute.
     @attached(accessor)
     public macro _ModelProperty(slot: Int, after: String? = nil) =
         #externalMacro(module: "RoostMacros", type: "ModelPropertyMacro")

@@ -6,8 +6,8 @@
         /// Builds the model of `@Model` classes.
         ///
         /// The list must contain all classes, destinations of relationships and superclasses
-        /// included. If only one side of a relationship names its inverse, the other side gets it
-        /// too.
+        /// included. If only one side of a relationship declares the inverse, the other side's
+        /// inverse is derived.
         ///
         /// ```swift
         /// let types: [any ManagedObjectClass.Type] = [Album.self, Artist.self]
@@ -15,7 +15,7 @@
         ///     .sqlite("music.sqlite"), model: ManagedObjectModel(types: types), types: types)
         /// ```
         ///
-        /// - Throws: `invalidModel`, whose message lists every problem, one a line.
+        /// - Throws: `invalidModel`, with a message that lists every problem on its own line.
         public init(types: [any ManagedObjectClass.Type]) throws(StoreError) {
             var classes: [any ModelClass.Type] = []
             for type in types {
@@ -46,9 +46,9 @@
             return entity
         }
 
-        /// Gives the other side of each inverse its inverse.
+        /// Sets the missing inverse on the other side of each relationship.
         ///
-        /// What does not fit stays as it is, and the check of the model reports it.
+        /// Mismatches are left unchanged, and are reported by the validation of the model.
         private static func addInverses(to entities: inout [EntityDescription]) {
             let positions = Dictionary(
                 entities.indices.map { (entities[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -56,8 +56,8 @@
                 for relationship in entity.relationships {
                     guard let inverse = relationship.inverseName else { continue }
                     var next: String? = relationship.destinationEntityName
-                    // The inverse may be a relationship of a superentity. A chain without an end is
-                    // reported later.
+                    // The inverse may be a relationship of a superentity. A cycle of superentities
+                    // is reported later.
                     for _ in entities {
                         guard let position = next.flatMap({ positions[$0] }) else { break }
                         if let index = entities[position].relationships.firstIndex(where: { $0.name == inverse }) {

@@ -4,7 +4,7 @@
 
     /// A class with `@Model`, which is the source of its entity.
     ///
-    /// The macro writes the conformance.
+    /// The macro adds the conformance.
     public protocol ModelClass: ManagedObjectClass {
         /// The entity and the properties of the class.
         static var modelDescription: ModelDescription { get }

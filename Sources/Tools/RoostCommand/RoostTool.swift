@@ -19,12 +19,12 @@ enum RoostTool {
     ]
 
     static func main() {
-        // Before anything else opens a file.
+        // This must happen before any file is opened.
         Console.fillStandardDescriptors()
         SystemThread.spareAddressSpace()
         Interruption.shared.install()
-        // Bounds the memory for a damaged or hostile file: eight times the default limit of a
-        // value.
+        // Limits the memory in case of a damaged or hostile file, to eight times the default limit
+        // of a value.
         limitLibraryMemory(toByteCount: 2 << 30)
         do throws(UsageError) {
             let arguments = try ProgramArguments.read()
@@ -92,9 +92,11 @@ enum RoostTool {
         }
     }
 
-    /// Returns the exit code of a command that ends with this error code; see `docs/errors.md`.
+    /// Returns the exit code of a command that ends with the given error code.
     ///
-    /// An error that the arguments caused is a ``UsageError`` instead.
+    /// See `docs/errors.md`.
+    ///
+    /// An error caused by the arguments is a ``UsageError`` instead.
     static func exitCode(of code: StoreError.Code) -> ExitCode {
         switch code {
         case .cancelled: .interrupted

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostModelCode
 
-/// A command line that cannot be understood.
+/// An invalid command line.
 struct UsageError: Error {
     let message: String
 

@@ -6,8 +6,8 @@ internal import RoostModelCode
 
 /// The `roost-model-compiler` program: generates Swift classes from one model.
 ///
-/// Build tools run it in each build, so it links no library of a store. `roost model generate` does
-/// the same.
+/// Build tools run it in each build, so it does not link the libraries of the stores. `roost model
+/// generate` does the same.
 @main
 enum ModelCompiler {
     static func main() {
@@ -48,7 +48,7 @@ enum ModelCompiler {
             }
             return parsed.isCheck && !findings.isEmpty ? 1 : 0
         } catch {
-            // Xcode shows lines of this form beside the file.
+            // Xcode shows lines in this format next to the file.
             printError("\(parsed.model): error: \(error.message)")
             return 3
         }

@@ -11,19 +11,21 @@
         private let version: String
         private let allowsChanges: Bool
         private let jobs = JobList()
-        /// The decision about requests; nil until the server's port is known.
+        /// The decision about requests, or nil until the server's port is known.
         private let access = Mutex<AccessGuard?>(nil)
 
         init(_ stores: [ViewedStore], version: String, allowsChanges: Bool) {
             (self.stores, self.version, self.allowsChanges) = (stores, version, allowsChanges)
         }
 
-        /// Begins to answer.
+        /// Begins to answer requests.
         func begin(_ access: AccessGuard) { self.access.withLock { $0 = access } }
 
         func cancelAll() { jobs.cancelAll() }
 
-        /// Answers a request; never without the headers that protect the page.
+        /// Answers a request.
+        ///
+        /// Every answer has the headers that protect the page.
         func answer(_ request: HTTPRequest) -> HTTPResponse {
             var response = guarded(request)
             response.headers += PageFiles.headers
@@ -56,7 +58,7 @@
             }
         }
 
-        /// Returns whether a request is for a file of the page, which has nothing of a store.
+        /// Returns whether a request is for a file of the page, which contains no data of a store.
         private func isPageFile(_ request: HTTPRequest) -> Bool {
             request.method == "GET" && request.segments.count == 3 && request.segments.starts(with: ["-", "page"])
         }
@@ -69,7 +71,7 @@
                 return file
             }
             if request.method == "GET", !isData, request.segments.last?.hasSuffix(".bin") != true {
-                // Every view has the same page, which asks for the data of its address.
+                // Every view has the same page, which requests the data for its address.
                 guard let page = PageFiles.response("index.html") else {
                     throw ViewerError(.failure, code: "failure", message: "The page is missing in this program.")
                 }
@@ -134,7 +136,7 @@
                 "version": JSONNode(version), "writable": JSONNode(allowsChanges),
                 "stores": JSONNode(
                     list: stores.map { viewed in
-                        // A store that cannot be read now is listed all the same.
+                        // A store that cannot be read now is still listed.
                         let count = try? viewed.read { try viewed.counts($0).reduce(0, +) }
                         return JSONNode([
                             "name": JSONNode(viewed.name), "title": JSONNode(viewed.title),
@@ -234,8 +236,8 @@
                         ? "\(viewed.title) can only be read."
                         : "Nothing can be changed here: start 'roost browse' with --write.")
             }
-            // A page of another origin cannot send this type without asking first, and it is not
-            // answered.
+            // A page of another origin cannot send this type without a preflight request, which is
+            // not answered.
             guard request.headers["content-type"]?.hasPrefix("application/json") ?? false else {
                 throw ViewerError(
                     .badRequest, code: "contentType", message: "A change needs 'Content-Type: application/json'.")

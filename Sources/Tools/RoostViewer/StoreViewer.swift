@@ -2,8 +2,7 @@ package import RoostCore
 internal import RoostJSONText
 package import RoostStores
 
-/// The page of `roost browse` and the server that it talks to: one or more open stores, shown in a
-/// browser.
+/// The server of `roost browse`, which shows one or more open stores in a browser.
 ///
 /// ```swift
 /// let source = StoreViewer.Source(store, title: "music.sqlite")
@@ -13,8 +12,9 @@ package import RoostStores
 /// viewer.stop()
 /// ```
 ///
-/// - It listens at 127.0.0.1 only. The start address has a token that works once.
-/// - Each view has an address, and the same address with `.json` has its data: docs/browsing.md.
+/// - The server listens only at 127.0.0.1. The start address contains a token that works once.
+/// - Each view has an address. The same address with `.json` returns its data. See
+///   docs/browsing.md.
 /// - Nothing is changed unless the options allow it.
 package final class StoreViewer {
     /// A store that is shown.
@@ -32,9 +32,9 @@ package final class StoreViewer {
 
     /// The options of a viewer.
     package struct Options {
-        /// The port; 0 for a free one.
+        /// The port, or 0 for any free port.
         package var port: UInt16 = 0
-        /// Whether objects can be changed, in stores that can.
+        /// Whether objects can be changed, in stores that are writable.
         package var allowsChanges = false
         /// The token that programs can send instead of a cookie, or nil.
         package var programToken: String?
@@ -50,7 +50,9 @@ package final class StoreViewer {
         private let pages: PageServer
     #endif
 
-    /// The address that shows the stores, once.
+    /// The address that shows the stores.
+    ///
+    /// The address works once.
     package let startURL: String
 
     /// Starts to show stores.
@@ -59,7 +61,7 @@ package final class StoreViewer {
     ///   - sources: The stores, which stay open as long as the viewer.
     ///   - version: The version of the program.
     ///   - options: The options.
-    /// - Throws: `busy` for a port that is taken; `invalidRequest` for a token that is too short;
+    /// - Throws: `busy` if the port is in use; `invalidRequest` for a token that is too short;
     ///   `unsupported` in a program that was built without the trait `Interactive`.
     package init(_ sources: [Source], version: String, options: Options) throws(StoreError) {
         if let token = options.programToken, token.utf8.count < Self.programTokenLength {

@@ -15,16 +15,18 @@
         }
 
         let syntax: TypeSyntax
-        /// The superclass as the source names it; nil for `ManagedObject`.
+        /// The superclass as the source names it, or nil for `ManagedObject`.
         let superclass: String?
         let properties: [ModelPropertySyntax]
         private(set) var uniqueGroups: [Group] = []
         private(set) var indexes: [Group] = []
         private(set) var problems: [Problem] = []
 
-        /// Whether the class itself has no problems, so that it gets its members.
+        /// Whether `@Model` adds members to the class.
         ///
-        /// Properties with problems are left out. Otherwise one error would bring others with it.
+        /// False if the class itself has problems.
+        ///
+        /// Properties with problems are left out. Otherwise one error would cause further errors.
         let canExpand: Bool
 
         var isFinal: Bool { syntax.head.modifiers.contains("final") }
@@ -100,7 +102,7 @@
 
     /// String literals without escapes and interpolations.
     enum StringLiteral {
-        /// The value of a literal; nil for any other expression.
+        /// The value of a literal, or nil for any other expression.
         static func value(of text: String) -> String? {
             guard text.count >= 2, text.first == "\"", text.last == "\"" else { return nil }
             let value = text.dropFirst().dropLast()

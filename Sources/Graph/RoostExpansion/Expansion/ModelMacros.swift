@@ -4,9 +4,9 @@
         /// The class of the last request, which has one request for each member.
         private var last: (source: SourceText, model: ModelClassSyntax)?
 
-        /// Expands a macro.
+        /// Expands a macro of a declaration.
         ///
-        /// A problem is reported once, in one role.
+        /// Reports each problem in one role only, so that it appears once.
         mutating func expand(_ expansion: PluginRequest.Expansion) -> MacroResult {
             switch (expansion.macro, expansion.role) {
             case ("ModelMacro", .member): return members(expansion)
@@ -42,14 +42,15 @@
                 })
         }
 
-        /// The attribute that gives a property its accessors; empty for other members.
+        /// The attribute that adds accessors to a property, or empty text for other members.
         private mutating func memberAttribute(_ expansion: PluginRequest.Expansion) -> String {
             guard let parent = expansion.parent, let variable = DeclarationReader.variable(expansion.declaration) else {
                 return ""
             }
             let model = self.model(parent)
             guard model.canExpand,
-                // A static variable may have the name of a property, but not its place.
+                // A static variable may have the name of a property. Only the byte offset
+                // identifies the property.
                 let slot = model.properties.firstIndex(where: { $0.byteOffset == variable.name.byteOffset })
             else { return "" }
             let owner = model.superclass.map { _ in ", after: \"\(model.syntax.name.text)\"" } ?? ""
@@ -80,7 +81,7 @@
 
         // MARK: Attributes of properties
 
-        /// A problem of an attribute of a property: the type around it is not a model class.
+        /// Returns the problem of a property's attribute outside of a model class.
         private func memberProblem(_ expansion: PluginRequest.Expansion) -> MacroResult {
             guard let text = expansion.context.first else {
                 return misplaced(expansion, place: "a property of a @Model class")

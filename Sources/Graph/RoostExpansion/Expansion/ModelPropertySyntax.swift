@@ -14,9 +14,9 @@
         let isRelationship: Bool
         let isTransient: Bool
         let isUnique: Bool
-        /// The name of an index of its own as an expression, or nil without one.
+        /// The property's own index with its name as an expression, or nil without an index.
         let index: Index?
-        /// The name of the relationship back.
+        /// The name of the inverse relationship.
         let inverse: String?
 
         struct Index: Equatable { let name: String? }
@@ -33,7 +33,9 @@
         /// Expressions whose result is another one each time.
         private static let changingValues = ["Date()", "Date.now", ".now", "UUID()", ".random("]
 
-        /// Reads a variable; nil if it is not a property of the model, or if it has a problem.
+        /// Reads a variable.
+        ///
+        /// Returns nil if it is not a property of the model, or if it has a problem.
         init?(_ variable: VariableSyntax, problems: inout [ModelClassSyntax.Problem]) {
             let head = variable.head
             var report = Report(variable)
@@ -51,7 +53,7 @@
                 ["Attribute", "Relationship", "Unique", "Index", "Transient"].contains($0.name)
             }
 
-            // Variables that have nothing to do with the model.
+            // Variables that are not part of the model.
             let isLeftAlone =
                 variable.accessors == .computed
                 || head.modifiers.contains(where: { ["static", "class", "lazy"].contains($0) })
@@ -77,7 +79,7 @@
             }
             self.type = type
             if isTransient, type.kind == .other || type.kind == .composite {
-                // A stored property of Swift, which the model does not know.
+                // A stored property that is not part of the model.
                 if let modelAttribute = head.attributes.first(where: {
                     ["Attribute", "Relationship", "Unique", "Index"].contains($0.name)
                 }) {
@@ -211,7 +213,9 @@
             }
         }
 
-        /// Checks a property whose type is a class or a value, which only the compiler knows.
+        /// Checks a property whose type is a class or a value.
+        ///
+        /// Only the compiler can tell which.
         private static func checkToOneOrValue(_ type: PropertyType, name: String, report: inout Report) {
             let variable = report.variable
             if variable.head.attribute("Relationship") != nil {

@@ -1,8 +1,9 @@
 #if Macros
     /// The code of a property's getter and setter.
     ///
-    /// They name the position of the property in the class, because a macro does not know the
-    /// places of fields in records. Generated classes of entities with subentities do the same.
+    /// The code refers to a property by its position in the class, because a macro does not know
+    /// the offsets of fields in records. Generated classes of entities with subentities do the
+    /// same.
     struct PropertyAccessors {
         private let getter: String
         private let setter: String
@@ -21,7 +22,8 @@
                 getter = "transient(\(place))" + (type.isOptional ? "" : fallback)
                 setter = "setTransient(newValue, \(place))"
             case .scalar(.int):
-                // The model has no type for it, but one that always fits.
+                // The model has no such type, so the accessor converts from a type that holds all
+                // values.
                 getter =
                     type.isOptional
                     ? "optionalInt64(\(place)).map { Int(truncatingIfNeeded: $0) }"

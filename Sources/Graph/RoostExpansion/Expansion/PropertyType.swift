@@ -1,5 +1,5 @@
 #if Macros
-    /// The type of a property, found in its text.
+    /// The type of a property, parsed from its text.
     struct PropertyType: Equatable {
         /// The types of attributes that have accessors of their own.
         enum Scalar: String, CaseIterable {
@@ -41,7 +41,9 @@
             case objectID
             case composite
             case toMany(of: String, isOrdered: Bool)
-            /// A class of objects, a `Codable` type or an enumeration: the compiler finds out.
+            /// A class of objects, a `Codable` type or an enumeration.
+            ///
+            /// Overloads of the accessors decide which.
             case other
         }
 
@@ -96,7 +98,7 @@
             return nil
         }
 
-        /// The type of a literal; nil for any other expression.
+        /// The type of a literal, or nil for any other expression.
         init?(ofLiteral text: String) {
             let bytes = Array(text.utf8)
             var tokens = SwiftLexer.tokens(of: bytes)[...]

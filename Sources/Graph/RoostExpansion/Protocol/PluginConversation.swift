@@ -19,14 +19,16 @@
         /// The version of the compiler's protocol that this program speaks.
         static let version = 7
 
-        /// The version that the compiler named; nil before it did.
+        /// The compiler's version of the protocol, or nil before the compiler has sent it.
         private var compilerVersion: Int?
         private var macros = ModelMacros()
 
         /// Begins a conversation.
         package init() {}
 
-        /// Returns the answer to a message, which is an answer for any bytes.
+        /// Returns the answer to a message.
+        ///
+        /// Any bytes have an answer.
         package mutating func reply(to message: [UInt8]) -> [UInt8] {
             JSONText.bytes(reply(to: PluginRequest(message)))
         }
@@ -54,7 +56,7 @@
 
         private static let remedy = "Use a version of Roost for this compiler, or generated classes."
 
-        /// The answer to a compiler whose messages may have another form.
+        /// Returns the answer to a compiler whose protocol version is not supported.
         private func refusal(of expansion: PluginRequest.Expansion) -> MacroResult {
             let spoken = compilerVersion.map { "version \($0)" } ?? "no version"
             return MacroResult(diagnostics: [

@@ -14,7 +14,9 @@
             self.byteOffset = byteOffset
         }
 
-        /// Reads the text from a message; nil if the message has none.
+        /// Reads the text from a message.
+        ///
+        /// Returns nil if the message has none.
         init?(_ node: JSONNode?) {
             guard let node, let text = node["source"]?.text else { return nil }
             let location = node["location"]
@@ -26,8 +28,7 @@
 
     /// A message of the compiler.
     ///
-    /// The compiler sends more than is read here, and newer compilers send more still. Unknown keys
-    /// are ignored.
+    /// Only the keys that this program needs are read. Unknown keys are ignored.
     enum PluginRequest {
         /// A role in which the compiler expands an attached macro.
         enum Role: String {
@@ -42,7 +43,9 @@
             let role: Role
             let attribute: SourceText
             let declaration: SourceText
-            /// The type whose member the declaration is; only for the role `memberAttribute`.
+            /// The type that contains the declaration.
+            ///
+            /// Only set for the role `memberAttribute`.
             let parent: SourceText?
             /// The name of the type that an extension extends.
             let extendedType: String?

@@ -21,7 +21,9 @@
             return reader.readType()
         }
 
-        /// Reads a variable; nil for any other declaration.
+        /// Reads a variable.
+        ///
+        /// Returns nil for any other declaration.
         static func variable(_ source: SourceText) -> VariableSyntax? {
             var reader = DeclarationReader(source)
             return reader.readMember(isConditional: false)
@@ -48,7 +50,7 @@
             source.byteOffset + (tokens.indices.contains(index) ? tokens[index].range.lowerBound : bytes.count)
         }
 
-        /// The text of some tokens, with what is between them.
+        /// Returns the text of a range of tokens, including the space between them.
         private func syntax(_ range: Range<Int>) -> SyntaxText? {
             guard !range.isEmpty, range.upperBound <= tokens.count else { return nil }
             let bytes = tokens[range.lowerBound].range.lowerBound..<tokens[range.upperBound - 1].range.upperBound
@@ -105,7 +107,8 @@
                 if text == "@" {
                     head.attributes.append(readAttribute())
                 } else if text == "class" {
-                    // A modifier before another word of a declaration, as in `class var`.
+                    // The word is a modifier if another word of a declaration follows, as in `class
+                    // var`.
                     guard let next = self.text(at: index + 1),
                         Self.introducers.contains(next) || Self.modifiers.contains(next)
                     else { return head }
@@ -142,7 +145,7 @@
             return AttributeSyntax(name: name, byteOffset: start, arguments: arguments)
         }
 
-        /// The index after the bracket that closes the one at the position.
+        /// The index after the bracket that closes the bracket at the position.
         private func endOfGroup() -> Int {
             var copy = self
             copy.skip()
@@ -213,7 +216,7 @@
                 } else if let variable = readMember(isConditional: conditionDepth > 0) {
                     variables.append(variable)
                 }
-                // Nothing stops the reader, whatever the text is.
+                // The reader always advances, whatever the text is.
                 if index == start { index += 1 }
             }
             return variables
@@ -225,7 +228,9 @@
 
         // MARK: Members
 
-        /// Reads a member to its end; nil if it is not a variable.
+        /// Reads a member to its end.
+        ///
+        /// Returns nil if it is not a variable.
         private mutating func readMember(isConditional: Bool) -> VariableSyntax? {
             while take(";") {}
             let start = index

@@ -18,7 +18,7 @@
         let byteOffset: Int
         let arguments: [Argument]
 
-        /// The argument with this label.
+        /// Returns the argument with the given label.
         func argument(_ label: String) -> SyntaxText? { arguments.first { $0.label == label }?.value }
     }
 
@@ -27,7 +27,7 @@
         var attributes: [AttributeSyntax] = []
         var modifiers: [String] = []
 
-        /// The attribute with this name.
+        /// Returns the attribute with the given name.
         func attribute(_ name: String) -> AttributeSyntax? { attributes.first { $0.name == name } }
     }
 

@@ -12,24 +12,23 @@
 
         let kind: Kind
         let range: Range<Int>
-        /// Whether a line ends between the token before and this one.
+        /// Whether a line ends between the previous token and this one.
         let beginsLine: Bool
-        /// Whether white space or a comment precedes it.
+        /// Whether white space or a comment precedes the token.
         let followsSpace: Bool
     }
 
     /// Splits Swift source code into tokens, without comments and white space.
     ///
-    /// It knows what hides brackets and quotes from a reader: comments in comments, strings in raw
-    /// and multi-line form with interpolations, regular expressions and names between backticks.
-    /// Text that is not Swift gives some tokens.
+    /// Handles nested comments, raw and multi-line strings with interpolations, regular
+    /// expressions, and names between backticks. Text that is not Swift gives arbitrary tokens.
     struct SwiftLexer {
         private let bytes: [UInt8]
         private var position = 0
         private var tokens: [SwiftToken] = []
         /// The number of interpolations around the position.
         private var depth = 0
-        /// The maximum of ``depth``; the compiler itself reads no deeper ones.
+        /// The maximum of ``depth``, which is also the compiler's limit.
         private static let maximumDepth = 64
 
         /// Returns the tokens of a text.
@@ -48,7 +47,7 @@
                 guard position < bytes.count else { return }
                 let first = position
                 let kind = next()
-                // Nothing stops the lexer, whatever the bytes are.
+                // The lexer always advances, whatever the bytes are.
                 if position == first { position += 1 }
                 position = min(position, bytes.count)
                 tokens.append(
@@ -148,8 +147,9 @@
             }
         }
 
-        /// Numbers of all bases, with exponents; the point of `0..<5` and of `1.description` is not
-        /// theirs.
+        /// Skips a number of any base, with its exponent.
+        ///
+        /// A point as in `0..<5` or `1.description` is not part of it.
         private mutating func takeNumber() {
             let isHexadecimal = begins("0x")
             while let byte = byte() {
@@ -195,7 +195,7 @@
             index + count <= bytes.count && bytes[index..<index + count].allSatisfy { $0 == UInt8(ascii: "#") }
         }
 
-        /// Takes a string that begins with quotes, after its hashes.
+        /// Skips a string that begins with quotes, after its hashes.
         private mutating func takeString(hashCount: Int) {
             let isMultiline = begins("\"\"\"")
             let quoteCount = isMultiline ? 3 : 1
@@ -223,7 +223,7 @@
             }
         }
 
-        /// Takes an interpolation from its opening to its closing parenthesis, strings in it
+        /// Skips an interpolation from its opening to its closing parenthesis, strings in it
         /// included.
         private mutating func takeInterpolation() {
             var openCount = 0
@@ -260,8 +260,9 @@
             }
         }
 
-        /// Takes a regular expression that ends on its line; returns false, after one byte, for an
-        /// operator.
+        /// Skips a regular expression that ends on its line.
+        ///
+        /// Returns false, after one byte, for an operator.
         private mutating func takeRegularExpression() -> Bool {
             let start = position
             position += 1

@@ -1,17 +1,21 @@
 internal import RoostCore
 
-/// A child of a context, which keeps the context alive and not the reverse.
+/// A weak reference to a child context.
+///
+/// The child keeps its parent alive.
 struct WeakCore {
     weak var core: GraphCore?
 }
 
 extension GraphCore {
-    /// Finds and reads the objects that a child changed, before any change is taken over.
+    /// Finds and reads the objects that a child changed, before any change is applied to this
+    /// context.
     ///
-    /// - Parameter child: The inside of the child.
-    /// - Returns: The objects of this context by those of the child; without new ones.
-    /// - Throws: `objectNotFound` for a changed object that does not exist here any more; what reading
-    ///   throws.
+    /// - Parameter child: The core of the child.
+    /// - Returns: A dictionary from objects of the child to objects of this context, without new
+    ///   objects.
+    /// - Throws: `objectNotFound` if a changed object no longer exists in this context; errors from
+    ///   reading.
     func prepareTaking(_ child: GraphCore) throws(StoreError) -> [ManagedObject: ManagedObject] {
         var present: [ManagedObject: ManagedObject] = [:]
         var missing: [ObjectID] = []
@@ -34,12 +38,12 @@ extension GraphCore {
         ).with { $0.missingObjects = missing }
     }
 
-    /// Takes over the changes of a child.
+    /// Applies the changes of a child to this context.
     ///
     /// - Parameters:
-    ///   - child: The inside of the child.
+    ///   - child: The core of the child.
     ///   - present: The result of ``prepareTaking(_:)``.
-    /// - Throws: What reading throws. Some changes were taken over then.
+    /// - Throws: Errors from reading. Some changes may have been applied.
     func take(_ child: GraphCore, present: [ManagedObject: ManagedObject]) throws(StoreError) {
         let objects = child.changed.filter { !$0.flags.contains(.inaccessible) }
         var own = present
@@ -71,15 +75,15 @@ extension GraphCore {
         }
     }
 
-    /// Takes over a new object of a child.
+    /// Inserts a copy of a child's new object into this context.
     private func takeInsertion(_ object: ManagedObject) -> ManagedObject? {
         guard let row = object.row else { return nil }
         let bytes = UnsafeRawBufferPointer(start: row, count: Int(object.byteCount))
         let known = registered(object.root, key: object.key)
-        // A fault does not know yet whether it exists.
+        // Reads a fault, to find out whether the object exists.
         if let known { _ = known.firedRow }
         if let here = known, here.flags.isDisjoint(with: [.orphan, .inaccessible]) {
-            // It was deleted here, and comes back.
+            // The object was deleted here, and is inserted again.
             if here.flags.contains(.deleted) {
                 undoRecord?.note(.deleted, of: here)
                 note(here)
@@ -104,9 +108,9 @@ extension GraphCore {
         return here
     }
 
-    /// Adds an object to the lists that follow from its references.
+    /// Adds an object to the to-many relationships that are the inverses of its references.
     ///
-    /// Makes references to objects that were deleted here null.
+    /// Sets references to objects that were deleted here to null.
     private func joinOwners(_ object: ManagedObject) {
         guard let row = object.row else { return }
         for field in object.info.referenceFields {
@@ -122,13 +126,13 @@ extension GraphCore {
         }
     }
 
-    /// Whether an object is deleted here.
+    /// Whether an object is deleted in this context.
     private func isRemoved(_ entity: Int, key: Int64) -> Bool {
         guard let object = registered(table.root(entity), key: key) else { return false }
         return !object.flags.isDisjoint(with: [.deleted, .inaccessible])
     }
 
-    /// Takes over the values that a child changed.
+    /// Applies the values that a child changed.
     private func takeValues(_ object: ManagedObject, here: ManagedObject) throws(StoreError) {
         guard object.state.contains(.privateRow), let row = object.row, let committed = PrivateRow.committed(row)
         else { return }
@@ -137,7 +141,7 @@ extension GraphCore {
         }
         let (old, new) = (reader(committed), reader(row))
         let derived = Set(object.info.derivedFields.map(\.index))
-        // What was set to the value that it had is a change here, too.
+        // Setting a property to the value that it had counts as a change in the parent, too.
         note(here)
         for field in object.info.entity.layout.fields
         where field.kind != .order && !field.name.contains(".") && !derived.contains(field.index) {
@@ -155,7 +159,7 @@ extension GraphCore {
         }
     }
 
-    /// Takes over the members that a child added or removed, of relationships that are kept as
+    /// Applies the members that a child added or removed, for relationships that are stored as
     /// links.
     private func takeLinks(_ extra: Extra, here: ManagedObject) throws(StoreError) {
         for (number, state) in extra.members where state.hasDifferences {
@@ -173,7 +177,7 @@ extension GraphCore {
         }
     }
 
-    /// Takes over the order of lists that a child reordered.
+    /// Applies the order of the lists that a child reordered.
     private func takeOrders(
         _ extra: Extra, here: ManagedObject, object: ManagedObject, child: GraphCore
     ) throws(StoreError) {
@@ -191,7 +195,7 @@ extension GraphCore {
 
     // MARK: In the child
 
-    /// Takes over from the parent what was saved: the rows that it has now are the committed ones.
+    /// Makes the rows that the parent has now the committed rows of this context.
     func finishSaveToParent() {
         commitCount += 1
         let objects = changed
@@ -220,9 +224,10 @@ extension GraphCore {
         closeReader()
     }
 
-    /// Lets the children that follow this context take over a rollback.
+    /// Applies a rollback to the children that follow this context.
     ///
-    /// - Parameter objects: The objects whose changes were discarded, and whether they were new.
+    /// - Parameter objects: The objects whose changes were discarded, each with whether the object
+    ///   was new.
     func passOnRollback(_ objects: [(id: ObjectID, wasInserted: Bool)]) {
         guard !objects.isEmpty, !isPlanted(.childMissesRollback) else { return }
         let inserted = objects.filter(\.wasInserted).map(\.id)
@@ -236,7 +241,7 @@ extension GraphCore {
         }
     }
 
-    /// The cores of the children that are alive.
+    /// Calls `body` with the core of each child that is alive.
     func forEachChild(_ body: (GraphCore) -> Void) {
         guard !children.isEmpty else { return }
         children.removeAll { $0.core == nil }

@@ -2,10 +2,11 @@ internal import RoostCore
 internal import RoostStores
 
 extension ManagedObjectContext {
-    /// Returns a context whose saves change only this one: a scratch pad.
+    /// Returns a child context, whose saves change only this context.
     ///
-    /// The child shows what this context shows, unsaved changes included, and its own changes on
-    /// top. Its objects are other instances with the same IDs. Without a save its changes are lost.
+    /// The child shows the state of this context, including unsaved changes, with its own changes
+    /// on top. Its objects are other instances with the same IDs. Changes that the child does not
+    /// save are lost.
     ///
     /// ```swift
     /// let pad = context.makeChild("Edit album")
@@ -15,24 +16,26 @@ extension ManagedObjectContext {
     /// try context.save()
     /// ```
     ///
-    /// - A save of the child checks its objects, and makes its changes one event of this context, which
-    ///   this context can undo. Where both changed a property, the child's value holds. It is an error
-    ///   to change an object that this context has deleted meanwhile.
-    /// - A child reads nothing by itself, and its events end no later than those of this context.
-    ///   Objects that it has keep their values until they are refreshed, or at once if
-    ///   ``mergesChangesAutomatically`` is set for the child.
+    /// - A save of the child validates its objects and applies its changes to this context as one
+    ///   event, which this context can undo. If both changed a property, the child's value wins.
+    ///   The save fails if this context has deleted an object that the child changed.
+    /// - A child reads through this context, and its events end no later than those of this
+    ///   context. Objects of the child keep their values until they are refreshed. If
+    ///   ``mergesChangesAutomatically`` is set for the child, they are updated at once.
     /// - The child keeps this context alive and stays in its isolation.
     ///
-    /// - Parameter name: A name for the child, which is also that of the undo step of a save.
+    /// - Parameter name: A name for the child. The undo step of a save has the same name.
     /// - Returns: The child.
     public func makeChild(_ name: String? = nil) -> ManagedObjectContext {
         ManagedObjectContext(childOf: self, name: name)
     }
 
-    /// The context to which a save goes; nil for a context that saves to stores.
+    /// The parent context, which receives the changes of a save, or nil for a context that saves to
+    /// stores.
     public var parent: ManagedObjectContext? { core.parent }
 
-    /// Starts or stops merging the changes of the parent, as ``mergesChangesAutomatically`` says.
+    /// Starts or stops merging the changes of the parent, depending on
+    /// ``mergesChangesAutomatically``.
     func followParent() {
         guard let parent else { return }
         parentToken = nil
@@ -40,7 +43,7 @@ extension ManagedObjectContext {
         parentToken = parent.observe { [weak self] change in
             guard let self, !self.isSaving else { return }
             _ = core.latching { () throws(StoreError) in
-                // The end of the parent's event updates results of the child, too.
+                // Results of the child are updated at the end of the parent's event.
                 try takeOverChanges(
                     inserted: change.inserted.map(\.objectID),
                     updated: (change.updated + change.refreshed).map(\.objectID),
@@ -50,7 +53,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Makes the changes of this context changes of its parent.
+    /// Saves the changes of this context to its parent.
     func save(to parent: ManagedObjectContext) throws(StoreError) {
         guard !isSaving else {
             throw StoreError(.invalidRequest, "The context is being saved already. Do not save from its hooks.")
@@ -65,7 +68,7 @@ extension ManagedObjectContext {
         }
         try checkChanges()
         guard !core.changed.isEmpty else { return core.endEvent() }
-        // What the parent changed before is a step of its own.
+        // Earlier changes of the parent become their own undo step.
         parent.processPendingChanges()
         let present = try parent.core.prepareTaking(core)
         try parent.undoingErrors(name) { () throws(StoreError) in try parent.core.take(core, present: present) }
@@ -81,9 +84,9 @@ extension ManagedObjectContext {
         if isPlanted(.childSavesThrough) { try parent.save() }
     }
 
-    /// Runs `body` as one event, and takes its changes back after an error.
+    /// Runs `body` as one event, and reverts its changes after an error.
     ///
-    /// An error is one that `body` throws, or one of a getter that waits afterwards.
+    /// The error can be thrown by `body`, or be the pending error of a getter.
     private func undoingErrors(_ name: String?, _ body: () throws(StoreError) -> Void) throws(StoreError) {
         let former = undo
         let stack = former ?? UndoStack()

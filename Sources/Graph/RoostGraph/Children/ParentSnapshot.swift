@@ -4,8 +4,8 @@ internal import RoostStores
 
 /// The state that a context shows, with all unsaved changes, as a snapshot for its children.
 ///
-/// It is valid for one event of a child. Later changes of the parent can appear in it; they end the
-/// reads of the children.
+/// The snapshot is valid for one event of a child. Later changes of the parent can appear in the
+/// snapshot, and end the reads of the children.
 final class ParentSnapshot: GraphProvidingSnapshot {
     private let parent: ManagedObjectContext
     /// The reads of the parent, which keep the snapshots of the stores open.
@@ -39,7 +39,7 @@ final class ParentSnapshot: GraphProvidingSnapshot {
         ParentRecords(ids, model: parent.core.model, graph: makeObjectGraph())
     }
 
-    /// The links of all objects are not listed: a context reads members object by object.
+    /// The links of all objects, which are not available: a context reads members object by object.
     func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
         throw StoreError(.unsupported, "A child context reads the links of '\(relationship)' object by object.")
     }
@@ -66,7 +66,7 @@ final class ParentSnapshot: GraphProvidingSnapshot {
     func close() {}
 }
 
-/// The objects of a parent, as predicates and faults of its children see them.
+/// The objects of a parent, for predicates and faults of its children.
 private final class ParentGraph: ObjectGraph {
     private let parent: ManagedObjectContext
     private let reader: EventReader
@@ -86,7 +86,7 @@ private final class ParentGraph: ObjectGraph {
         }
         for key in keys {
             guard let object = core.registered(root, key: key), let row = object.row else {
-                // Only the parents know temporary keys.
+                // Only the ancestors can resolve temporary keys.
                 if key > 0 || parent.parent != nil { unknown.append(key) }
                 continue
             }
@@ -124,7 +124,7 @@ private final class ParentRecords: RecordCursor {
         batch.removeAll()
         var part = RecordBatch(model: model)
         while batch.isEmpty, position < ids.count {
-            // Neighbors are mostly of one entity, and are read in one step.
+            // Neighboring records mostly have the same entity, and are read in one step.
             let name = ids[position].entity
             let end = min(ids.count, position + Self.partCount)
             let entity = try model.requireEntity(name)

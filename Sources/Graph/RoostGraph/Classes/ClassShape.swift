@@ -2,10 +2,10 @@ public import RoostCore
 
 /// The properties that a class of managed objects expects of its entity.
 ///
-/// Generated code has one for each class. A container compares it with the model when it opens, so
-/// a class of another version of the model is refused before it reads anything. The position of a
-/// property in the list is its *slot*, by which accessors name it. A subclass lists the properties
-/// of its superclass first.
+/// Generated code has a shape for each class. A container compares the shape with the model when it
+/// opens, so a class of another model version is refused before it reads. The position of a
+/// property in the list is its *slot*, which accessors use. A subclass lists the properties of its
+/// superclass first.
 ///
 /// ```swift
 /// static var shape: ClassShape {
@@ -18,9 +18,13 @@ public struct ClassShape: Sendable {
     public struct Property: Sendable {
         enum Kind {
             case field(RecordLayout.Field.Kind, place: (offset: Int, index: Int)?)
-            /// A stored attribute, whose field follows from the type.
+            /// A stored attribute.
+            ///
+            /// The type determines the field.
             case attribute(AttributeType)
-            /// A to-one relationship, whose field depends on the destination.
+            /// A to-one relationship.
+            ///
+            /// The destination determines the field.
             case toOne
             case toMany(isOrdered: Bool)
             case transient(AttributeType)
@@ -30,14 +34,14 @@ public struct ClassShape: Sendable {
         let kind: Kind
 
         /// A stored attribute or a to-one relationship of an entity without superentity and
-        /// subentities, at a fixed place of its records.
+        /// subentities, at a fixed offset in its records.
         public static func field(
             _ name: String, as kind: RecordLayout.Field.Kind, at offset: Int, field index: Int
         ) -> Property {
             Property(name: name, kind: .field(kind, place: (offset, index)))
         }
 
-        /// A stored attribute or a to-one relationship, at a place that each subentity decides.
+        /// A stored attribute or a to-one relationship, at an offset that depends on the subentity.
         public static func field(_ name: String, as kind: RecordLayout.Field.Kind) -> Property {
             Property(name: name, kind: .field(kind, place: nil))
         }
@@ -47,7 +51,7 @@ public struct ClassShape: Sendable {
             Property(name: name, kind: .toMany(isOrdered: isOrdered))
         }
 
-        /// A stored attribute, at a place that each subentity decides.
+        /// A stored attribute, at an offset that depends on the subentity.
         package static func attribute(_ name: String, as type: AttributeType) -> Property {
             Property(name: name, kind: .attribute(type))
         }
@@ -55,7 +59,7 @@ public struct ClassShape: Sendable {
         /// A to-one relationship, whether its destination has subentities or not.
         package static func toOne(_ name: String) -> Property { Property(name: name, kind: .toOne) }
 
-        /// An attribute that no store keeps.
+        /// An attribute that is not stored.
         public static func transient(_ name: String, as type: AttributeType) -> Property {
             Property(name: name, kind: .transient(type))
         }
@@ -73,9 +77,9 @@ public struct ClassShape: Sendable {
 }
 
 extension ClassShape.Property {
-    /// Returns where a property of the class is in an entity.
+    /// Returns the locations of the class's properties in an entity's records.
     ///
-    /// - Throws: `invalidModel` if the entity does not have the property as the class expects it.
+    /// - Throws: `invalidModel` if the entity does not have the property as expected by the class.
     func slot(in entity: ManagedObjectModel.Entity, of type: ManagedObject.Type) throws(StoreError) -> EntityInfo.Slot {
         func problem(_ text: String) -> StoreError {
             StoreError(

@@ -1,9 +1,9 @@
 internal import RoostCore
 internal import RoostStores
 
-/// The facts about an entity that contexts need, computed once for each container.
+/// Information about an entity that contexts need, computed once for each container.
 final class EntityInfo: Sendable {
-    /// The place of a property of the entity's class.
+    /// The location of a property of the entity's class.
     struct Slot: Sendable {
         let name: String
         /// The field of a stored attribute or a to-one relationship.
@@ -15,22 +15,25 @@ final class EntityInfo: Sendable {
 
     let entity: ManagedObjectModel.Entity
     let type: ManagedObject.Type
-    /// By slot of the class.
+    /// The locations of the properties, by slot of the class.
     let slots: [Slot]
     let tail: RowAccess.TailLayout
-    /// By the offset of its bytes: the position of a field.
+    /// The position of each field, by the offset of its bytes.
     let fieldAtOffset: [Int32]
-    /// By relationship number: the field of a to-one relationship; nil for all others.
+    /// The field of each to-one relationship, by relationship number.
+    ///
+    /// Nil for all others.
     let references: [RecordLayout.Field?]
     /// The fields of all to-one relationships.
     let referenceFields: [RecordLayout.Field]
-    /// The places of the bytes of these fields.
+    /// The byte ranges of ``referenceFields``.
     let referenceRanges: [Range<Int>]
-    /// By relationship number: the field with the place in the ordered relationship back.
+    /// The field with the object's position in the ordered inverse relationship, by relationship
+    /// number.
     let places: [RecordLayout.Field?]
-    /// The fields of places in ordered relationships.
+    /// The fields with positions in ordered relationships.
     let placeFields: [RecordLayout.Field]
-    /// The offsets of the words of references, and of the places in ordered relationships.
+    /// The offsets of the words of references and of positions in ordered relationships.
     let linkOffsets: [Int]
     /// The fields of derived attributes, which saves compute.
     let derivedFields: [RecordLayout.Field]
@@ -79,7 +82,7 @@ final class EntityInfo: Sendable {
             uniqueKeysWithValues: entity.attributes.filter(\.isTransient).map { ($0.name, $0) })
     }
 
-    /// Whether two rows refer to the same objects, at the same places.
+    /// Whether two rows refer to the same objects, at the same positions.
     @inline(__always)
     func haveEqualLinks(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer) -> Bool {
         for offset in linkOffsets
@@ -126,17 +129,18 @@ final class EntityInfo: Sendable {
 /// The classes and rules of a container's model, shared by its contexts.
 final class ModelClasses: Sendable {
     let model: ManagedObjectModel
-    /// By entity number.
+    /// The information about each entity, by entity number.
     private let entities: [EntityInfo]
-    /// By entity number, for all uses.
+    /// The same information as a table, for fast access.
     let table: EntityTable
-    /// The rules of transient attributes, which are those of a model that stores them and nothing
-    /// else; nil without transient attributes.
+    /// The rules of transient attributes, or nil if the model has none.
+    ///
+    /// The rules come from a model that stores only the transient attributes.
     let transientRules: ModelRules?
 
     /// Creates the classes of a model.
     ///
-    /// - Throws: `invalidModel` if a class does not fit its entity; `unknownEntity`.
+    /// - Throws: `invalidModel` if a class does not match its entity; `unknownEntity`.
     init(_ model: ManagedObjectModel, types: [any ManagedObjectClass.Type]) throws(StoreError) {
         self.model = model
         var shapes: [Int: (type: ManagedObject.Type, shape: ClassShape)] = [:]
@@ -146,7 +150,7 @@ final class ModelClasses: Sendable {
         }
         var entities: [EntityInfo] = []
         for entity in model.entities {
-            // An entity without a class of its own has that of its nearest superentity.
+            // An entity without its own class uses the class of its nearest superentity.
             var number: Int? = entity.number
             while let current = number, shapes[current] == nil { number = model.entities[current].superentity }
             let found = number.flatMap { shapes[$0] }

@@ -1,12 +1,15 @@
 internal import RoostCore
 
-/// Facts about entities by number, for accessors and contexts: reading one counts no references.
+/// Information about entities by number.
+///
+/// Reading an entry does not change a reference count.
 ///
 /// SAFETY: the memory is written in the initializer and never again, so threads can share it. The
 /// numbers come from models and from records, whose entities a store has verified. The owner of the
-/// table keeps each `EntityInfo` and deallocates the table when it ends; a core keeps the owner.
+/// table keeps each `EntityInfo` alive and deallocates the table at its own end. A core keeps the
+/// owner alive.
 struct EntityTable: @unchecked Sendable {
-    // Proof for Sendable: see above; nothing is written after the initializer.
+    // Proof for `Sendable`: nothing is written after the initializer. See above.
 
     private struct Entry {
         let info: Unmanaged<EntityInfo>
@@ -17,7 +20,9 @@ struct EntityTable: @unchecked Sendable {
 
     private let entries: UnsafeMutablePointer<Entry>
 
-    /// Creates a table of entities, which the caller keeps as long as the table.
+    /// Creates a table of entities.
+    ///
+    /// The caller must keep the entities alive as long as the table.
     init(_ infos: [EntityInfo]) {
         entries = .allocate(capacity: max(1, infos.count))
         for (number, info) in infos.enumerated() {
@@ -30,7 +35,7 @@ struct EntityTable: @unchecked Sendable {
     /// Frees the memory.
     func deallocate() { entries.deallocate() }
 
-    /// All facts about an entity.
+    /// Returns the information about an entity.
     @inline(__always)
     func info(_ number: Int) -> EntityInfo { entries[number].info.takeUnretainedValue() }
 
@@ -48,7 +53,7 @@ struct EntityTable: @unchecked Sendable {
         entries[number].info._withUnsafeGuaranteedRef { $0.haveEqualLinks(left, right) }
     }
 
-    /// The place of the tail in an entity's rows.
+    /// The location of the tail in an entity's rows.
     @inline(__always)
     func tail(_ number: Int) -> RowAccess.TailLayout { entries[number].tail }
 }

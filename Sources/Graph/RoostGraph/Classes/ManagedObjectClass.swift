@@ -34,7 +34,7 @@ extension ManagedObjectClass {
 
 /// The ID of an object together with its class.
 ///
-/// It is `Sendable`; the object is not. So IDs go from one context to another, and objects stay.
+/// The ID is `Sendable`, but the object is not. Pass IDs between contexts instead of objects.
 ///
 /// ```swift
 /// let id = album.id
@@ -50,7 +50,8 @@ public struct ManagedObjectID<Object: ManagedObject>: Hashable, Sendable {
 }
 
 extension ManagedObjectID where Object: ManagedObjectClass {
-    /// Creates the ID of an object of the class; nil for an ID of an entity of another hierarchy.
+    /// Creates the ID of an object of the class, or nil if the ID has an entity of another
+    /// hierarchy.
     ///
     /// - Parameters:
     ///   - objectID: The ID.

@@ -25,7 +25,7 @@ public actor BackgroundContext {
     /// - Parameters:
     ///   - container: The container.
     ///   - name: The name of the context.
-    ///   - executor: The thread; nil for a new one.
+    ///   - executor: The thread, or nil for a new one.
     init(_ container: PersistentContainer, name: String?, executor: ContextExecutor? = nil) {
         self.executor = executor ?? ContextExecutor(name ?? "context")
         context = container.makeContext(name)
@@ -33,7 +33,7 @@ public actor BackgroundContext {
 
     /// Runs `body` with the context.
     ///
-    /// Merges other contexts' saves before, and ends the event after.
+    /// Merges other contexts' saves before the call, and ends the event after it.
     public func perform<Result, Failure: Error>(
         _ body: sending (ManagedObjectContext) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -44,16 +44,16 @@ public actor BackgroundContext {
     }
 }
 
-/// The idle threads of a container, for pieces of work that need one for a short time.
+/// The idle threads of a container, for short tasks.
 final class ExecutorPool: Sendable {
-    /// The most threads that wait for work.
+    /// The maximum number of idle threads.
     private static let idleCount = 4
     private let idle = Mutex<[ContextExecutor]>([])
 
-    /// Takes an idle thread, or makes one.
+    /// Takes an idle thread, or creates a thread.
     func take() -> ContextExecutor { idle.withLock { $0.popLast() } ?? ContextExecutor("container") }
 
-    /// Gives a thread back; one too many ends.
+    /// Returns a thread to the pool, or ends the thread if the pool is full.
     func put(_ executor: ContextExecutor) {
         idle.withLock { idle in
             if idle.count < Self.idleCount { idle.append(executor) }
@@ -63,15 +63,15 @@ final class ExecutorPool: Sendable {
 
 /// A serial executor with a thread of its own, for an actor that owns a context.
 ///
-/// The thread ends with the executor.
+/// The thread ends when the executor is deallocated.
 public final class ContextExecutor: SerialExecutor {
     private struct State {
-        /// The jobs with their executor, which lives until they have run.
+        /// The jobs, each with its executor, which stays alive until the job has run.
         var jobs: [(job: UnownedJob, executor: ContextExecutor)] = []
         var isEnded = false
     }
 
-    /// The state that the thread keeps, so that it does not keep the executor.
+    /// The state that the thread keeps alive instead of the executor.
     private final class Queue: Sendable {
         let state = Mutex(State())
         let wake = DispatchSemaphore(value: 0)
@@ -117,7 +117,7 @@ public final class ContextExecutor: SerialExecutor {
                 let queue = queue
                 try SystemThread.start("roost \(name)", stackByteCount: 4 << 20) { queue.run() }
             } catch {
-                // Without a thread of its own the actor's work runs where it was asked for.
+                // If no thread can be created, the job runs on the calling thread.
                 isStarted.withLock { $0 = false }
                 job.runSynchronously(on: asUnownedSerialExecutor())
                 return
@@ -151,7 +151,7 @@ extension ContextActor {
     /// The executor of the actor: a thread of its own.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Makes the actor the home of its context.
+    /// Attaches the actor to its context: the actor ends the context's events.
     func becomeHome() {
         let context = context
         context.mergesChangesAutomatically = true

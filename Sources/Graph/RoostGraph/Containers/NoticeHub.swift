@@ -19,7 +19,7 @@ final class NoticeHub: Sendable {
         return inbox
     }
 
-    /// Whether a context beside the sender's keeps notices.
+    /// Whether any context except the sender's collects notices.
     func hasReceivers(except sender: Inbox) -> Bool {
         inboxes.withLock { $0.contains { $0.inbox.map { $0 !== sender && $0.isOpen } ?? false } }
     }
@@ -31,8 +31,9 @@ final class NoticeHub: Sendable {
     }
 }
 
-/// The notices that a context has not merged yet: the only part of a context that other threads
-/// touch.
+/// The notices that a context has not merged yet.
+///
+/// Other threads access only this part of a context.
 final class Inbox: Sendable {
     private struct State {
         var notices = WaitingNotices()
@@ -42,9 +43,9 @@ final class Inbox: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whether notices are kept.
+    /// Sets whether the inbox collects notices.
     ///
-    /// A context that merges by hand needs none.
+    /// A context that does not merge automatically needs no notices.
     func setOpen(_ isOpen: Bool) {
         state.withLock { state in
             state.isOpen = isOpen
@@ -52,10 +53,11 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Whether notices are kept.
+    /// Whether the inbox collects notices.
     var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Sets what is called when a first notice arrives, on the thread that posts it.
+    /// Sets the closure that is called if a notice arrives in an empty inbox, on the thread that
+    /// posts the notice.
     func setWakeUp(_ body: (@Sendable () -> Void)?) { state.withLock { $0.wakesUp = body } }
 
     func put(_ notice: SaveNotice) {
@@ -67,7 +69,7 @@ final class Inbox: Sendable {
         wakeUp?()
     }
 
-    /// Whether a planted fault makes the next notice lose its objects.
+    /// Whether a planted fault makes the next notice lose its object lists.
     private func isLost(_ state: State) -> Bool { isPlanted(.dropsJoinedObjects) && !state.notices.isEmpty }
 
     /// Whether notices are waiting.
@@ -80,7 +82,7 @@ final class Inbox: Sendable {
 }
 
 extension SaveNotice {
-    /// The same notice as if the commits had changed nothing.
+    /// The same notice with empty lists of changed objects.
     fileprivate var withoutObjects: SaveNotice {
         SaveNotice(store: store, generations: (previousGeneration, generation), lists: Lists())
     }

@@ -20,14 +20,15 @@ public final class PersistentContainer: Sendable {
     /// Creates a container for stores that are already open.
     ///
     /// - Parameters:
-    ///   - stores: The stores, all of compatible models. Each holds the hierarchies of the
-    ///     configuration with its position in `configurations`.
-    ///   - model: The program's model, which has the rules; nil for that of the first store.
-    ///   - types: The classes of the entities; an entity without a class has that of its
+    ///   - stores: The stores, all with compatible models. Each holds the hierarchies of the
+    ///     configuration at its position in `configurations`.
+    ///   - model: The program's model, which has the rules, or nil to use the model of the first
+    ///     store.
+    ///   - types: The classes of the entities. An entity without a class uses the class of its
     ///     superentity, or ``ManagedObject``.
-    ///   - configurations: The names of configurations of the model, one for each store; not needed
-    ///     with one store.
-    /// - Throws: `invalidModel` if a class does not fit its entity, a hierarchy is in no store or
+    ///   - configurations: The names of configurations of the model, one for each store. Not needed
+    ///     for a single store.
+    /// - Throws: `invalidModel` if a class does not match its entity, a hierarchy is in no store or
     ///   in two, or a relationship connects two stores; `modelMismatch`.
     public init(
         _ stores: [Store], model: ManagedObjectModel? = nil, types: [any ManagedObjectClass.Type] = [],
@@ -48,7 +49,7 @@ public final class PersistentContainer: Sendable {
 
     /// Creates a container for one store that is already open.
     ///
-    /// - Throws: As ``init(_:model:types:configurations:)``.
+    /// - Throws: The same errors as ``init(_:model:types:configurations:)``.
     public convenience init(
         _ store: Store, model: ManagedObjectModel? = nil, types: [any ManagedObjectClass.Type] = []
     ) throws(StoreError) {
@@ -107,7 +108,7 @@ public final class PersistentContainer: Sendable {
 
     /// The context of the main actor.
     ///
-    /// It merges other contexts' saves automatically.
+    /// The context merges other contexts' saves automatically.
     @MainActor
     public var viewContext: ManagedObjectContext {
         if let context = view.context { return context }
@@ -123,7 +124,7 @@ public final class PersistentContainer: Sendable {
         return context
     }
 
-    /// Returns a new context in a region of its own, for an actor, a task or a function to keep.
+    /// Returns a new context in its own isolation region, for an actor, a task or a function.
     ///
     /// Objects do not keep their context alive. After the context has ended, only values that were
     /// read before are readable.
@@ -131,8 +132,9 @@ public final class PersistentContainer: Sendable {
         ManagedObjectContext(self, name: name)
     }
 
-    /// Runs `body` with a new context on a thread of the container, which several calls share one
-    /// after the other.
+    /// Runs `body` with a new context on a thread of the container.
+    ///
+    /// Several calls share the thread, one after the other.
     ///
     /// Discards unsaved changes.
     ///
@@ -160,8 +162,9 @@ public final class PersistentContainer: Sendable {
         try body(makeContext())
     }
 
-    /// Gives an actor's context a home: it merges other contexts' saves automatically, and the
-    /// actor ends its events.
+    /// Attaches an actor to its context.
+    ///
+    /// The context merges other contexts' saves automatically, and the actor ends its events.
     ///
     /// Call it in the actor's initializer.
     public func attach<Owner: ContextActor>(_ actor: Owner) {
@@ -173,36 +176,36 @@ public final class PersistentContainer: Sendable {
         BackgroundContext(self, name: name)
     }
 
-    /// The commits to all stores of the container from now on, of this process and of others.
+    /// The commits to all stores of the container from now on, including those of other processes.
     ///
     /// As in ``Store/changes``, notices of contexts and of batch requests list each object.
     ///
-    /// - Throws: `closed`, and what reading the stores throws.
+    /// - Throws: `closed`, and errors from reading the stores.
     public var saves: SaveNotices {
         get throws(StoreError) { try SaveNotices(of: stores) }
     }
 
     // MARK: Batch requests
 
-    /// Inserts objects as a request says; contexts that merge automatically get a notice.
+    /// Executes a request that inserts objects, and notifies contexts that merge automatically.
     ///
-    /// - Throws: As ``Store/execute(_:)-(BatchInsertRequest)``.
+    /// - Throws: The same errors as ``Store/execute(_:)-(BatchInsertRequest)``.
     @discardableResult
     public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult {
         try base.storeSet.store(ofEntity: try model.requireEntity(request.entity).number).execute(request)
     }
 
-    /// Updates objects as a request says; contexts that merge automatically get a notice.
+    /// Executes a request that updates objects, and notifies contexts that merge automatically.
     ///
-    /// - Throws: As ``Store/execute(_:)-(BatchUpdateRequest)``.
+    /// - Throws: The same errors as ``Store/execute(_:)-(BatchUpdateRequest)``.
     @discardableResult
     public func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchResult {
         try base.storeSet.store(ofEntity: try model.requireEntity(request.entity).number).execute(request)
     }
 
-    /// Deletes objects as a request says; contexts that merge automatically get a notice.
+    /// Executes a request that deletes objects, and notifies contexts that merge automatically.
     ///
-    /// - Throws: As ``Store/execute(_:)-(BatchDeleteRequest)``.
+    /// - Throws: The same errors as ``Store/execute(_:)-(BatchDeleteRequest)``.
     @discardableResult
     public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchResult {
         let name: EntityName? =
@@ -216,18 +219,18 @@ public final class PersistentContainer: Sendable {
 
     // MARK: IDs as text
 
-    /// Returns a text form of an ID that a program can keep; nil for an ID that is not final yet.
+    /// Returns an ID as text that a program can store, or nil if the ID is temporary.
     ///
-    /// - Throws: `unknownEntity`, and what reading the store's metadata throws.
+    /// - Throws: `unknownEntity`, and errors from reading the store's metadata.
     public func uri(of id: ObjectID) throws(StoreError) -> String? {
         guard id.key > 0 else { return nil }
         let store = base.storeSet.store(ofEntity: try model.requireEntity(id.entity).number)
         return id.uriRepresentation(storeUUID: try store.metadata().storeUUID)
     }
 
-    /// Returns the ID for a URI; nil if the URI names a store outside this container.
+    /// Returns the ID for a URI, or nil if the URI refers to a store outside this container.
     ///
-    /// - Throws: What reading the stores' metadata throws.
+    /// - Throws: Errors from reading the stores' metadata.
     public func objectID(uri: String) throws(StoreError) -> ObjectID? {
         guard let (uuid, id) = ObjectID.parse(uri: uri), let entity = model.entity(id.entity) else { return nil }
         return try base.storeSet.store(ofEntity: entity.number).metadata().storeUUID == uuid ? id : nil
@@ -235,10 +238,10 @@ public final class PersistentContainer: Sendable {
 
     /// Closes all stores.
     ///
-    /// Contexts throw `closed` from then on. A context that has read keeps a store in use until its
-    /// event ends or the context is reset.
+    /// Contexts then throw `closed`. A context that has read from a store keeps it in use until the
+    /// context's event ends or the context is reset.
     ///
-    /// - Throws: The first error of closing; all stores are closed then too.
+    /// - Throws: The first error from closing. All stores are closed even after an error.
     public func close() throws(StoreError) {
         var first: StoreError?
         for store in stores {
@@ -250,13 +253,16 @@ public final class PersistentContainer: Sendable {
 
 /// The state that a container and its contexts share.
 ///
-/// Contexts keep it, not the container that keeps the view context.
+/// Contexts keep this state alive, not the container, because the container keeps the view context
+/// alive.
 final class ContainerBase: Sendable {
     let classes: ModelClasses
     let storeSet: StoreSet
     let hub = NoticeHub()
     let executors = ExecutorPool()
-    /// The subscriptions to commits that other writers make, once a context merges them.
+    /// The subscriptions to commits of other writers.
+    ///
+    /// The subscriptions start when a context first merges automatically.
     private let subscriptions = Mutex<[CommitSubscription]>([])
 
     /// The origin of the contexts' commits.
@@ -278,7 +284,7 @@ final class ContainerBase: Sendable {
     init(_ classes: ModelClasses, storeSet: StoreSet) { (self.classes, self.storeSet) = (classes, storeSet) }
 }
 
-/// Keeps the context of the main actor.
+/// Keeps the context of the main actor alive.
 @MainActor
 private final class ViewContextHolder {
     var context: ManagedObjectContext?

@@ -2,10 +2,10 @@ internal import RoostCore
 internal import RoostQuery
 internal import RoostStores
 
-/// The stores of a container, and which one has which hierarchy.
+/// The stores of a container, with the store of each entity hierarchy.
 final class StoreSet: Sendable {
     let stores: [Store]
-    /// By entity number: the position of the store of the entity's hierarchy.
+    /// The position of the store that has the entity's hierarchy, by entity number.
     let storeOfEntity: [Int]
 
     init(_ stores: [Store], storeOfEntity: [Int]) {
@@ -15,10 +15,11 @@ final class StoreSet: Sendable {
     func store(ofEntity number: Int) -> Store { stores[storeOfEntity[number]] }
 }
 
-/// The reads of one event of a context: one snapshot of each store, so that all reads agree.
+/// The reads of one event of a context: one snapshot of each store, so that all reads are
+/// consistent.
 final class EventReader {
     private let stores: StoreSet
-    /// The context that a child reads; nil for the stores.
+    /// The parent from which a child reads, or nil to read from the stores.
     private let parent: ManagedObjectContext?
     private var snapshots: [(any StoreSnapshot)?]
     private var graphs: [(any ObjectGraph)?]
@@ -57,7 +58,7 @@ final class EventReader {
         return fresh
     }
 
-    /// Opens the snapshots of all stores, so that all are of now.
+    /// Opens the snapshots of all stores at the same time.
     func openAll() throws(StoreError) {
         for position in snapshots.indices { _ = try snapshot(ofStore: position) }
     }

@@ -12,8 +12,9 @@ extension GraphCore {
 
     // MARK: Keys
 
-    /// Returns the key of a new object: a final one, or a negative one if the store cannot reserve
-    /// now.
+    /// Returns the key of a new object.
+    ///
+    /// The key is negative and temporary if the store cannot reserve a key now.
     func newKey(_ entity: ManagedObjectModel.Entity) -> Int64 {
         if let parent { return parent.core.newKey(entity) }
         if var block = reservedKeys[entity.root], block.next < block.end {
@@ -39,7 +40,7 @@ extension GraphCore {
             count, for: model.entities[entity.root].name)
     }
 
-    /// Replaces the temporary keys of new objects by keys of the store.
+    /// Replaces the temporary keys of new objects with keys from the store.
     func replaceTemporaryKeys() throws(StoreError) {
         let temporary = changed.filterUncounted { $0.key < 0 && !$0.flags.contains(.deleted) }
         guard !temporary.isEmpty else { return }
@@ -56,7 +57,8 @@ extension GraphCore {
         replaceKeys(new)
     }
 
-    /// Replaces temporary keys in references, relationships and undo steps, here and in children.
+    /// Replaces temporary keys in references, relationships and undo steps, in this context and its
+    /// children.
     private func replaceKeys(_ new: [ObjectPlace: Int64]) {
         if let results, !isPlanted(.overlooksLastingIDs) {
             for (place, key) in new {
@@ -67,7 +69,7 @@ extension GraphCore {
         }
         for object in registry.all() {
             let isPrivate = object.state.contains(.privateRow)
-            // What a child has read can refer to new objects of its parent.
+            // Rows that a child has read can refer to new objects of its parent.
             if isPrivate || parent != nil, let row = object.row {
                 object.info.replaceKeys(new, in: UnsafeMutableRawPointer(mutating: row), model: model)
                 if isPrivate, parent != nil, let committed = PrivateRow.committed(row) {
@@ -98,7 +100,7 @@ extension GraphCore {
 
     // MARK: Ends of events
 
-    /// Forgets which objects changed in this event, and ends its reads.
+    /// Clears the list of objects that changed in this event, and ends the event's reads.
     func endEvent() {
         undoStack?.closeEvent()
         // Deallocating an object can run code of the program. So the list is replaced first and
@@ -121,7 +123,7 @@ extension GraphCore {
 
     // MARK: Deletes
 
-    /// Marks an object as deleted; its delete rules apply later.
+    /// Marks an object as deleted, without applying its delete rules.
     func markDeleted(_ object: ManagedObject) {
         guard !object.flags.contains(.deleted), !object.flags.contains(.orphan) else { return }
         observation?.noteAll(object)
@@ -146,12 +148,13 @@ extension GraphCore {
             }
         }
         if latching({ () throws(StoreError) in try clearReferences(to: deleted) }) == nil { failed = deleted }
-        // What could not be read is tried again, after the error was thrown.
+        // The delete rules of objects that could not be read are applied again later, after the
+        // error was thrown.
         for object in failed where !object.flags.contains(.inserted) {
             object.flags.remove(.propagated)
             undeleted.append(object)
         }
-        // What was never saved leaves the context.
+        // Objects that were never saved leave the context.
         let unsaved = deleted.filter { $0.flags.contains(.inserted) && !$0.flags.contains(.inFlight) }
         guard !unsaved.isEmpty else { return }
         let gone = Set(unsaved)
@@ -197,9 +200,9 @@ extension GraphCore {
         return [key]
     }
 
-    /// Takes a deleted object out of the other side of a relationship.
+    /// Removes a deleted object from the other side of a relationship.
     ///
-    /// Its own side stays as it was.
+    /// The deleted object's own side does not change.
     func disconnect(
         _ object: ManagedObject, from member: ManagedObject, relationship: ManagedObjectModel.Relationship
     ) {
@@ -208,7 +211,7 @@ extension GraphCore {
         }
         let inverse = model.relationships[number]
         if inverse.isToMany {
-            // It can be done already, when undo repeats a deletion.
+            // The member may already be removed, if undo repeats a deletion.
             let state = member.extra?.members.first { $0.relationship == number }?.state
             if state?.difference(of: object.key) == .removed { return }
             removeMember(object.key, of: member, relationship: inverse)
@@ -217,7 +220,7 @@ extension GraphCore {
         }
     }
 
-    /// Makes references to deleted objects null, where a relationship has no inverse.
+    /// Sets references to deleted objects to null, for relationships without an inverse.
     func clearReferences(to objects: [ManagedObject]) throws(StoreError) {
         for relationship in model.relationships where relationship.inverse == nil && !isPlanted(.keepsOneWayReferences)
         {

@@ -2,15 +2,15 @@ internal import RoostCore
 internal import RoostStores
 
 extension GraphCore {
-    /// The most rows that are looked at for references to read together.
+    /// The maximum number of rows in which to look for references to read together.
     private static let companyCount = 256
-    /// The most rows that are kept for objects that nothing keeps, or that were not requested yet.
+    /// The maximum number of rows to keep for objects that were released or not requested yet.
     private static let readAheadCount = 16_384
 
     /// Reads the row of a fault, and those of its neighbors.
     ///
-    /// - Returns: The row; a row of nulls if it is missing or cannot be read. Then the error is
-    ///   kept, unless a missing object counts as deleted.
+    /// - Returns: The row, or a row of nulls if the row is missing or cannot be read. The error
+    ///   then becomes the pending error, unless a missing object counts as deleted.
     @inline(never)
     func fire(_ object: ManagedObject) -> UnsafeRawPointer {
         if let row = object.row { return row }
@@ -45,7 +45,7 @@ extension GraphCore {
         ).with { $0.missingObjects = [object.objectID] }
     }
 
-    /// Returns a row of nulls, which the core keeps as long as it lives.
+    /// Returns a row of nulls, which the core keeps for its whole lifetime.
     private func nullRow(of object: ManagedObject) -> UnsafeRawPointer {
         let number = Int(object.entityNumber)
         if let row = nullRows[number] { return row }
@@ -56,7 +56,9 @@ extension GraphCore {
         return row
     }
 
-    /// Reads the row of an object; the object stays a fault if the store does not have it.
+    /// Reads the row of an object.
+    ///
+    /// The object stays a fault if it is missing in the store.
     private func readRow(of object: ManagedObject) throws(StoreError) {
         let root = object.root
         let place = ObjectPlace(root: root, key: object.key)
@@ -71,7 +73,7 @@ extension GraphCore {
         try read(keys, root: root)
     }
 
-    /// Appends the keys to which the neighbors of a referring row refer by the same field.
+    /// Appends the keys in the same reference field of the rows next to a referring row.
     private func appendCompany(
         of company: (fault: ObjectPlace, row: UnsafeRawPointer, field: RecordLayout.Field, entity: Int),
         to keys: inout [Int64]
@@ -95,7 +97,7 @@ extension GraphCore {
         }
     }
 
-    /// Whether the row of a fault was read already, in company.
+    /// Whether the row of a fault was already read ahead.
     func isReadAhead(_ object: ManagedObject) -> Bool {
         readAhead[ObjectPlace(root: object.root, key: object.key)] != nil
     }
@@ -104,9 +106,11 @@ extension GraphCore {
         Int(UInt16(littleEndian: row.loadUnaligned(fromByteOffset: RecordLayout.Header.entity, as: UInt16.self)))
     }
 
-    /// Reads rows of one hierarchy: faults get theirs, others wait until they are requested.
+    /// Reads rows of one hierarchy.
+    ///
+    /// Faults receive their rows. Other rows wait until they are requested.
     func read(_ keys: [Int64], root: Int) throws(StoreError) {
-        // A parent knows the temporary keys of its new objects.
+        // A parent can resolve the temporary keys of its new objects.
         let stored = parent == nil ? keys.filter { $0 > 0 } : keys
         guard !stored.isEmpty else { return }
         if readAhead.count > Self.readAheadCount { dropReadAhead() }
@@ -121,7 +125,8 @@ extension GraphCore {
             let place = ObjectPlace(root: root, key: record.key)
             guard object != nil || readAhead[place] == nil else { return }
             let row = UnsafeRawPointer(fetchedRows.copy(base, byteCount: record.bytes.count))
-            // Kept for the next object with this key too: a loop over references keeps no object.
+            // The row stays for the next object with this key, because a loop over references may
+            // release each object.
             if let old = readAhead.updateValue((row, record.bytes.count), forKey: place) { RowPage.release(old.row) }
             guard let object else { return }
             RowPage.retain(row)
@@ -134,8 +139,8 @@ extension GraphCore {
     private func put(_ row: UnsafeRawPointer, byteCount: Int, in object: ManagedObject) {
         object.row = row
         object.byteCount = UInt32(truncatingIfNeeded: byteCount)
-        // A fault that was made by the name of a superentity keeps its class; its own entity is
-        // known now.
+        // A fault that was created with a superentity keeps its class. The record gives its actual
+        // entity.
         object.entityNumber = UInt16(truncatingIfNeeded: Self.entityNumber(of: row))
     }
 
@@ -149,13 +154,13 @@ extension GraphCore {
         isTracking = wasTracking
         guard !object.flags.contains(.changed), object.state.contains(.privateRow), let row = object.row
         else { return }
-        // What the hook set is part of the row as it was read.
+        // Values that the hook set become part of the row as read.
         if let committed = PrivateRow.committed(row) { RowPage.release(committed) }
         PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
         object.state.remove(.privateRow)
     }
 
-    /// Calls the hook of objects that got other values than the program gave them.
+    /// Calls `awake(from:)` of objects whose values did not come from a setter.
     func awake(_ objects: [ManagedObject], from events: SnapshotEvents) {
         let wasTracking = isTracking
         isTracking = false

@@ -1,14 +1,14 @@
 internal import RoostCore
 
-// A refresh that discards the changes of one object. The changes of others stay, and both sides of
-// each relationship must still agree.
+// A refresh that discards the changes of one object. The changes of other objects stay, and both
+// sides of each relationship must remain consistent.
 
 extension GraphCore {
-    /// Gives the references that an object changed their committed destinations.
+    /// Sets the references that an object changed back to their committed destinations.
     ///
-    /// The other sides then lose the object where it is no longer a member.
+    /// Removes the object from the other sides of which it is no longer a member.
     ///
-    /// - Returns: The committed references to objects that are deleted here, which are to be cleared
+    /// - Returns: The committed references to objects that are deleted here, which must be cleared
     ///   again.
     func takeBackReferences(of object: ManagedObject) -> [(relationship: Int, key: Int64)] {
         guard object.state.contains(.privateRow), !object.flags.contains(.deleted), let row = object.row,
@@ -36,7 +36,7 @@ extension GraphCore {
         return deleted
     }
 
-    /// Notes the members that an object has or lost because of the changes of other objects.
+    /// Records the members that an object gained or lost through the changes of other objects.
     func restoreMembers(of object: ManagedObject) {
         guard !isPlanted(.refreshForgetsMembers) else { return }
         let others = changed.filter { $0 !== object && !$0.flags.contains(.inaccessible) }
@@ -53,7 +53,8 @@ extension GraphCore {
         }
     }
 
-    /// Returns whether the changes of an object make it a member; nil if they change nothing.
+    /// Returns whether the changes of an object make it a member, or nil if they do not affect
+    /// membership.
     private func differenceOfMember(
         _ member: ManagedObject, in owner: ManagedObject, relationship: ManagedObjectModel.Relationship,
         inverse: Int

@@ -2,63 +2,64 @@ internal import RoostCore
 internal import RoostQuery
 internal import RoostStores
 
-/// The inside of a context: its objects, their rows and their changes.
+/// The implementation of a context: its objects, their rows and their changes.
 ///
-/// Objects refer to it. It keeps only changed objects alive.
+/// Objects refer to the core. The core keeps only changed objects alive.
 @usableFromInline
 final class GraphCore {
     let classes: ModelClasses
     let table: EntityTable
-    /// The stores; none for the core of objects that have left their context.
+    /// The stores, or nil for the core of objects that have left their context.
     let stores: StoreSet?
     // SAFETY: the context sets it to nil when it ends.
     unowned(unsafe) var context: ManagedObjectContext?
 
-    // A core stays in one isolation, and no code of the program runs while one of the unchecked
-    // properties is being changed. A run-time check of exclusive access would be a third of the
-    // cost of a write.
+    // A core stays in one isolation, and none of the program's code runs while an unchecked
+    // property is being modified. A run-time check of exclusive access would be a third of the cost
+    // of a write.
 
     @exclusivity(unchecked) var registry = Registry()
     /// The objects with changes, in the order in which they changed first.
     @exclusivity(unchecked) var changed: [ManagedObject] = []
     /// The objects that changed in the current event.
     @exclusivity(unchecked) var touched: ContiguousArray<ManagedObject> = []
-    /// The number of touched objects that the running notification of observers covers.
+    /// The number of touched objects that the current notification of observers includes.
     var notifiedCount = 0
     /// The deleted objects whose delete rules were not applied yet.
     var undeleted: [ManagedObject] = []
-    /// Whether delete rules were applied since the context had no changes.
+    /// Whether delete rules were applied since the context last had no changes.
     var hasPropagatedDeletes = false
     /// The first error of a getter, until a call can throw it.
     private(set) var latched: StoreError?
     /// The reads of the current event.
     @exclusivity(unchecked) private(set) var reader: EventReader?
-    /// The state of the stores at which all reads are fixed.
+    /// The pinned state of the stores, which all reads use.
     @exclusivity(unchecked) var pinned: EventReader?
-    /// Whether changes are neither noted nor followed.
+    /// Whether changes are tracked.
     @exclusivity(unchecked) var isTracking = true
     var deletesInaccessibleFaults = true
     /// Called at the first change and at the first read of an event.
     @exclusivity(unchecked) var onEventStart: (() -> Void)?
-    /// The check that the context is used in its own isolation only, where that is checked.
+    /// The check that the context is used only in its own isolation, or nil if this is not checked.
     @exclusivity(unchecked) var isolation: IsolationCheck?
     /// The keys that were reserved and not used, by root entity.
     var reservedKeys: [Int: (next: Int64, end: Int64, size: Int)] = [:]
     var nextTemporaryKey: Int64 = -1
 
-    /// The steps to undo; nil if nothing is recorded.
+    /// The steps to undo, or nil if nothing is recorded.
     @exclusivity(unchecked) var undoStack: UndoStack?
-    /// The state at the beginning of the event, for undo; nil if it is not recorded now.
+    /// The state at the beginning of the event, for undo, or nil if undo does not record now.
     @exclusivity(unchecked) var undoRecord: UndoRecord?
-    /// The observation of objects; nil if they cannot be observed.
+    /// The observation of objects, or nil if they cannot be observed.
     @exclusivity(unchecked) var observation: ObjectObservation? {
         didSet { newState = observation == nil ? [] : .observed }
     }
-    /// The objects that changed in this event, for results that follow; nil without such results.
+    /// The objects that changed in this event, for results that follow changes, or nil without such
+    /// results.
     @exclusivity(unchecked) var results: ResultsTracker?
-    /// The state of a new object.
+    /// The initial state of a new object.
     @exclusivity(unchecked) private(set) var newState: ManagedObject.State = []
-    /// The parent of the context; nil for a context that saves to stores.
+    /// The parent of the context, or nil for a context that saves to stores.
     var parent: ManagedObjectContext?
     /// The children of the context.
     @exclusivity(unchecked) var children: [WeakCore] = []
@@ -68,33 +69,32 @@ final class GraphCore {
     var outsideCount = 0
     /// The changed objects that another context deleted.
     var deletedElsewhere: Set<ObjectPlace> = []
-    /// The members that are not shown because they are deleted here.
+    /// The members that are hidden because they are deleted in this context.
     var hiddenMembers: [(owner: ManagedObject, relationship: Int, member: ObjectPlace)] = []
 
     @exclusivity(unchecked) var fetchedRows = RowPage.Pool(isFetched: true)
     @exclusivity(unchecked) var privateRows = RowPage.Pool(
         isFetched: false, prefixByteCount: PrivateRow.prefixByteCount)
-    /// The rows that were fetched since nearly empty pages were emptied.
+    /// The number of rows that were fetched since sparse pages were last emptied.
     @exclusivity(unchecked) var fetchedRowCount = 0
-    /// The rows that were read for faults in this event, and in company with them.
+    /// The rows that were read for faults in this event, together with the rows read ahead.
     @exclusivity(unchecked) var readAhead: [ObjectPlace: (row: UnsafeRawPointer, byteCount: Int)] = [:]
     /// The objects that were prefetched, until the end of the event.
     var prefetched: [ManagedObject] = []
-    /// The reference through which the newest fault was made.
+    /// The reference through which the newest fault was created.
     @exclusivity(unchecked) var company:
         (fault: ObjectPlace, row: UnsafeRawPointer, field: RecordLayout.Field, entity: Int)?
 
     /// The position among the touched objects at which the current round of `willSave` began.
     var roundStart: Int?
-    /// The core that the objects of this one have left.
+    /// The core that the objects of this core have left.
     private weak var former: GraphCore?
     private weak var knownOrphanage: GraphCore?
-    /// The facts that the current save has found about its objects.
+    /// The information that the current save has collected about its objects.
     var survey = SaveSurvey()
-    /// The last places of the ordered relationships that the next commit appends to, as they were
-    /// read.
+    /// The last positions, as read, in the ordered relationships to which the next commit appends.
     var expectedPlaces: [ChangeSet.LastPlace] = []
-    /// By entity number: a row of nulls, for objects that cannot be read.
+    /// A row of nulls for objects that cannot be read, by entity number.
     var nullRows: [Int: UnsafeRawPointer] = [:]
 
     init(_ classes: ModelClasses, stores: StoreSet?) {
@@ -112,15 +112,15 @@ final class GraphCore {
 
     // MARK: Errors
 
-    /// Keeps the first error of a call that cannot throw.
+    /// Stores the first error of a call that cannot throw.
     ///
-    /// An error of an object that has left its context waits in the former context.
+    /// An error of an object that has left its context is stored in the former context.
     func latch(_ error: StoreError) {
         if let former { return former.latch(error) }
         if latched == nil { latched = error }
     }
 
-    /// Throws the error that was kept.
+    /// Throws the stored error, if there is one.
     func throwLatched() throws(StoreError) {
         guard let error = latched else { return }
         latched = nil
@@ -128,10 +128,12 @@ final class GraphCore {
         throw error
     }
 
-    /// Forgets the error that was kept.
+    /// Discards the stored error.
     func clearLatched() { latched = nil }
 
-    /// Runs `body`, and keeps its error.
+    /// Runs `body`, and stores its error.
+    ///
+    /// Returns nil after an error.
     func latching<Result>(_ body: () throws(StoreError) -> Result) -> Result? {
         do throws(StoreError) { return try body() } catch {
             latch(error)
@@ -141,7 +143,7 @@ final class GraphCore {
 
     // MARK: Reading
 
-    /// Returns the reads of the current event.
+    /// Returns the reader of the current event.
     func openReader() throws(StoreError) -> EventReader {
         if let pinned, !isPlanted(.ignoresPins) { return pinned }
         if let reader { return reader }
@@ -150,7 +152,7 @@ final class GraphCore {
         }
         let fresh = EventReader(stores, parent: parent)
         reader = fresh
-        // Otherwise a context that only reads would keep this state of the stores for good.
+        // Otherwise a context that only reads would never release this state of the stores.
         if touched.isEmpty { onEventStart?() }
         return fresh
     }
@@ -158,7 +160,9 @@ final class GraphCore {
     /// Whether the event has read anything.
     var isReading: Bool { reader != nil }
 
-    /// Ends the reads of the current event: the next read sees the stores as they are then.
+    /// Ends the reads of the current event.
+    ///
+    /// The next read sees the newest state of the stores.
     func closeReader() {
         reader = nil
         dropReadAhead()
@@ -168,8 +172,9 @@ final class GraphCore {
 
     /// Moves the rows of nearly empty pages to other pages.
     ///
-    /// Otherwise a few objects of a large result would keep the memory of all of it. The pass over
-    /// all objects runs only after four times as many rows were fetched, and some thousands.
+    /// Otherwise a few objects would keep the memory of a large result alive. The pass over all
+    /// objects runs only after many rows were fetched: some thousands, and four times the number of
+    /// objects.
     func emptySparsePages() {
         guard fetchedRowCount > 4 * registry.count + 8_192 else { return }
         fetchedRowCount = 0
@@ -187,7 +192,7 @@ final class GraphCore {
         }
     }
 
-    /// Forgets the rows that were read in company.
+    /// Releases the rows that were read ahead.
     func dropReadAhead() {
         for (_, entry) in readAhead { RowPage.release(entry.row) }
         readAhead.removeAll()
@@ -201,7 +206,7 @@ final class GraphCore {
     @inline(__always)
     func registered(_ root: Int, key: Int64) -> ManagedObject? { registry.find(root, key: key) }
 
-    /// Returns the object with a key: the registered one, or a new fault.
+    /// Returns the object with a key: the registered object, or a new fault.
     ///
     /// - Parameters:
     ///   - entity: The number of the object's own entity.
@@ -229,7 +234,7 @@ final class GraphCore {
 
     /// The core of the objects that have left the context.
     ///
-    /// They keep it, the context does not.
+    /// These objects keep the core alive. The context does not.
     var orphanage: GraphCore {
         if let known = knownOrphanage { return known }
         let fresh = GraphCore(classes, stores: nil)
@@ -238,7 +243,7 @@ final class GraphCore {
         return fresh
     }
 
-    /// Lets an object leave the context.
+    /// Removes an object from the context.
     ///
     /// Its row stays readable.
     func orphan(_ object: ManagedObject, orphanage: GraphCore) {
@@ -251,7 +256,7 @@ final class GraphCore {
         object.state.remove(.touched)
         object.extra = nil
         object.core = orphanage
-        // The object keeps the core that it points to; its `deinit` releases it.
+        // The object retains the new core. The object's `deinit` releases the core.
         _ = Unmanaged.passRetained(orphanage)
     }
 
@@ -287,7 +292,8 @@ final class GraphCore {
 
     /// Prepares an object for a change of its row.
     ///
-    /// - Returns: Whether the object has a private row now. It has none if it has left its context.
+    /// - Returns: Whether the object has a private row now. False if the object has left its
+    ///   context.
     @inline(never)
     func touch(_ object: ManagedObject) -> Bool {
         guard !object.flags.contains(.orphan) else { return false }
@@ -310,7 +316,7 @@ final class GraphCore {
         } else if isTracking, !object.state.contains(.touched) {
             if let undoRecord { noteRow(of: object, in: undoRecord) }
             if !object.flags.contains(.inserted) {
-                // What the event began with, for `changedValuesForCurrentEvent`.
+                // The values at the beginning of the event, for `changedValuesForCurrentEvent`.
                 let copy = privateRows.copy(row, byteCount: count)
                 PrivateRow.setCommitted(nil, of: copy)
                 let extra = object.requireExtra()
@@ -322,18 +328,20 @@ final class GraphCore {
         return true
     }
 
-    /// Gives an object whose row is being saved a copy, whose committed row the row will be.
+    /// Gives an object whose row is being saved a private copy.
+    ///
+    /// The row being saved becomes the committed row of the copy.
     private func leaveFlight(_ object: ManagedObject) {
         guard let row = object.row, row == object.extra?.rowInFlight else { return }
         let copy = privateRows.copy(row, byteCount: Int(object.byteCount))
-        // The copy takes over the count of the committed row.
+        // The copy takes over the reference to the committed row.
         PrivateRow.setCommitted(PrivateRow.committed(row), of: copy)
         PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
         RowPage.release(row)
         object.row = UnsafeRawPointer(copy)
     }
 
-    /// Notes what the row of a changed object is, for undo.
+    /// Records the row of a changed object, for undo.
     private func noteRow(of object: ManagedObject, in record: UndoRecord) {
         guard let row = object.row else { return }
         let copy = privateRows.copy(row, byteCount: Int(object.byteCount))
@@ -341,11 +349,11 @@ final class GraphCore {
         record.note(copy, of: object, isPrivate: true)
     }
 
-    /// Notes that an object changed in this event, and what it was before for undo.
+    /// Records that an object changed in this event, and its previous state for undo.
     func note(_ object: ManagedObject) {
         guard isTracking else { return }
         if let undoRecord, !object.state.contains(.touched), !object.flags.contains(.orphan) {
-            // Its setters write without asking from now on, if it has a private row.
+            // From now on, setters of the object write directly if it has a private row.
             if object.state.contains(.privateRow) {
                 noteRow(of: object, in: undoRecord)
             } else {
@@ -355,7 +363,7 @@ final class GraphCore {
         noteChange(object)
     }
 
-    /// Notes that an object changed in this event.
+    /// Records that an object changed in this event.
     func noteChange(_ object: ManagedObject) {
         guard !object.flags.contains(.orphan) else { return }
         if !object.flags.contains(.changed) {
@@ -363,7 +371,7 @@ final class GraphCore {
             changed.append(object)
         }
         guard !object.state.contains(.touched) else { return }
-        // The setters of a touched object write into its row without asking.
+        // The setters of a touched object write into its row directly.
         if object.flags.contains(.inFlight) { leaveFlight(object) }
         object.state.insert(.touched)
         if !children.isEmpty { forEachChild { $0.closeReader() } }
@@ -394,7 +402,8 @@ final class GraphCore {
         RowPage.release(row)
     }
 
-    /// Gives an object another content, as a private row, without following references.
+    /// Replaces the values of an object by a private row, without updating the other sides of
+    /// relationships.
     func setPrivateRow(of object: ManagedObject, to bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress, touch(object), let old = object.row else { return }
         let copy = privateRows.copy(base, byteCount: bytes.count)
@@ -405,7 +414,7 @@ final class GraphCore {
         RowPage.release(old)
     }
 
-    /// Gives an object the row that a store has, and discards what it had.
+    /// Replaces the row of an object by the row of a store, and discards its changes.
     func setCommittedRow(of object: ManagedObject, to bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress else { return }
         results?.suspect(object)
@@ -417,7 +426,7 @@ final class GraphCore {
 }
 
 extension ManagedObject {
-    /// Releases the row, and the committed row of a private one.
+    /// Releases the row and, for a private row, the committed row.
     final func releaseRow() {
         guard let row else { return }
         if state.contains(.privateRow) {
@@ -428,7 +437,7 @@ extension ManagedObject {
         self.row = nil
     }
 
-    /// Releases the row, and takes over another one that is not private.
+    /// Releases the row, and takes over another row, which is not private.
     final func replaceRow(by new: UnsafeRawPointer) {
         let old = row
         let committed = state.contains(.privateRow) ? old.flatMap { PrivateRow.committed($0) } : nil
@@ -438,7 +447,7 @@ extension ManagedObject {
         if let old { RowPage.release(old) }
     }
 
-    /// The row that the store had when the object was read; nil for a new object or a fault.
+    /// The row that the store had when the object was read, or nil for a new object or a fault.
     final var committedRow: UnsafeRawPointer? {
         guard let row else { return nil }
         return state.contains(.privateRow) ? PrivateRow.committed(row) : row

@@ -8,8 +8,9 @@ internal import RoostSystem
 /// program runs. It is active in debug builds of Roost, and in release builds with the environment
 /// variable `ROOST_CHECK_ISOLATION=1`.
 ///
-/// It checks the view context, background contexts and the contexts of attached actors. Reads from
-/// a store, first changes, fetches and saves are checked. Other accesses to properties are not.
+/// The check covers the view context, background contexts and the contexts of attached actors.
+/// Reads from a store, first changes, fetches and saves are checked. Other accesses to properties
+/// are not.
 struct IsolationCheck {
     static let isActive: Bool = {
         #if DEBUG
@@ -20,8 +21,10 @@ struct IsolationCheck {
     }()
 
     private enum Owner {
-        /// On some platforms jobs of the main actor do not run on the main thread, so the actor is
-        /// asked.
+        /// The main actor.
+        ///
+        /// The check does not compare threads, because on some platforms the main actor's jobs do
+        /// not run on the main thread.
         case mainActor
         /// A thread, with its name for the message.
         case thread(pthread_t, name: String)
@@ -47,7 +50,8 @@ struct IsolationCheck {
         case .thread(let thread, let name):
             guard pthread_equal(pthread_self(), thread) == 0 else { return }
             let message = Self.message(context, owner: name)
-            // An optimized build does not print the message of a failed precondition.
+            // An optimized build does not print the message of a failed precondition, so it is
+            // written here.
             FileHandle.standardError.write(Data("\(message)\n".utf8))
             preconditionFailure(message)
         }

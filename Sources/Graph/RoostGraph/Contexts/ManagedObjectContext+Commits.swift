@@ -4,8 +4,8 @@ public import RoostStores
 extension ManagedObjectContext {
     /// The commits that the context shows from now on: its own saves, and the saves that it merges.
     ///
-    /// A commit appears after the objects have their new values. The sequence is `Sendable`, so
-    /// another task can read it and use the IDs.
+    /// A commit appears after the objects have been updated. The sequence is `Sendable`, so another
+    /// task can read the sequence and use the IDs.
     public var changes: SaveNotices { SaveNotices(commits.makeSource()) }
 }
 

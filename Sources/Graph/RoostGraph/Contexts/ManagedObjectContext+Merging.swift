@@ -2,18 +2,18 @@ public import RoostCore
 internal import RoostStores
 
 extension ManagedObjectContext {
-    /// Takes over what a save of another context changed.
+    /// Applies the changes of another context's save.
     ///
-    /// Objects that are unchanged here get the new values. Objects that are changed here keep their
-    /// changes on top of them. Objects that were deleted there count as deleted. Relationships show
-    /// their new members.
+    /// Objects that are unchanged in this context get the new values. Changed objects keep their
+    /// changes on top of the new values. Objects that the save deleted count as deleted.
+    /// Relationships show their new members.
     ///
-    /// - Throws: What reading throws.
+    /// - Throws: Errors from reading.
     public func mergeChanges(_ notice: SaveNotice) throws(StoreError) {
         try mergeChanges(inserted: notice.inserted, updated: notice.updated, deleted: notice.deleted)
     }
 
-    /// Notes objects that another context changed, for results that follow.
+    /// Records objects that another context changed, for results that follow changes.
     private func noteForResults(_ ids: [ObjectID], deleted: [ObjectID]) {
         guard let results = core.results, !isPlanted(.overlooksMerged) else { return }
         func place(_ id: ObjectID) -> ObjectPlace? {
@@ -23,9 +23,9 @@ extension ManagedObjectContext {
         for place in deleted.compactMap(place) { results.noteDeletedElsewhere(place) }
     }
 
-    /// Takes over changes that another context or a batch request made.
+    /// Applies changes that another context or a batch request made.
     ///
-    /// - Throws: As ``mergeChanges(_:)``.
+    /// - Throws: The same errors as ``mergeChanges(_:)``.
     public func mergeChanges(
         inserted: [ObjectID] = [], updated: [ObjectID] = [], deleted: [ObjectID] = []
     ) throws(StoreError) {
@@ -34,7 +34,7 @@ extension ManagedObjectContext {
         core.updateResults()
     }
 
-    /// Merges, without updating results: several merges make one difference.
+    /// Merges without updating results, so that several merges give one difference.
     func takeOverChanges(
         inserted: [ObjectID], updated: [ObjectID], deleted: [ObjectID]
     ) throws(StoreError) {
@@ -64,7 +64,8 @@ extension ManagedObjectContext {
             guard let object = registeredObject(for: id), !object.flags.contains(.inserted) else { continue }
             stale.append(object)
         }
-        // What was inserted again since then, by a save of this context for example, is not gone.
+        // Objects that were inserted again since then, for example by a save of this context, are
+        // not deleted.
         let named = deleted.compactMap { registeredObject(for: $0) }.filter { !$0.flags.contains(.inserted) }
         let present = try core.storedObjects(among: named)
         stale += named.filter { present.contains($0) }
@@ -82,7 +83,7 @@ extension ManagedObjectContext {
         return (stale, gone)
     }
 
-    /// Returns the generation of each store now; nil for a store that records none.
+    /// Returns the generation of each store now, or nil for a store that records none.
     func currentGenerations() throws(StoreError) -> [Generation?] {
         var generations: [Generation?] = []
         for store in base.storeSet.stores {
@@ -93,7 +94,7 @@ extension ManagedObjectContext {
         return generations
     }
 
-    /// Notes that the context knows the commits between two generations of a store.
+    /// Records that the context has merged the commits between two generations of a store.
     ///
     /// If others committed too, the generations of the store and the context differ, and the next
     /// merge finds their commits.
@@ -102,14 +103,14 @@ extension ManagedObjectContext {
         if seen == previous {
             seenGenerations[position] = next
         } else if base.storeSet.stores[position].addsGenerations {
-            // Commits that overlap have the same one before them.
+            // Overlapping commits start at the same generation.
             seenGenerations[position] = seen.adding(from: previous, to: next)
         }
     }
 
-    /// Takes over commits that no notice reported: those of other containers and processes.
+    /// Merges commits that no notice reported: those of other containers and processes.
     ///
-    /// A commit does not say which objects it changed, so the versions of all objects of the
+    /// The changed objects of these commits are not known, so the versions of all objects of the
     /// context are compared.
     func mergeForeignCommits() throws(StoreError) {
         let generations = try currentGenerations()
@@ -135,7 +136,8 @@ extension ManagedObjectContext {
 }
 
 extension GraphCore {
-    /// Forgets the stored members of all to-many relationships that were read; differences stay.
+    /// Discards the stored members of all to-many relationships that were read, and keeps the
+    /// differences.
     func forgetBases() {
         for object in registry.all() { forgetBases(of: object) }
     }
@@ -146,15 +148,15 @@ extension GraphCore {
         for index in extra.members.indices { extra.members[index].state.forgetBase() }
     }
 
-    /// Notes that another context deleted an object that is changed here.
+    /// Records that another context deleted an object that this context changed.
     ///
-    /// It is inaccessible as soon as its changes are discarded.
+    /// The object becomes inaccessible when its changes are discarded.
     func noteDeletedElsewhere(_ object: ManagedObject) {
         guard !object.flags.contains(.inserted) else { return }
         deletedElsewhere.insert(ObjectPlace(root: object.root, key: object.key))
     }
 
-    /// Takes objects that another context deleted out of pending relationships.
+    /// Removes objects that another context deleted from pending relationships.
     func forgetReferences(to gone: [ManagedObject]) {
         guard !gone.isEmpty else { return }
         for relationship in model.relationships where relationship.isToMany {
@@ -173,7 +175,7 @@ extension GraphCore {
         }
     }
 
-    /// Returns the objects that the store has.
+    /// Returns the objects that exist in the store.
     func storedObjects(among objects: [ManagedObject]) throws(StoreError) -> Set<ManagedObject> {
         var found: Set<ManagedObject> = []
         for (root, group) in Dictionary(grouping: objects.filter { $0.key > 0 || parent != nil }, by: \.root) {
@@ -186,10 +188,10 @@ extension GraphCore {
         return found
     }
 
-    /// Forgets changes that mean nothing after another context deleted the object.
+    /// Discards changes that have no effect after another context deleted the object.
     ///
     /// - Members that were removed from its lists.
-    /// - Its places in the lists of others, which a failed save may have given.
+    /// - Its positions in the lists of other objects, which a failed save may have assigned.
     /// - Properties that were set to the values that they had.
     ///
     /// An object with other changes keeps all of them.
@@ -202,7 +204,7 @@ extension GraphCore {
         discardChanges(of: object)
     }
 
-    /// Whether any value differs from the committed one, places in lists aside.
+    /// Whether any value differs from the committed one, except positions in lists.
     private func hasOwnChanges(_ object: ManagedObject) -> Bool {
         guard object.state.contains(.privateRow), isDirtyMeanwhile(object) else { return false }
         guard let committed = object.committedRow else { return true }
@@ -215,19 +217,17 @@ extension GraphCore {
 
     /// Reads the current rows of objects.
     ///
-    /// Their changes stay, on top of the new rows. An object that is being saved is left alone: the
-    /// version that it has decides.
+    /// Their changes stay, on top of the new rows. An object that is being saved is skipped.
     ///
     /// - Parameter objects: Objects of the context.
     /// - Returns: The objects that have other rows now, or whose rows are missing.
-    /// - Throws: What reading throws.
+    /// - Throws: Errors from reading.
     @discardableResult
     func reread(_ objects: [ManagedObject]) throws(StoreError) -> [ManagedObject] {
         try perform([.read(objects, isReported: true)])
     }
 
-    /// Lets undo know that an object has another committed row than before; releases the former
-    /// one.
+    /// Informs undo that the committed row of an object was replaced, and releases the former row.
     func noteForeignRow(of object: ManagedObject, former: UnsafeRawPointer?) {
         guard let former else { return }
         if let row = object.committedRow, row != former { undoStack?.rebase(object, from: former, to: row) }
@@ -236,7 +236,7 @@ extension GraphCore {
 
     /// Makes a record the committed row of an object, below its changes.
     ///
-    /// - Returns: Whether the object had another version, and what remains to be done about its
+    /// - Returns: Whether the object had another version, and the remaining merge steps for its
     ///   references.
     func take(
         _ record: Record, object: ManagedObject
@@ -248,8 +248,8 @@ extension GraphCore {
         if isMissing { observation?.note(object, property: .deletion) }
         forgetBases(of: object)
         if isPlanted(.reusesStaleRows) { return (false, []) }
-        // An object that was deleted and inserted again begins with version 1, so that its content
-        // counts too.
+        // An object that was deleted and inserted again begins with version 1, so the content is
+        // compared, too.
         if !isMissing, let committed = object.committedRow, RowAccess.version(committed) == record.version,
             record.bytes.withUnsafeBytes({ bytes in
                 bytes.baseAddress.map {
@@ -270,7 +270,8 @@ extension GraphCore {
             wake(object)
             return (true, [])
         }
-        // What changed there and not here is taken over; what changed here stays.
+        // Values that only the other context changed are applied. Values that this context changed
+        // stay.
         let former = RecordReader(
             row: committed, byteCount: object.tail.byteCount(committed), key: object.key, model: model)
         var values: [String: Value] = [:]
@@ -288,7 +289,8 @@ extension GraphCore {
         let partners = pairPartners(of: object)
         try setContent(of: object, to: values, merging: record)
         for (field, value) in places { try object.set(value, for: field) }
-        // Last, so that the next save still meets the conflict if the values could not be merged.
+        // This comes last, so that the next save still detects the conflict if the values could not
+        // be merged.
         rebase(object, on: record)
         let steps = [MergeStep.settle(object, record, former: partners, from: 0)]
         return (true, wasTouched ? steps : steps + [.forgetTouch(object)])

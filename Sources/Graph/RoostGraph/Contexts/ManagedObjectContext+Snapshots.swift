@@ -1,14 +1,15 @@
 package import RoostCore
 
-// Access for tools that read what a context shows as they read a store.
+// Access for tools that read the state of a context in the same way as a store.
 
 extension ManagedObjectContext {
     /// Returns the state that the context shows, unsaved changes included, as a snapshot of a
     /// store.
     ///
-    /// It is valid until the end of the event. Later changes of the context can appear in it.
+    /// The snapshot is valid until the end of the event. Later changes of the context can appear in
+    /// the snapshot.
     ///
-    /// - Throws: The error of a getter since the last call; what reading throws.
+    /// - Throws: The error of a getter since the last call; errors from reading.
     package func snapshotWithChanges() throws(StoreError) -> any StoreSnapshot {
         core.checkIsolation()
         core.propagateDeletes()
@@ -18,13 +19,15 @@ extension ManagedObjectContext {
 
     /// Calls `body` with each object that the next save writes.
     ///
-    /// Objects whose values are the saved ones are left out. So are objects that only got or lost
-    /// members of a relationship that the members store.
+    /// Objects whose values equal the saved values are left out. So are objects that only gained or
+    /// lost members of a relationship that is stored with the members.
     package func forEachWrittenObject(_ body: (ManagedObject) -> Void) {
         for object in core.changed where core.isWritten(object) { body(object) }
     }
 
-    /// The number of objects that the next save writes; see ``forEachWrittenObject(_:)``.
+    /// The number of objects that the next save writes.
+    ///
+    /// See ``forEachWrittenObject(_:)``.
     package var writtenObjectCount: Int { core.changed.count { core.isWritten($0) } }
 
     /// Ends the event, and forgets the values of unchanged objects, which are read again when they

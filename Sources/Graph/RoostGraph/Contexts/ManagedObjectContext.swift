@@ -6,8 +6,8 @@ internal import RoostStores
 ///
 /// A context is not `Sendable`: it and its objects stay in the isolation that received it. That is
 /// the main actor (``PersistentContainer/viewContext``), one call of
-/// ``PersistentContainer/perform(_:)``, an actor of the program, or a task. The compiler checks it.
-/// A context has at most one object for each ID.
+/// ``PersistentContainer/perform(_:)``, an actor of the program, or a task. The compiler enforces
+/// this. A context has at most one object for each ID.
 ///
 /// ```swift
 /// let context = container.makeContext()
@@ -17,15 +17,15 @@ internal import RoostStores
 /// try context.save()
 /// ```
 ///
-/// Reads of one event agree with each other: the context looks at one state of the stores from the
-/// first read to the end of the event. `save`, a merge, ``processPendingChanges()`` and the end of
-/// `perform` end an event. The view context and the context of an attached actor also end it soon
-/// after its first change or read.
+/// Reads within one event are consistent: they all see one state of the stores, from the first read
+/// to the end of the event. `save`, a merge, ``processPendingChanges()`` and the end of `perform`
+/// end an event. The view context and the context of an attached actor also end it soon after its
+/// first change or read.
 public final class ManagedObjectContext {
     let core: GraphCore
     let inbox: Inbox
     let base: ContainerBase
-    /// The container that made the context, as long as the program keeps it.
+    /// The container that created the context, or nil if it was deallocated.
     public private(set) weak var container: PersistentContainer?
     /// A name, for notices and history.
     public var name: String?
@@ -35,12 +35,11 @@ public final class ManagedObjectContext {
     public var mergePolicy: MergePolicy = .error
     /// Whether other contexts' saves appear at the end of each event.
     ///
-    /// The default is false, and true for the view context.
+    /// The default is true for the view context, and false for all others.
     ///
     /// Commits of other containers and processes appear too: all objects whose versions changed are
-    /// read again. A context with a home, such as the view context, is woken for them; see
-    /// ``Store/changes`` for the time that takes. A child shows the changes of its parent, saved or
-    /// not.
+    /// read again. The view context and contexts of attached actors are woken for these commits.
+    /// See ``Store/changes`` for the delay. A child shows the changes of its parent, saved or not.
     public var mergesChangesAutomatically = false {
         didSet {
             guard core.parent == nil else { return followParent() }
@@ -54,9 +53,9 @@ public final class ManagedObjectContext {
     }
     /// Whether an object whose row is missing counts as deleted.
     ///
-    /// The properties of a fault then read as null; values that were read before stay readable. The
-    /// object is not validated. If false, reading the fault is an error that the next save, fetch
-    /// or count throws.
+    /// The properties of a fault then read as null. Values that were already read stay readable.
+    /// The object is not validated. If this property is false, reading the fault is an error that
+    /// the next save, fetch or count throws.
     public var deletesInaccessibleFaults: Bool {
         get { core.deletesInaccessibleFaults }
         set { core.deletesInaccessibleFaults = newValue }
@@ -68,7 +67,8 @@ public final class ManagedObjectContext {
         didSet { if !retainsRegisteredObjects { retained.removeAll() } }
     }
     var retained: Set<ManagedObject> = []
-    /// By store: the generation whose changes the context has; nil in stores that record none.
+    /// The generation of each store that the context has merged, or nil for stores without
+    /// generations.
     var seenGenerations: [Generation?]
     /// Keeps the observation of the parent.
     var parentToken: ObservationToken?
@@ -79,16 +79,16 @@ public final class ManagedObjectContext {
     var nextObserver = 0
     /// Whether observers are being notified.
     var isNotifying = false
-    /// The objects that other contexts inserted since observers were notified.
+    /// The objects that other contexts inserted since observers were last notified.
     var mergedInserts: [ManagedObject] = []
-    /// The objects that other contexts deleted since observers were notified.
+    /// The objects that other contexts deleted since observers were last notified.
     var invalidated: [ManagedObject] = []
     /// The objects that the current event refreshed.
     var refreshed: [ManagedObject] = []
     var isSaving = false
-    /// The saves in the background that wait for the present one.
+    /// The background saves that wait for the current save.
     var saveWaiters: [CheckedContinuation<Void, Never>] = []
-    /// Whether the home was asked to end the event.
+    /// Whether the home is scheduled to end the event.
     private var isEventEnding = false
 
     init(_ container: PersistentContainer, name: String? = nil) {
@@ -123,11 +123,11 @@ public final class ManagedObjectContext {
         core.context = nil
     }
 
-    /// Gives the context a home, whose isolation ends events.
+    /// Gives the context a home: an isolation that ends its events.
     ///
     /// - Parameters:
-    ///   - check: The check of wrong uses.
-    ///   - endEventLater: Lets the home call ``endEventOfHome()``, later.
+    ///   - check: The check that the context is used in its own isolation.
+    ///   - endEventLater: Schedules a later call of ``endEventOfHome()`` in the home's isolation.
     func setHome(_ check: IsolationCheck, endEventLater: @escaping () -> Void) {
         hasHome = true
         requireIsolation(check)
@@ -138,12 +138,12 @@ public final class ManagedObjectContext {
         }
     }
 
-    /// Notes which isolation may use the context, where that is checked.
+    /// Records which isolation may use the context, if checks are active.
     func requireIsolation(_ check: IsolationCheck) {
         if IsolationCheck.isActive, core.isolation == nil { core.isolation = check }
     }
 
-    /// Ends the event, as the home was asked to.
+    /// Ends the event, as scheduled with the home.
     func endEventOfHome() {
         isEventEnding = false
         processPendingChanges()
@@ -161,8 +161,8 @@ public final class ManagedObjectContext {
 
     /// Inserts a new object of an entity, with the defaults of the model.
     ///
-    /// The object has its final ID at once, unless the store cannot reserve one now. Then the save
-    /// gives it.
+    /// The object has its final ID at once, unless the store cannot reserve an ID now. In this case
+    /// the save assigns the ID.
     ///
     /// - Throws: `unknownEntity`; `invalidRequest` for an abstract entity.
     public func insert(_ entity: EntityName) throws(StoreError) -> ManagedObject {
@@ -195,7 +195,7 @@ public final class ManagedObjectContext {
     /// Inserts a new object of a class.
     ///
     /// - Throws: `invalidRequest` for a class of an abstract entity; `invalidModel` for a class
-    ///   that the container does not know.
+    ///   that is not in the container.
     public func insert<Object: ManagedObjectClass>(_ type: Object.Type = Object.self) throws(StoreError) -> Object {
         let object = try insert(Object.entityName)
         guard let typed = object as? Object else {
@@ -215,9 +215,9 @@ public final class ManagedObjectContext {
 
     /// Returns the object for an ID: the registered object, or a new fault.
     ///
-    /// Reads nothing, except for the ID of an entity with subentities, whose object can be of
-    /// another class. An ID of an unknown entity is an error that the next save, fetch or count
-    /// throws; the result is then a fault of the first entity that cannot be read.
+    /// Reads nothing, unless the entity has subentities, because the object can then be of another
+    /// class. An ID of an unknown entity is an error that the next save, fetch or count throws. The
+    /// result is then a fault that cannot be read.
     public func object(with id: ObjectID) -> ManagedObject {
         let found = core.latching { () throws(StoreError) in try requireObject(id) }
         return found ?? core.object(0, key: id.key)
@@ -247,7 +247,7 @@ public final class ManagedObjectContext {
 
     /// Reads and returns the object for an ID.
     ///
-    /// - Throws: `objectNotFound` if it does not exist; `unknownEntity`; what reading throws.
+    /// - Throws: `objectNotFound` if it does not exist; `unknownEntity`; errors from reading.
     public func existingObject(with id: ObjectID) throws(StoreError) -> ManagedObject {
         try core.throwLatched()
         let object = try requireObject(id)
@@ -264,7 +264,8 @@ public final class ManagedObjectContext {
 
     /// Reads and returns the object for an ID.
     ///
-    /// - Throws: As ``existingObject(with:)``; `invalidRequest` if the object has another class.
+    /// - Throws: The same errors as ``existingObject(with:)``; `invalidRequest` if the object has
+    ///   another class.
     public func existingObject<Object: ManagedObjectClass>(
         _ id: ManagedObjectID<Object>
     ) throws(StoreError) -> Object {
@@ -294,8 +295,8 @@ public final class ManagedObjectContext {
 
     /// Marks an object for deletion.
     ///
-    /// Delete rules apply at the end of the event (``propagatesDeletesAtEndOfEvent``); a rule that
-    /// denies the deletion does so at the save. An object that was never saved leaves the context.
+    /// Delete rules apply at the end of the event (``propagatesDeletesAtEndOfEvent``). A rule that
+    /// denies the deletion makes the save fail. An object that was never saved leaves the context.
     public func delete(_ object: ManagedObject) {
         guard object.core === core else { return }
         core.checkIsolation()
@@ -331,7 +332,7 @@ public final class ManagedObjectContext {
         else { return }
         _ = core.latching { () throws(StoreError) in
             for notice in inbox.take() {
-                // Versions are compared below.
+                // For an incomplete notice, versions are compared below.
                 guard notice.isComplete else { continue }
                 try takeOverChanges(inserted: notice.inserted, updated: notice.updated, deleted: notice.deleted)
                 commits.put(notice)
@@ -345,10 +346,11 @@ public final class ManagedObjectContext {
         core.reportChanges()
     }
 
-    /// Runs `body` without tracking its changes: no inverses, no notices, and no part in the next
-    /// save.
+    /// Runs `body` without tracking its changes.
     ///
-    /// For derived state in `awakeFromFetch` and `willSave`.
+    /// The changes do not update inverses, send no notices, and are not saved.
+    ///
+    /// Use it for derived state in `awakeFromFetch` and `willSave`.
     public func withoutTracking<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -366,7 +368,7 @@ public final class ManagedObjectContext {
     public func rollback() {
         core.clearLatched()
         let objects = core.changed
-        // Afterwards, no object says that it was inserted.
+        // The rollback clears the flags that mark inserted objects, so they are read first.
         let children = core.children.isEmpty ? [] : objects.map { ($0.objectID, $0.flags.contains(.inserted)) }
         core.rollback()
         core.awake(objects, from: .rollback)
@@ -377,7 +379,7 @@ public final class ManagedObjectContext {
 
     /// Removes all objects from the context.
     ///
-    /// They must not be used afterwards.
+    /// The objects must not be used afterwards.
     public func reset() {
         core.clearLatched()
         retained.removeAll()
@@ -388,16 +390,16 @@ public final class ManagedObjectContext {
         core.updateResults()
     }
 
-    /// Discards an object's changes and turns it into a fault; or reads its current row and keeps
+    /// Discards an object's changes and turns it into a fault, or reads its current row and keeps
     /// the changes.
     ///
-    /// The changes of other objects stay. Objects that refer to this one are still in its to-many
-    /// relationships.
+    /// The changes of other objects stay. Objects that refer to the refreshed object remain in its
+    /// to-many relationships.
     ///
     /// - Parameters:
     ///   - object: An object of the context.
     ///   - mergingChanges: Whether the object's changes stay.
-    /// - Throws: What reading throws.
+    /// - Throws: Errors from reading.
     public func refresh(_ object: ManagedObject, mergingChanges: Bool) throws(StoreError) {
         guard object.core === core, !object.flags.contains(.inserted) else { return }
         refreshed.append(object)
@@ -423,7 +425,7 @@ public final class ManagedObjectContext {
 
     /// Refreshes all objects, and keeps their changes.
     ///
-    /// - Throws: What reading throws.
+    /// - Throws: Errors from reading.
     public func refreshAllObjects() throws(StoreError) {
         core.closeReader()
         defer {
@@ -439,7 +441,8 @@ public final class ManagedObjectContext {
         core.awake(objects, from: .refresh)
     }
 
-    /// Makes the next save fail if another context changed an object, even if it is unchanged here.
+    /// Makes the next save fail if another context changed an object, even if this context did not
+    /// change it.
     public func detectConflicts(for object: ManagedObject) {
         guard object.core === core, !object.flags.contains(.inserted) else { return }
         _ = object.firedRow
@@ -452,12 +455,12 @@ public final class ManagedObjectContext {
 
     // MARK: Query generations
 
-    /// Fixes all reads at the current state of the stores, until the next save, merge or reset, or
+    /// Pins all reads to the current state of the stores, until the next save, merge, reset or
     /// ``unpin()``.
     ///
     /// A pinned state keeps old pages of the store alive, so unpin it soon.
     ///
-    /// - Throws: `invalidRequest` for a child; what opening a snapshot throws.
+    /// - Throws: `invalidRequest` for a child; errors from opening a snapshot.
     public func pin() throws(StoreError) {
         guard core.parent == nil else {
             throw StoreError(.invalidRequest, "A child context shows what its parent shows. Pin the parent.")

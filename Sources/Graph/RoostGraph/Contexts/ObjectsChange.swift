@@ -8,7 +8,7 @@ public struct ObjectsChange {
     public let updated: [ManagedObject]
     /// The objects that were deleted in the event.
     public let deleted: [ManagedObject]
-    /// The objects that got other values from a store.
+    /// The objects whose values were refreshed from a store.
     public let refreshed: [ManagedObject]
     /// The objects that another context deleted.
     public let invalidated: [ManagedObject]
@@ -16,7 +16,7 @@ public struct ObjectsChange {
 
 /// Ends an observation when it is released.
 ///
-/// It does not keep the context alive.
+/// The token does not keep the context alive.
 public final class ObservationToken {
     private let end: () -> Void
 
@@ -45,8 +45,8 @@ extension ManagedObjectContext {
 
     /// Notifies observers of the changes of the event.
     func notifyObservers() {
-        // An observer can end the event itself. The nested call leaves out what is already being
-        // reported.
+        // An observer can end the event itself. The nested call does not report the same changes
+        // again.
         let isNested = isNotifying
         let start = isNested ? min(core.notifiedCount, core.touched.count) : 0
         guard start < core.touched.count || !refreshed.isEmpty || !invalidated.isEmpty || !mergedInserts.isEmpty
@@ -59,7 +59,7 @@ extension ManagedObjectContext {
         defer { isNotifying = isNested }
         var touched = core.touched[start...].filter { $0.state.contains(.touched) }
         if core.undoStack != nil {
-            // An object is noted twice if undo began to record anew in the middle of an event.
+            // An object is listed twice if undo recording was restarted in the middle of an event.
             var seen: Set<ManagedObject> = []
             touched = touched.filter { seen.insert($0).inserted }
         }

@@ -14,7 +14,7 @@ public struct Fetch<Object: ManagedObjectClass>: Sendable {
     /// The relationships whose objects are read together with the result, as paths such as
     /// `tracks.genre`.
     public var prefetching: [String] = []
-    /// Whether unsaved changes count.
+    /// Whether the result includes unsaved changes.
     public var includesPendingChanges = true
     /// Whether unchanged objects of the context get the values that the fetch reads.
     public var refreshesObjects = false
@@ -34,7 +34,7 @@ public struct Fetch<Object: ManagedObjectClass>: Sendable {
     /// let request = try Fetch(#Predicate<Album> { $0.year > 1970 && $0.artist?.name == "Joni" })
     /// ```
     ///
-    /// - Throws: `unsupported` for an expression that has no form in requests.
+    /// - Throws: `unsupported` for an expression that requests cannot represent.
     public init(
         _ predicate: Foundation.Predicate<Object>, sortedBy keys: [SortKey<Object>] = [], limit: Int? = nil,
         offset: Int? = nil

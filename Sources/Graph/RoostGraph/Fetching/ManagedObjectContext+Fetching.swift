@@ -3,23 +3,23 @@ public import RoostQuery
 internal import RoostStores
 
 extension ManagedObjectContext {
-    /// Returns the objects that a request asks for, as the unsaved changes leave them.
+    /// Returns the objects of a request, with unsaved changes applied.
     ///
     /// Objects that are already in the context keep their values. Objects with equal sort keys, and
     /// all objects without an order, come in the order of their keys.
     ///
     /// - Throws: The error of a getter since the last call; `unknownEntity`, `unknownProperty`,
-    ///   `invalidRequest`; what reading throws.
-    /// - Complexity: That of the store, if no unsaved change can matter to the request. Otherwise
-    ///   one more comparison for each changed object of the entity. If the predicate or the order
-    ///   follows relationships to an entity with unsaved changes, also one for each object that
-    ///   refers to a changed object. All objects are compared if these are many, or if a
-    ///   relationship has no inverse.
+    ///   `invalidRequest`; errors from reading.
+    /// - Complexity: The complexity of the store's fetch, if no unsaved change can affect the
+    ///   request. Otherwise one more comparison for each changed object of the entity. If the
+    ///   predicate or the order follows relationships to an entity with unsaved changes, each
+    ///   object that refers to a changed object is compared, too. If there are many of these
+    ///   objects, or if a relationship has no inverse, all objects are compared.
     public func fetch(_ request: FetchRequest) throws(StoreError) -> [ManagedObject] {
         try fetch(request, includesPendingChanges: true, refreshes: false)
     }
 
-    /// Returns the objects that a request asks for, as ``fetch(_:)-(FetchRequest)`` does.
+    /// Returns the objects of a request, like ``fetch(_:)-(FetchRequest)``.
     public func fetch<Object: ManagedObjectClass>(_ request: Fetch<Object>) throws(StoreError) -> [Object] {
         let objects = try fetch(
             request.request, includesPendingChanges: request.includesPendingChanges,
@@ -32,7 +32,7 @@ extension ManagedObjectContext {
     }
 
     func typed<Object: ManagedObjectClass>(_ object: ManagedObject) throws(StoreError) -> Object {
-        // Nearly all objects are of the class itself: a comparison instead of a cast.
+        // Nearly all objects have exactly this class, and a comparison is faster than a cast.
         if type(of: object) == Object.self { return unsafeDowncast(object, to: Object.self) }
         guard let typed = object as? Object else {
             throw StoreError(
@@ -53,7 +53,7 @@ extension ManagedObjectContext {
         return objects
     }
 
-    /// Begins to read what a request asks for.
+    /// Returns a cursor over the records of a request.
     private func cursor(
         _ request: FetchRequest, includesPendingChanges: Bool
     ) throws(StoreError) -> any RecordCursor {
@@ -85,7 +85,7 @@ extension ManagedObjectContext {
         let position = base.storeSet.storeOfEntity[entity.number]
         let pending = try core.pendingChanges(store: position, in: reach)
         guard !pending.changes.isEmpty else { return (snapshot, nil) }
-        // A link alone changes an answer, although no record of its ends changes.
+        // A changed link can change the result, although the records at its ends do not change.
         let hasLinks = !pending.changes.addedLinks.isEmpty || !pending.changes.removedLinks.isEmpty
         let isStoreRight =
             reach.followedRoots.isEmpty || !hasLinks && !core.changed.contains { reach.followedRoots.contains($0.root) }
@@ -121,9 +121,9 @@ extension ManagedObjectContext {
 
     // MARK: Counting
 
-    /// Returns the number of objects that a request asks for, as the unsaved changes leave them.
+    /// Returns the number of objects of a request, with unsaved changes applied.
     ///
-    /// - Throws: As ``fetch(_:)-(FetchRequest)``.
+    /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public func count(_ request: FetchRequest) throws(StoreError) -> Int {
         try count(request, includesPendingChanges: true)
     }
@@ -134,16 +134,16 @@ extension ManagedObjectContext {
         return try fetch.snapshot.count(request)
     }
 
-    /// Returns the number of objects that a request asks for, as the unsaved changes leave them.
+    /// Returns the number of objects of a request, with unsaved changes applied.
     ///
-    /// - Throws: As ``fetch(_:)-(FetchRequest)``.
+    /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public func count<Object: ManagedObjectClass>(_ request: Fetch<Object>) throws(StoreError) -> Int {
         try count(request.request, includesPendingChanges: request.includesPendingChanges)
     }
 
-    /// Returns the IDs of the objects that a request asks for, without making objects.
+    /// Returns the IDs of the objects of a request, without creating the objects.
     ///
-    /// - Throws: As ``fetch(_:)-(FetchRequest)``.
+    /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public func fetchIDs(_ request: FetchRequest) throws(StoreError) -> [ObjectID] {
         try fetchIDs(request, includesPendingChanges: true)
     }
@@ -159,11 +159,11 @@ extension ManagedObjectContext {
         return ids
     }
 
-    /// Calls `body` for each object that a request asks for, in one pass and in bounded memory.
+    /// Calls `body` for each object of a request, in one pass and in bounded memory.
     ///
-    /// The context can release an object when `body` has returned.
+    /// The context may release an object after `body` has returned.
     ///
-    /// - Throws: As ``fetch(_:)-(FetchRequest)``, and what `body` throws.
+    /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``, and errors from `body`.
     public func forEach<Object: ManagedObjectClass>(
         _ request: Fetch<Object>, _ body: (Object) throws -> Void
     ) throws {
@@ -176,14 +176,14 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Returns the result of a request as a collection that reads one page of objects at a time,
-    /// when it is accessed.
+    /// Returns the result of a request as a collection that reads its objects page by page, on
+    /// access.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - count: The number of objects of a page.
     /// - Returns: The result.
-    /// - Throws: As ``fetch(_:)-(FetchRequest)``.
+    /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public func pages<Object: ManagedObjectClass>(
         _ request: Fetch<Object>, of count: Int
     ) throws(StoreError) -> PagedObjects<Object> {
@@ -191,13 +191,15 @@ extension ManagedObjectContext {
         return PagedObjects(self, ids: ids, pageCount: max(1, count))
     }
 
-    /// Reads the rows of all faults among the objects in one step, then those of each path.
+    /// Reads the rows of all faults among the objects in one step, and then the objects of each
+    /// path.
     ///
     /// - Parameters:
     ///   - objects: Objects of the context.
     ///   - paths: Paths of relationships, such as `tracks.genre`. Each step is read for all objects
-    ///     at once. Unreferenced objects are kept until the end of the event.
-    /// - Throws: `unknownProperty` for a path that is none; what reading throws.
+    ///     at once. Objects that the program does not reference are kept until the end of the
+    ///     event.
+    /// - Throws: `unknownProperty` for an invalid path; errors from reading.
     public func load(
         _ objects: some Collection<ManagedObject>, prefetching paths: [String] = []
     ) throws(StoreError) {
@@ -216,7 +218,7 @@ extension ManagedObjectContext {
 }
 
 extension GraphCore {
-    /// Makes objects of the records of a batch, in its order.
+    /// Returns the objects for the records of a batch, in order.
     func receive(_ batch: RecordBatch, refreshing: Bool) -> [ManagedObject] {
         var objects: [ManagedObject] = []
         objects.reserveCapacity(batch.count)
@@ -241,7 +243,7 @@ extension GraphCore {
                 object.row = UnsafeRawPointer(fetchedRows.copy(base, byteCount: count))
             }
             object.byteCount = UInt32(truncatingIfNeeded: count)
-            // A fault that was made by the name of a superentity learns its own entity now.
+            // A fault that was created with a superentity gets its actual entity now.
             object.entityNumber = UInt16(truncatingIfNeeded: record.entityNumber)
             object.flags.remove(.inaccessible)
             fresh.append(object)
@@ -288,8 +290,7 @@ extension GraphCore {
 
 /// The result of a request, read one page of objects at a time.
 ///
-/// The order is that of the moment at which the request was executed. Later changes do not move
-/// objects.
+/// The order was determined when the request was executed. Later changes do not move objects.
 public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
     private let context: ManagedObjectContext
     private let ids: [ObjectID]
@@ -304,9 +305,10 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
     /// The position after the last object.
     public var endIndex: Int { ids.count }
 
-    /// The object at a position; nil for an object of another class.
+    /// The object at a position, or nil for an object of another class.
     ///
-    /// If it is a fault, its page is read. An object that was deleted meanwhile reads as null.
+    /// If the object is a fault, its page is read. An object that was deleted meanwhile reads as
+    /// null.
     public subscript(position: Int) -> Object? {
         let object = context.object(with: ids[position])
         if object.isFault, context.core.isReadAhead(object) {
@@ -328,11 +330,11 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
 }
 
 extension ManagedObjectContext {
-    /// Returns the objects that a request asks for, and reads on a thread of Roost's own.
+    /// Returns the objects of a request, and reads them on a thread of Roost.
     ///
-    /// If unsaved changes matter to the request, it reads again in the caller's isolation.
+    /// If unsaved changes affect the request, it is executed again in the caller's isolation.
     ///
-    /// - Throws: As ``fetch(_:)-(FetchRequest)``.
+    /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public nonisolated(nonsending) func fetchInBackground<Object: ManagedObjectClass>(
         _ request: Fetch<Object>
     ) async throws(StoreError) -> [Object] {
@@ -355,7 +357,7 @@ extension ManagedObjectContext {
             }
             return batches
         }
-        // What changed meanwhile counts.
+        // Changes made in the meantime must be included.
         guard core.changed.isEmpty || !request.includesPendingChanges else { return try fetch(request) }
         var objects: [Object] = []
         for batch in batches {
@@ -370,7 +372,7 @@ extension ManagedObjectContext {
     /// Returns columns, groups and aggregates of saved data, without unsaved changes, as in Core
     /// Data.
     ///
-    /// - Throws: As ``fetch(_:)-(FetchRequest)``.
+    /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public func rows(_ request: RowRequest) throws(StoreError) -> [RowBatch] {
         if let parent { return try parent.rows(request) }
         try core.throwLatched()

@@ -1,10 +1,10 @@
 internal import RoostCore
 internal import RoostStores
 
-/// Finds the objects whose place in a request's answer can differ because other objects changed.
+/// Finds the objects whose place in a request's result may differ because other objects changed.
 ///
-/// It follows the inverses of the request's relationships from each changed object to the objects
-/// that refer to it, in the state of the store and in that of the changes.
+/// The search follows the inverses of the request's relationships from each changed object to its
+/// referring objects, both in the stored state and in the changed state.
 struct PendingCandidates {
     private let changes: ChangeSet
     private let model: ManagedObjectModel
@@ -35,10 +35,10 @@ struct PendingCandidates {
     ///
     /// - Parameters:
     ///   - root: The root of the requested entity.
-    ///   - limit: The most objects to look at.
-    /// - Returns: The keys, with those of changed objects; nil if a relationship has no inverse, or if
-    ///   the objects are too many.
-    /// - Throws: What reading throws.
+    ///   - limit: The maximum number of objects to examine.
+    /// - Returns: The keys, including those of changed objects, or nil if a relationship has no
+    ///   inverse, or if the objects are too many.
+    /// - Throws: Errors from reading.
     func keys(ofHierarchy root: Int, limit: Int) throws(StoreError) -> Set<Int64>? {
         guard followed.allSatisfy({ $0.inverse != nil }) else { return nil }
         var known = try changedPlaces()
@@ -78,7 +78,7 @@ struct PendingCandidates {
         return places
     }
 
-    /// Adds the objects that refer to some objects of one hierarchy in one state.
+    /// Adds the objects that refer to the given objects of one hierarchy in one state.
     private func collect(
         _ keys: [Int64], root: Int, graph: any ObjectGraph, found: inout Set<ObjectPlace>
     ) throws(StoreError) {

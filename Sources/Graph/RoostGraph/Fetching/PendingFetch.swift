@@ -4,24 +4,24 @@ internal import RoostStores
 
 /// A fetch that sees unsaved changes.
 ///
-/// The changes are one change set, as a save would commit it. Its records are compared with the
-/// request by the store's own predicates and orders, over a graph in which the changes hold
-/// (`ChangedGraph`). So a predicate has one meaning.
+/// The changes form one change set, as in a save. Its records are compared with the request by the
+/// store's own predicates and orders, over a graph with the changes applied (`ChangedGraph`). So a
+/// predicate means the same in the store and in the context.
 struct PendingFetch {
     private let checked: CheckedFetchRequest
     private let entity: ManagedObjectModel.Entity
     private let changes: ChangeSet
     private let snapshot: any StoreSnapshot
     private let graph: any ObjectGraph
-    /// The related objects as the changes leave them, if they were needed already.
+    /// The related objects with the changes applied, or nil if they were not needed yet.
     private let changedGraph: ChangedGraph?
     /// The keys of the hierarchy that are in the change set.
     private let changedKeys: Set<Int64>
     /// The changed records of the entity, in the order of their keys.
     private let records: RecordBatch
-    /// Whether the store's answer is right for all objects that did not change themselves.
+    /// Whether the store's result is correct for all objects that did not change themselves.
     private let isStoreRight: Bool
-    /// Whether a record alone decides whether it meets the request, and where it is in the order.
+    /// Whether a record alone determines if it matches the request, and its place in the order.
     private let isLocal: Bool
 
     /// Prepares a fetch.
@@ -29,12 +29,12 @@ struct PendingFetch {
     /// - Parameters:
     ///   - request: The request.
     ///   - entity: Its entity.
-    ///   - changes: All changes of the hierarchies that matter to it.
-    ///   - isStoreRight: Whether no change can matter to an object that did not change itself.
-    ///   - followed: The relationships that the request follows; nil if they are not known.
+    ///   - changes: All changes of the hierarchies that can affect the request.
+    ///   - isStoreRight: Whether no change can affect an object that did not change itself.
+    ///   - followed: The relationships that the request follows, or nil if they are not known.
     ///   - snapshot: The state of the store.
     ///   - graph: The objects of that state.
-    /// - Throws: What compiling the request throws.
+    /// - Throws: Errors from compiling the request.
     init(
         _ request: FetchRequest, entity: ManagedObjectModel.Entity, changes: ChangeSet, isStoreRight: Bool,
         following followed: [Int]?, snapshot: any StoreSnapshot, graph: any ObjectGraph
@@ -70,11 +70,12 @@ struct PendingFetch {
             let after = try ChangedGraph(changes, over: graph)
             changedGraph = after
             let search = PendingCandidates(following: followed, changes: changes, from: graph, to: after)
-            // Beyond a part of all objects, one pass over them is faster.
+            // If there are more candidates than a fraction of all objects, one pass over all
+            // objects is faster.
             let limit = max(64, Int(clamping: try snapshot.lastKey(of: entity.name) / 16))
             if let candidates = try search.keys(ofHierarchy: entity.root, limit: limit) {
-                // The store is right about all others. Candidates are compared as changed objects
-                // are.
+                // The store's result is correct for all other objects. Candidates are compared like
+                // changed objects.
                 let unchanged = candidates.subtracting(keys).sorted()
                 try graph.read(unchanged, inHierarchyOf: entity.root, into: &related)
                 for index in 0..<related.count {
@@ -96,10 +97,10 @@ struct PendingFetch {
         (self.isStoreRight, self.changedGraph) = (isStoreRight, changedGraph)
     }
 
-    /// Whether the changes cannot matter, so that the store answers alone.
+    /// Whether the changes cannot affect the request, so that the store's result suffices.
     var concernsStoreOnly: Bool { changedKeys.isEmpty && isStoreRight }
 
-    /// Returns the related objects as the changes leave them.
+    /// Returns the related objects with the changes applied.
     private func relatedObjects() throws(StoreError) -> any ObjectGraph {
         if let changedGraph { return changedGraph }
         return isLocal ? graph : try ChangedGraph(changes, over: graph)
@@ -108,7 +109,7 @@ struct PendingFetch {
     private func source() throws(StoreError) -> any RecordVisitor {
         var request = checked.request
         if isStoreRight {
-            // What the changes take away may be as many as they are.
+            // Each changed object may remove one object from the result.
             request.fetchLimit = request.fetchLimit.map { limit in
                 let (sum, overflow) = limit.addingReportingOverflow(request.fetchOffset ?? 0)
                 if isPlanted(.cutsWindowFirst) { return limit }
@@ -131,8 +132,8 @@ struct PendingFetch {
     }
 }
 
-/// Shows the records of a cursor and changed ones among them, by ascending keys if the cursor's
-/// are.
+/// Visits the records of a cursor merged with changed records, by ascending keys if the cursor's
+/// keys ascend.
 private final class PendingRecords: RecordVisitor {
     private let records: RecordBatch
     private let changedKeys: Set<Int64>

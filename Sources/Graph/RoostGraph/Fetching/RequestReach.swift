@@ -2,14 +2,15 @@ internal import RoostCore
 
 /// The hierarchies whose objects a request reads: its own, and those of related objects.
 ///
-/// It follows from the names in the request's paths: a relationship that no path names is not
-/// followed. So it can contain too many hierarchies, and never too few.
+/// The names in the request's paths determine the hierarchies. A relationship that no path contains
+/// is not followed. The set may contain too many hierarchies, but never too few.
 struct RequestReach {
     /// The root of the requested entity.
     let root: Int
     /// The roots of the hierarchies of related objects.
     let followedRoots: Set<Int>
-    /// The numbers of the relationships that are followed; nil if a path can begin at any object.
+    /// The numbers of the relationships that are followed, or nil if a path can begin at any
+    /// object.
     let followed: [Int]?
 
     init(_ request: FetchRequest, entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
@@ -23,20 +24,21 @@ struct RequestReach {
         followedRoots = names.followedRoots(in: model)
     }
 
-    /// Whether the objects of a hierarchy can matter to the request.
+    /// Whether the objects of a hierarchy can affect the request.
     func includes(_ root: Int) -> Bool { root == self.root || followedRoots.contains(root) }
 }
 
 /// The names in the paths of a request.
 private struct PathNames {
-    /// The names at which paths end: a reference with one of them is looked at, its destination is
-    /// not.
+    /// The last names of paths.
+    ///
+    /// A reference with such a name is read, but its destination is not.
     private var last: Set<String> = []
-    /// All others.
+    /// All other names in paths.
     private var followed: Set<String> = []
     /// The entities of constant objects from which a path continues.
     private var entities: Set<EntityName> = []
-    /// Whether a path continues from an object of an entity that cannot be known.
+    /// Whether a path continues from an object whose entity is unknown.
     private var startsAnywhere = false
 
     /// Whether all paths begin at the object that is compared.

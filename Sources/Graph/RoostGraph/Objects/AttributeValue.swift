@@ -3,9 +3,9 @@ public import RoostCore
 
 /// A Swift type of attribute values.
 public protocol AttributeValue: Sendable {
-    /// Creates the value, or nil if it has another type.
+    /// Creates the value from an attribute value, or nil if the types differ.
     init?(attribute value: Value)
-    /// The value as attributes have it.
+    /// The value as an attribute value.
     var attributeValue: Value { get }
 }
 

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The parts of an object that few objects have.
+/// The state that only few objects need.
 final class Extra {
     /// The to-many relationships that were read or changed.
     var members: [(relationship: Int, state: Members)] = []
@@ -8,13 +8,13 @@ final class Extra {
     var transients: [String: Value] = [:]
     /// The values of transformable attributes, decoded, with the bytes that they were decoded from.
     var decoded: [Int: any Sendable] = [:]
-    /// The row at the beginning of the event, of an object that changed before it.
+    /// The row at the beginning of the event, for an object that already had changes then.
     var eventRow: UnsafeRawPointer?
     /// The row that is being saved in the background.
     var rowInFlight: UnsafeRawPointer?
     /// Whether the object is inserted again after its deletion was saved.
     ///
-    /// Stores can have objects that refer to it then.
+    /// Stores may then have objects that refer to this object.
     var isReturning = false
 
     /// Whether all changes of the object are in its row.
@@ -26,32 +26,34 @@ final class Extra {
     }
 }
 
-/// The members of a to-many relationship of one object: what the store has, and the differences.
+/// The members of a to-many relationship of one object: the stored members, and the pending
+/// differences.
 struct Members {
-    /// The keys that the store has, in their order; nil until they are read.
+    /// The stored keys, in their order, or nil until they are read.
     private(set) var base: [Int64]?
     private var baseKeys: Set<Int64> = []
-    /// The keys that are members although the store does not have them.
+    /// The keys of members that are not stored.
     private(set) var added: Set<Int64> = []
-    /// The keys that are not members although the store may have them.
+    /// The keys that are no longer members, although they may be stored.
     private(set) var removed: Set<Int64> = []
     /// The added keys of an ordered relationship, in the order in which they were added.
     private var appended: [Int64] = []
-    /// The keys of an ordered relationship that were removed and added again, so that they are at
-    /// the end wherever the store has them.
+    /// The keys of an ordered relationship that were removed and added again.
+    ///
+    /// These keys are at the end, regardless of their stored position.
     private var movedToEnd: Set<Int64> = []
-    /// The current members in their order; nil until they are read.
+    /// The current members in their order, or nil until they are read.
     private(set) var current: [Int64]?
-    /// Whether an ordered relationship needs new places.
+    /// Whether an ordered relationship needs new stored positions.
     private(set) var isReordered = false
-    /// The number of the last undo record that has the order.
+    /// The number of the last undo record that contains the order.
     var recordWithOrder = 0
     /// The differences that are being saved in the background.
     var inFlight: (added: Set<Int64>, removed: Set<Int64>, isReordered: Bool)?
 
     var hasDifferences: Bool { !added.isEmpty || !removed.isEmpty || isReordered }
 
-    /// Whether an object is a member; nil if only the store knows.
+    /// Whether an object is a member, or nil if the members must be read to decide.
     func knows(_ key: Int64) -> Bool? {
         if added.contains(key) { return true }
         if removed.contains(key) { return false }
@@ -62,12 +64,14 @@ struct Members {
         baseKeys.contains(key) || inFlight?.added.contains(key) ?? false
     }
 
-    /// Adds a member, at the end of an ordered relationship.
+    /// Adds a member.
+    ///
+    /// In an ordered relationship, it is added at the end.
     mutating func add(_ key: Int64, isOrdered: Bool) {
         let isMember = knows(key) ?? false
         if isOrdered, removed.contains(key) { movedToEnd.insert(key) }
-        // What was removed here need not be in the store, if that was not read. What is being saved
-        // is shown as added.
+        // A removed key need not be stored, if the members were not read. A key whose removal is
+        // being saved must be shown as added.
         if removed.remove(key) == nil || !baseKeys.contains(key) || inFlight?.removed.contains(key) ?? false {
             if !isMember { added.insert(key) }
         }
@@ -83,7 +87,7 @@ struct Members {
 
     /// Removes a member.
     mutating func remove(_ key: Int64, isOrdered: Bool) {
-        // What was added here can be in the store too, if that was not read.
+        // An added key can also be stored, if the members were not read.
         if added.remove(key) == nil || base == nil || storeHas(key) { removed.insert(key) }
         guard isOrdered else {
             current = nil
@@ -98,12 +102,13 @@ struct Members {
     mutating func setBase(_ keys: [Int64]) {
         base = keys
         baseKeys = Set(keys)
-        // What another context did too is no difference any more. What is being saved will be in
-        // the store.
+        // Changes that another context made, too, are no longer differences. Changes that are being
+        // saved will be stored.
         added = added.filter { !baseKeys.contains($0) || inFlight?.removed.contains($0) ?? false }
         removed = removed.filter { baseKeys.contains($0) || inFlight?.added.contains($0) ?? false }
         guard isReordered, let own = current else { return settle() }
-        // The program's order holds. What others added comes before what was added here at the end.
+        // The program's order is kept. Members that other contexts added come before members that
+        // were added here at the end.
         let kept = own.filter { baseKeys.contains($0) || added.contains($0) }
         let known = Set(kept)
         let new = keys.filter { !known.contains($0) && !removed.contains($0) }
@@ -133,7 +138,7 @@ struct Members {
         isReordered = true
     }
 
-    /// Forgets the stored members, and the changes to the membership of some objects.
+    /// Discards the stored members, and the membership changes of the given objects.
     mutating func retract(_ keys: Set<Int64>) {
         added.subtract(keys)
         removed.subtract(keys)
@@ -143,13 +148,13 @@ struct Members {
         forgetBase()
     }
 
-    /// Forgets the stored members; differences stay.
+    /// Discards the stored members, and keeps the differences.
     mutating func forgetBase() {
         (base, baseKeys) = (nil, [])
         if !isReordered { current = nil }
     }
 
-    /// Replaces a key, when the store gave an inserted object its final one.
+    /// Replaces the temporary key of an inserted object with its final key.
     mutating func replace(_ old: Int64, by new: Int64) {
         if added.remove(old) != nil { added.insert(new) }
         if removed.remove(old) != nil { removed.insert(new) }
@@ -158,7 +163,7 @@ struct Members {
         current = current?.map { $0 == old ? new : $0 }
     }
 
-    /// Notes that the store has the current members now.
+    /// Marks the current members as stored.
     mutating func commit() {
         if base != nil { base = current ?? base }
         if current == nil { base = nil }
@@ -168,7 +173,7 @@ struct Members {
 
     // MARK: Undo
 
-    /// The change of a context to one member.
+    /// The pending change of one member.
     enum Difference: UInt8 {
         case none
         case added
@@ -177,7 +182,7 @@ struct Members {
 
     /// The order of an ordered relationship.
     struct Order {
-        /// The members; nil if they were unread.
+        /// The members, or nil if they were not read.
         var current: [Int64]?
         /// The members that were added at the end.
         var appended: [Int64]
@@ -188,7 +193,7 @@ struct Members {
         added.contains(key) ? .added : removed.contains(key) ? .removed : .none
     }
 
-    /// Whether the store has an object as a member; nil if that was not read.
+    /// Whether an object is a stored member, or nil if that was not read.
     func isStored(_ key: Int64) -> Bool? { base == nil ? nil : baseKeys.contains(key) }
 
     var order: Order { Order(current: current, appended: appended) }
@@ -208,21 +213,21 @@ struct Members {
         if !isOrdered { current = nil }
     }
 
-    /// Puts the members of an ordered relationship into an order that they had.
+    /// Restores a former order of the members of an ordered relationship.
     ///
-    /// A member that was not in that order still follows its predecessor.
+    /// A member that is not in that order stays after its current predecessor.
     mutating func arrange(_ former: Order) {
         appended = Self.unique(former.appended + appended + added.sorted()).filter { added.contains($0) }
         movedToEnd.formIntersection(appended)
         guard let order = former.current ?? current else {
-            // Unread, and never put into an order.
+            // The members were not read, and never reordered.
             isReordered = !added.isEmpty
             return
         }
         let isKnown = base != nil
         let candidates = order + (current ?? []) + (base ?? []) + appended
         let keys = Self.unique(candidates).filter { key in
-            // What the store does not have is left out when its members are read.
+            // Keys that are not stored are removed when the stored members are read.
             added.contains(key) || !removed.contains(key) && (!isKnown || baseKeys.contains(key))
         }
         current = Self.inserting(keys, into: order.filter(Set(keys).contains), following: current ?? base ?? [])
@@ -235,13 +240,13 @@ struct Members {
         return keys.filter { seen.insert($0).inserted }
     }
 
-    /// Adds keys to a list, each after the key that it follows in another list.
+    /// Adds keys to a list, each after its predecessor in another list.
     private static func inserting(_ keys: [Int64], into list: [Int64], following other: [Int64]) -> [Int64] {
         let known = Set(list)
         let new = keys.filter { !known.contains($0) }
         guard !new.isEmpty else { return list }
         let wanted = Set(new)
-        // By key: the new keys directly after it.
+        // The new keys directly after each key.
         var followers: [Int64: [Int64]] = [:]
         var start: [Int64] = []
         var last: Int64?
@@ -261,23 +266,25 @@ struct Members {
 
     /// Notes that the differences are being saved.
     ///
-    /// Later ones are noted beside them.
+    /// Later differences are recorded separately.
     mutating func takeOff() {
         inFlight = hasDifferences ? (added, removed, isReordered) : nil
         isReordered = false
     }
 
-    /// Notes that the differences were not saved: all of them are pending.
+    /// Makes all differences pending again after a failed save.
     mutating func abort() {
         guard let flight = inFlight else { return }
         inFlight = nil
-        // What was removed and added again, or the reverse, is in neither set.
+        // Keys that were removed and added again, or the reverse, are in neither set.
         added.formUnion(flight.added.subtracting(removed))
         removed.formUnion(flight.removed.subtracting(added))
         isReordered = isReordered || flight.isReordered
     }
 
-    /// Notes that the store has what was being saved; later differences stay.
+    /// Marks the differences that were being saved as stored.
+    ///
+    /// Later differences stay.
     mutating func land() {
         guard let flight = inFlight else { return }
         inFlight = nil

@@ -1,11 +1,12 @@
 public import Foundation
 public import RoostCore
 
-// The accessors that generated classes call. Each has a form with constant places, for entities
-// without superentity and subentities, and one by slot of the class (``ClassShape``).
+// The accessors that generated classes call. Each accessor has two forms: one with constant
+// offsets, for entities without superentity and subentities, and one by slot of the class
+// (``ClassShape``).
 //
-// SAFETY of the whole file: a container compares the places with the records' layout when it opens,
-// and a row has the structure of its layout.
+// SAFETY of the whole file: a container compares the offsets with the records' layout when it
+// opens, and a row has the structure of its layout.
 
 extension ManagedObject {
     /// The row of the object, read first if it is a fault.
@@ -25,14 +26,14 @@ extension ManagedObject {
 
     /// Reads a number of an object that is a fault or can be observed.
     ///
-    /// The compiler would count a reference to the object on the fast path too, if both paths had
-    /// the read in common.
+    /// The compiler would count a reference to the object on the fast path too, if both paths
+    /// shared the read.
     @inlinable @inline(never)
     final func slowLoad<T: BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T {
         slowRow(at: offset).loadUnaligned(fromByteOffset: offset, as: T.self)
     }
 
-    /// Whether a field is null, of an object that is a fault or can be observed.
+    /// Whether a field of an object that is a fault or can be observed is null.
     @usableFromInline @inline(never)
     final func slowIsNull(_ field: Int) -> Bool {
         let row = firedRow
@@ -57,8 +58,9 @@ extension ManagedObject {
             & (1 &<< UInt8(truncatingIfNeeded: field & 7)) != 0
     }
 
-    /// Prepares the row for a change of a field, and lets `body` write into it, unless the object
-    /// cannot change.
+    /// Prepares the row for a change of a field, and calls `body` to write into it.
+    ///
+    /// Does nothing if the object cannot change.
     @inline(__always)
     final func withWritableRow(_ field: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
         if state != .writable {
@@ -93,7 +95,7 @@ extension ManagedObject {
         }
     }
 
-    /// The place of a slot of the class, which the entity decides.
+    /// Returns the field of a slot of the class in the object's entity.
     final func field(_ slot: Int) -> RecordLayout.Field? {
         let slots = info.slots
         if slots.indices.contains(slot), let field = slots[slot].field { return field }
@@ -344,7 +346,9 @@ extension ManagedObject {
 
     // MARK: Text and data
 
-    /// Runs `body` with the bytes of a field in the tail, or returns nil for null.
+    /// Runs `body` with the bytes of a field in the tail.
+    ///
+    /// Returns nil if the field is null.
     @inline(__always)
     final func withTail<Result>(_ offset: Int, field: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         let row = firedRow
@@ -354,9 +358,11 @@ extension ManagedObject {
         return body(UnsafeRawBufferPointer(start: row + start, count: end - start))
     }
 
-    /// Replaces the bytes of a field in the tail: the row stays a whole record.
+    /// Replaces the bytes of a field in the tail.
+    ///
+    /// The row remains a complete record.
     final func setTail(_ bytes: UnsafeRawBufferPointer?, at offset: Int, field: Int) {
-        // As `withWritableRow`, without a closure, for which the compiler would count references.
+        // The same steps as `withWritableRow`, without a closure, to avoid reference counting.
         if state != .writable {
             if state.contains(.observed) { return setObservedTail(bytes, at: offset, field: field) }
             guard core.touch(self) else { return }
@@ -371,7 +377,7 @@ extension ManagedObject {
         }
     }
 
-    /// The value of a mandatory attribute; empty for null.
+    /// The value of a mandatory attribute, or empty for null.
     public final func text(at offset: Int, field: Int) -> String { optionalText(at: offset, field: field) ?? "" }
     /// The value of an optional attribute.
     public final func optionalText(at offset: Int, field: Int) -> String? {
@@ -386,7 +392,7 @@ extension ManagedObject {
     public final func setOptionalText(_ value: String?, at offset: Int, field: Int) {
         if let value { setText(value, at: offset, field: field) } else { setTail(nil, at: offset, field: field) }
     }
-    /// The value of a mandatory attribute; empty for null.
+    /// The value of a mandatory attribute, or empty for null.
     public final func data(at offset: Int, field: Int) -> Data { optionalData(at: offset, field: field) ?? Data() }
     /// The value of an optional attribute.
     public final func optionalData(at offset: Int, field: Int) -> Data? { withTail(offset, field: field) { Data($0) } }
@@ -399,7 +405,7 @@ extension ManagedObject {
         if let value { setData(value, at: offset, field: field) } else { setTail(nil, at: offset, field: field) }
     }
 
-    /// The value of a mandatory attribute; empty for null.
+    /// The value of a mandatory attribute, or empty for null.
     public final func text(slot: Int) -> String { optionalText(slot: slot) ?? "" }
     /// The value of an optional attribute.
     public final func optionalText(slot: Int) -> String? {
@@ -414,7 +420,7 @@ extension ManagedObject {
         if let field = field(slot) { setOptionalText(value, at: field.byteOffset, field: field.index) }
     }
 
-    /// The value of a mandatory attribute; empty for null.
+    /// The value of a mandatory attribute, or empty for null.
     public final func data(slot: Int) -> Data { optionalData(slot: slot) ?? Data() }
     /// The value of an optional attribute.
     public final func optionalData(slot: Int) -> Data? {
@@ -447,7 +453,9 @@ extension ManagedObject {
 
     /// The value of a stored attribute of any type.
     package final func value(slot: Int) -> Value { read(slot: slot) }
-    /// Sets a stored attribute of any type; an error waits for the next save.
+    /// Sets a stored attribute of any type.
+    ///
+    /// An error is thrown by the next save, fetch or count.
     package final func setValue(_ value: Value, slot: Int) { write(value, slot: slot) }
 
     /// The value of a mandatory attribute.

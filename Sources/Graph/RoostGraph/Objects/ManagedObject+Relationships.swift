@@ -16,7 +16,7 @@ extension ManagedObject {
         destination(info.entity.layout.fields[field]) as? Object
     }
 
-    /// Sets a to-one relationship, and the other side with it.
+    /// Sets a to-one relationship, and updates its other side.
     public final func setToOne(_ object: ManagedObject?, at offset: Int, field: Int) {
         guard let relationship = info.entity.layout.fields[field].relationship else { return }
         setDestination(object, relationship: relationship)
@@ -27,7 +27,7 @@ extension ManagedObject {
         field(slot).flatMap { destination($0) as? Object }
     }
 
-    /// Sets a to-one relationship, and the other side with it.
+    /// Sets a to-one relationship, and updates its other side.
     public final func setToOne(_ object: ManagedObject?, slot: Int) {
         if let relationship = relationship(slot) { setDestination(object, relationship: relationship) }
     }
@@ -38,7 +38,7 @@ extension ManagedObject {
         return destination
     }
 
-    /// Sets a to-one relationship by its number, and the other side with it.
+    /// Sets a to-one relationship by its number, and updates its other side.
     final func setDestination(_ object: ManagedObject?, relationship: Int) {
         guard let field = info.references[relationship] else { return }
         setting(.field(field.index)) { core.setDestination(of: self, relationship: relationship, to: object) }
@@ -49,7 +49,7 @@ extension ManagedObject {
         relationship(slot).map { ToMany(self, relationship: $0) } ?? ToMany()
     }
 
-    /// Makes the members of a to-many relationship those of a set.
+    /// Replaces the members of a to-many relationship with a set.
     public final func setToMany<Object: ManagedObject>(_ objects: ToMany<Object>, slot: Int) {
         guard let number = relationship(slot), !objects.isRelationship(number, of: self) else { return }
         setMembers(objects.elements, relationship: number)
@@ -64,7 +64,8 @@ extension ManagedObject {
         relationship(slot).map { OrderedToMany(self, relationship: $0) } ?? OrderedToMany()
     }
 
-    /// Makes the members of an ordered to-many relationship those of a list, in its order.
+    /// Replaces the members of an ordered to-many relationship with a list, in the order of the
+    /// list.
     public final func setOrderedToMany<Object: ManagedObject>(_ objects: OrderedToMany<Object>, slot: Int) {
         guard let number = relationship(slot), !objects.isRelationship(number, of: self) else { return }
         setMembers(objects.elements, relationship: number)
@@ -90,7 +91,7 @@ extension ManagedObject {
         return info.references[found.number].flatMap { destination($0) }
     }
 
-    /// Sets a to-one relationship, and the other side with it.
+    /// Sets a to-one relationship, and updates its other side.
     ///
     /// - Throws: `unknownProperty`; `invalidRequest` for a to-many relationship.
     public final func setObject(_ object: ManagedObject?, for relationship: String) throws(StoreError) {
@@ -100,7 +101,7 @@ extension ManagedObject {
 
     /// Returns the members of a to-many relationship, which can be changed through the result.
     ///
-    /// - Throws: `unknownProperty`; `invalidRequest` for a relationship that is to-one or ordered.
+    /// - Throws: `unknownProperty`; `invalidRequest` if the relationship is to-one or ordered.
     public final func objects(_ relationship: String) throws(StoreError) -> ToMany<ManagedObject> {
         let found = try requireRelationship(relationship, kind: "to-many without an order") {
             $0.isToMany && !$0.isOrdered

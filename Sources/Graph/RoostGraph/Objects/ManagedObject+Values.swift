@@ -6,9 +6,9 @@ public import RoostCore
 extension ManagedObject {
     /// The value of a property by name.
     ///
-    /// A to-one relationship is the ID of its destination. An unknown name and a value of another
-    /// type are errors that the next save, fetch or count throws; ``setValue(_:for:)`` throws at
-    /// once.
+    /// The value of a to-one relationship is the ID of its destination. An unknown name or a value
+    /// of another type is an error that the next save, fetch or count throws. ``setValue(_:for:)``
+    /// throws the error at once.
     public final subscript(_ name: String) -> Value {
         get { core.latching { () throws(StoreError) in try value(name) } ?? .null }
         set { _ = core.latching { () throws(StoreError) in try setValue(newValue, for: name) } }
@@ -16,8 +16,8 @@ extension ManagedObject {
 
     /// Returns the value of a property.
     ///
-    /// - Throws: `unknownProperty`, naming the nearest name; `invalidRequest` for a to-many
-    ///   relationship; what reading a fault throws.
+    /// - Throws: `unknownProperty`, with the nearest name in the message; `invalidRequest` for a
+    ///   to-many relationship; errors from reading a fault.
     public final func value(_ name: String) throws(StoreError) -> Value {
         if let attribute = info.transients[name] {
             noteAccess(.transient(name))
@@ -31,11 +31,13 @@ extension ManagedObject {
         return value
     }
 
-    /// Sets the value of a property; a to-one relationship by the ID of its destination.
+    /// Sets the value of a property.
     ///
-    /// - Throws: `unknownProperty`, naming the nearest name; `invalidValue` for a value of another
-    ///   type or out of range; `invalidRequest` for a to-many relationship. The object is unchanged
-    ///   then.
+    /// The value of a to-one relationship is the ID of its destination.
+    ///
+    /// - Throws: `unknownProperty`, with the nearest name in the message; `invalidValue` for a
+    ///   value of another type or out of range; `invalidRequest` for a to-many relationship. After
+    ///   an error the object is unchanged.
     public final func setValue(_ value: Value, for name: String) throws(StoreError) {
         if let attribute = info.transients[name] { return try setTransient(value, attribute: attribute) }
         guard let field = info.entity.layout.field(name) else { throw unknown(name) }
@@ -92,7 +94,7 @@ extension ManagedObject {
         return body(RecordReader(row: row, byteCount: count, key: key, model: core.model))
     }
 
-    /// Sets the value of a field, whatever its type.
+    /// Sets the value of a field of any type.
     final func set(_ value: Value, for field: RecordLayout.Field) throws(StoreError) {
         // The value is checked before anything changes.
         guard !flags.contains(.orphan) else { return }
@@ -108,7 +110,9 @@ extension ManagedObject {
         batch.withRecord(at: 0) { core.setPrivateRow(of: self, to: $0.bytes) }
     }
 
-    /// Splits a composite into its elements; the elements that it does not name become null.
+    /// Splits a composite into its elements.
+    ///
+    /// Missing elements become null.
     private final func collect(
         _ value: Value, field: RecordLayout.Field,
         replacements: inout [(field: RecordLayout.Field, value: Value)]
@@ -142,13 +146,13 @@ extension ManagedObject {
         }
     }
 
-    /// The value of an attribute that no store keeps.
+    /// The value of a transient attribute.
     public final func transient<T: AttributeValue>(slot: Int) -> T? {
         guard info.slots.indices.contains(slot), info.slots[slot].isTransient else { return nil }
         return core.latching { () throws(StoreError) in try value(info.slots[slot].name) }.flatMap { T(attribute: $0) }
     }
 
-    /// Sets an attribute that no store keeps.
+    /// Sets a transient attribute.
     public final func setTransient<T: AttributeValue>(_ value: T?, slot: Int) {
         guard info.slots.indices.contains(slot), info.slots[slot].isTransient else { return }
         self[info.slots[slot].name] = value?.attributeValue ?? .null
@@ -156,10 +160,10 @@ extension ManagedObject {
 
     // MARK: Transformable attributes
 
-    /// The value of a transformable attribute, which was encoded as JSON.
+    /// The value of a transformable attribute, decoded from JSON.
     ///
-    /// The decoded value is kept until the row changes. Other bytes are an error that
-    /// the next save, fetch or count throws.
+    /// The decoded value is kept until the row changes. Bytes that cannot be decoded are an error
+    /// that the next save, fetch or count throws.
     public final func coded<T: Codable & Sendable>(slot: Int) -> T? {
         guard let field = field(slot) else { return nil }
         let row = firedRow
@@ -180,7 +184,9 @@ extension ManagedObject {
         }
     }
 
-    /// Sets a transformable attribute; equal values are stored as equal bytes.
+    /// Sets a transformable attribute.
+    ///
+    /// Equal values are stored as equal bytes.
     public final func setCoded<T: Codable & Sendable>(_ value: T?, slot: Int) {
         guard let field = field(slot) else { return }
         guard let value else {
@@ -205,7 +211,8 @@ extension ManagedObject {
 
     /// Returns the current values of the stored properties that differ from the saved ones.
     ///
-    /// The result has attributes and to-one relationships; for a new object, all that are not null.
+    /// The result has attributes and to-one relationships. For a new object, it has all values that
+    /// are not null.
     public final func changedValues() -> [String: Value] {
         guard state.contains(.privateRow), let row else { return [:] }
         return differences(of: row, count: Int(byteCount), from: PrivateRow.committed(row), current: true)
@@ -218,9 +225,10 @@ extension ManagedObject {
         return differences(of: row, count: Int(byteCount), from: old, current: false)
     }
 
-    /// Returns the saved values of the named properties; without names, all that are not null.
+    /// Returns the saved values of the given properties, or all values that are not null if `names`
+    /// is nil.
     ///
-    /// - Throws: `unknownProperty`; what reading a fault throws.
+    /// - Throws: `unknownProperty`; errors from reading a fault.
     public final func committedValues(_ names: [String]? = nil) throws(StoreError) -> [String: Value] {
         if let names { for name in names where info.entity.layout.field(name) == nil { throw unknown(name) } }
         _ = firedRow
@@ -260,7 +268,9 @@ extension ManagedObject {
     }
 }
 
-/// The properties of an object as dynamic members; see ``ManagedObject/dynamic``.
+/// The properties of an object as dynamic members.
+///
+/// See ``ManagedObject/dynamic``.
 @dynamicMemberLookup
 public struct DynamicProperties {
     let object: ManagedObject

@@ -3,12 +3,12 @@ public import RoostCore
 /// An object of a context.
 ///
 /// A context has at most one object for each ID, so two objects are equal only if they are the same
-/// instance. An object and its context stay in one isolation, because neither is `Sendable`; its
-/// ``objectID`` is.
+/// instance. An object and its context stay in one isolation, because neither is `Sendable`. Pass
+/// the ``objectID`` to other isolations.
 ///
-/// An object is a *fault* until its values are needed. Then it reads them, together with those of
-/// its neighbors. A property that cannot be read is null or zero, and the error waits in the
-/// context for the next save, fetch or count.
+/// An object is a *fault* until its values are needed. Then the values are read, together with
+/// those of neighboring objects. A property that cannot be read is null or zero, and the next save,
+/// fetch or count of the context throws the error.
 ///
 /// ```swift
 /// let album = try context.insert("Album")
@@ -16,27 +16,29 @@ public import RoostCore
 /// try context.save()
 /// ```
 ///
-/// Subclasses add computed properties and methods. A stored property of a subclass is neither saved
-/// nor discarded by a rollback.
+/// Subclasses add computed properties and methods. A stored property of a subclass is not saved,
+/// and a rollback does not reset it.
 open class ManagedObject {
     /// The address of the object's record for accessors, which must not read an odd address.
     ///
-    /// It is 1 for a fault. In an observable context it is the address of the record and 1, so that
-    /// each accessor calls a function.
+    /// The value is 1 for a fault. In an observable context, the value is the record's address plus
+    /// 1, so that each accessor takes the slow path.
     @usableFromInline @exclusivity(unchecked) final var fastRow: UnsafeRawPointer
     @exclusivity(unchecked) final var extra: Extra?
     // SAFETY: a context that ends, and an object that leaves its context, set this to a core that
-    // the object keeps; see `GraphCore.orphan(_:)`.
+    // the object retains; see `GraphCore.orphan(_:)`.
     @exclusivity(unchecked) unowned(unsafe) final var core: GraphCore
     @exclusivity(unchecked) final var key: Int64
-    /// The bytes of the row.
+    /// The number of bytes of the row.
     @exclusivity(unchecked) final var byteCount: UInt32 = 0
     @exclusivity(unchecked) final var entityNumber: UInt16
-    /// The facts that decide whether a setter may write directly; see ``State``.
+    /// The state that decides whether a setter may write directly.
+    ///
+    /// See ``State``.
     @usableFromInline @exclusivity(unchecked) final var state: State
     @exclusivity(unchecked) final var flags: Flags = []
 
-    /// The facts that a setter must know.
+    /// The properties of an object that decide how a setter writes.
     @usableFromInline
     struct State: OptionSet, Sendable {
         @usableFromInline let rawValue: UInt8
@@ -45,9 +47,10 @@ open class ManagedObject {
         static let touched = State(rawValue: 1)
         /// The row is a private one.
         static let privateRow = State(rawValue: 2)
-        /// The object can be observed, so that each setter calls a function.
+        /// The object can be observed, so each setter takes the slow path.
         static let observed = State(rawValue: 4)
-        /// Touched and private, and not observed, so that a setter may write into the row.
+        /// The object is touched, has a private row, and is not observed, so a setter may write
+        /// into the row.
         @usableFromInline static let writable = State(rawValue: 3)
     }
 
@@ -57,7 +60,7 @@ open class ManagedObject {
         static let deleted = Flags(rawValue: 2)
         /// The object is in the list of changed objects.
         static let changed = Flags(rawValue: 4)
-        /// The row of the store is missing.
+        /// The object's row is missing in the store.
         static let inaccessible = Flags(rawValue: 8)
         /// The row is being saved in the background.
         static let inFlight = Flags(rawValue: 16)
@@ -71,7 +74,7 @@ open class ManagedObject {
 
     /// Creates an object.
     ///
-    /// Contexts call it; programs insert objects with
+    /// Only contexts call this initializer. Programs insert objects with
     /// ``ManagedObjectContext/insert(_:)-(EntityName)``.
     public required init(place: ObjectSeat) {
         core = place.core
@@ -99,9 +102,10 @@ open class ManagedObject {
         }
     }
 
-    /// The value of ``fastRow`` of a fault.
+    /// The value of ``fastRow`` for a fault.
     ///
-    /// The compiler does not know that the address 1 makes a pointer, so it needs another one.
+    /// The initializer for the address 1 returns an optional, so the compiler needs a fallback
+    /// pointer.
     @inline(__always)
     static func noRow(or other: UnsafeRawPointer) -> UnsafeRawPointer { UnsafeRawPointer(bitPattern: 1) ?? other }
 
@@ -109,19 +113,19 @@ open class ManagedObject {
 
     final var info: EntityInfo { core.table.info(Int(entityNumber)) }
     final var root: Int { core.table.root(Int(entityNumber)) }
-    /// The place of the tail in the object's rows.
+    /// The location of the tail in the object's rows.
     final var tail: RowAccess.TailLayout { core.table.tail(Int(entityNumber)) }
 
     /// The object's ID.
     ///
-    /// Its key is negative until the first save if the store could not reserve one.
+    /// The key is negative until the first save if the store could not reserve a key.
     public final var objectID: ObjectID { ObjectID(info.entity.name, key: key) }
     /// The object's own entity.
     public final var entity: ManagedObjectModel.Entity { info.entity }
     /// The context, or nil after the object has left it.
     ///
-    /// An object leaves its context by the rollback of its insertion, a saved delete, a reset, and
-    /// the end of the context.
+    /// An object leaves its context if its insertion is rolled back, its deletion is saved, or the
+    /// context is reset or deallocated.
     public final var context: ManagedObjectContext? { core.context }
 
     // MARK: State
@@ -160,13 +164,15 @@ open class ManagedObject {
 
     /// Called once after the object was inserted, with the defaults of the model.
     open func awakeFromInsert() {}
-    /// Called when the object's values were read.
+    /// Called after the object's values were read.
     ///
-    /// What it sets is not a change.
+    /// Values that the method sets are not changes.
     open func awakeFromFetch() {}
-    /// Called after the object got other values than the program gave it.
+    /// Called after the object's values were changed by something other than a setter, such as undo
+    /// or a refresh.
     ///
-    /// Override it to update state that is computed from values. What it sets is not a change.
+    /// Override it to update state that is computed from values. Values that the method sets are
+    /// not changes.
     open func awake(from events: SnapshotEvents) {}
     /// Called by each call of ``ManagedObjectContext/delete(_:)``, before delete rules apply.
     open func prepareForDeletion() {}
@@ -178,31 +184,32 @@ open class ManagedObject {
     open func willTurnIntoFault() {}
     /// Called after the object's values were discarded.
     open func didTurnIntoFault() {}
-    /// The properties that ``validate(_:for:)`` checks; none by default, so that a save of many
-    /// objects costs nothing for it.
+    /// The properties that ``validate(_:for:)`` checks.
+    ///
+    /// None by default, which makes saves of many objects faster.
     open class var validatedProperties: [String] { [] }
-    /// Checks a value of ``validatedProperties``, and may replace it.
+    /// Checks the value of one of the ``validatedProperties``, and may replace the value.
     ///
     /// Called before a save, before the rules of the model.
     ///
     /// - Parameters:
     ///   - value: The value of an attribute or the ID of the destination of a to-one relationship.
     ///   - property: The name of the property.
-    /// - Throws: The failure, which the save reports with all others. ``validationFailure(_:for:)``
-    ///   makes one.
+    /// - Throws: The failure, which the save reports together with all others. Create it with
+    ///   ``validationFailure(_:for:)``.
     open func validate(_ value: inout Value, for property: String) throws(ValidationFailure) {}
-    /// Returns the failures that keep the object from being inserted.
+    /// Returns the failures that prevent the insertion of the object.
     open func validateForInsert() -> [ValidationFailure] { [] }
-    /// Returns the failures that keep the object from being updated.
+    /// Returns the failures that prevent the update of the object.
     open func validateForUpdate() -> [ValidationFailure] { [] }
-    /// Returns the failures that keep the object from being deleted.
+    /// Returns the failures that prevent the deletion of the object.
     open func validateForDelete() -> [ValidationFailure] { [] }
 
     /// Returns a failure of the program's own rule.
     ///
     /// - Parameters:
     ///   - reason: The rule, in words, without the value.
-    ///   - property: The property that breaks it; nil for the object as a whole.
+    ///   - property: The property that breaks the rule, or nil for the object as a whole.
     /// - Returns: The failure.
     public final func validationFailure(_ reason: String, for property: String? = nil) -> ValidationFailure {
         ValidationFailure(
@@ -233,9 +240,9 @@ extension ManagedObject: CustomStringConvertible {
     }
 }
 
-/// The place of a new object in a context.
+/// The data with which a context creates an object.
 ///
-/// Only contexts make one.
+/// Only contexts create seats.
 public struct ObjectSeat {
     let core: GraphCore
     let entity: UInt16

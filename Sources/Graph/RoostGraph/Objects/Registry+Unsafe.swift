@@ -2,13 +2,13 @@ internal import RoostCore
 
 /// The objects of a context by root entity and key, without keeping them alive.
 ///
-/// Open addressing; a slot is a tag of 4 bytes and a pointer of 8. The tag has the hash, so growing
-/// touches no object. At most two thirds of the slots are taken, and the table grows by a half. So
-/// it takes 18 to 29 bytes for each object. Its length is any multiple of 16, and a hash finds its
-/// group of 16 slots by a multiplication.
+/// The table uses open addressing. A slot is a tag of 4 bytes and a pointer of 8. The tag contains
+/// the hash, so growing touches no object. At most two thirds of the slots are used, and the table
+/// grows by a half, so an object takes 18 to 29 bytes. The length is a multiple of 16. A
+/// multiplication maps a hash to its group of 16 slots.
 ///
-/// SAFETY: an object leaves the registry in its `deinit`, or when its context ends before it. So
-/// every pointer in it is to a living object.
+/// SAFETY: an object leaves the registry in its `deinit`, or when its context ends earlier. So
+/// every pointer in the registry is to a living object.
 struct Registry: ~Copyable {
     private var tags: UnsafeMutablePointer<UInt32>
     private var objects: UnsafeMutablePointer<Unmanaged<ManagedObject>?>
@@ -16,7 +16,7 @@ struct Registry: ~Copyable {
     private var capacity = 64
     /// The number of objects.
     private(set) var count = 0
-    /// The number of slots that are taken or were taken by an object that is removed.
+    /// The number of slots that are used, including the slots of removed objects.
     private var usedCount = 0
 
     init() {
@@ -31,7 +31,9 @@ struct Registry: ~Copyable {
         objects.deallocate()
     }
 
-    /// Keys that follow each other share a cache line of tags.
+    /// Returns the hash of a key.
+    ///
+    /// Consecutive keys share a cache line of tags.
     @inline(__always)
     private static func hash(_ root: Int, key: Int64) -> UInt32 {
         let bits = UInt64(bitPattern: key)
@@ -42,7 +44,7 @@ struct Registry: ~Copyable {
         return UInt32(truncatingIfNeeded: (hash & ~15) | (bits & 15)) | 0x8000_0000
     }
 
-    /// Returns the first slot to look at for a tag.
+    /// Returns the slot at which the search for a tag starts.
     @inline(__always)
     private func slot(of tag: UInt32) -> Int {
         // The hash of 27 bits is a fraction of the number of groups.
@@ -82,7 +84,8 @@ struct Registry: ~Copyable {
 
     private mutating func place(_ object: Unmanaged<ManagedObject>, tag: UInt32) {
         var slot = slot(of: tag)
-        // The slot of a removed object can be taken, because the new one is not in the registry.
+        // The slot of a removed object can be reused, because the new object is not in the
+        // registry.
         while tags[slot] != 0, objects[slot] != nil { slot = self.slot(after: slot) }
         if tags[slot] == 0 { usedCount += 1 }
         tags[slot] = tag
@@ -104,7 +107,7 @@ struct Registry: ~Copyable {
         }
     }
 
-    /// Frees the slots of removed objects at the end of a run of taken slots, so that runs stay
+    /// Frees the slots of removed objects at the end of a run of used slots, so that runs stay
     /// short.
     private mutating func free(_ slot: Int) {
         guard tags[self.slot(after: slot)] == 0 else { return }
@@ -118,7 +121,7 @@ struct Registry: ~Copyable {
 
     private mutating func grow() {
         let (oldTags, oldObjects, oldCapacity) = (tags, objects, capacity)
-        // Slots of removed objects are not taken along, so the capacity may stay.
+        // Slots of removed objects are not copied, so the capacity can stay the same.
         if count * 8 >= capacity * 5 { capacity = (capacity * 3 / 2 + 15) & ~15 }
         tags = .allocate(capacity: capacity)
         tags.initialize(repeating: 0, count: capacity)

@@ -1,12 +1,12 @@
 internal import RoostCore
 
-// Loops over objects that a list keeps alive, without counting a reference for each of them.
+// Loops over objects that a list keeps alive, without counting a reference for each object.
 // Counting costs two atomic operations for each object, and a save goes through all changed objects
 // several times.
 //
-// SAFETY of the whole file: a list is a value that is held for the whole loop. So what the body
-// does to the context's own lists ends no object of it. A class reference and an `Unmanaged` of it
-// have the same representation.
+// SAFETY of the whole file: a list is a value that is held for the whole loop. So no object of the
+// list is deallocated, whatever the body does to the context's own lists. A class reference and an
+// `Unmanaged` of it have the same representation.
 
 /// A list of objects whose elements can be visited without counting references.
 protocol UncountedList {
@@ -31,7 +31,7 @@ extension UncountedList {
 
     /// Calls `body` for each object until it throws.
     ///
-    /// - Throws: What `body` throws.
+    /// - Throws: Errors from `body`.
     @inline(__always)
     func forEachUncounted(_ body: (ManagedObject) throws(StoreError) -> Void) throws(StoreError) {
         var failure: StoreError?
@@ -57,16 +57,18 @@ extension UncountedList {
     }
 }
 
-/// Some objects of a list that keeps them alive.
+/// A selection of objects from a list that keeps the objects alive.
 struct UncountedObjects {
     private var objects: ContiguousArray<Unmanaged<ManagedObject>> = []
 
     var isEmpty: Bool { objects.isEmpty }
     var count: Int { objects.count }
-    /// The objects, counted.
+    /// The objects as strong references.
     var all: [ManagedObject] { objects.map { $0.takeUnretainedValue() } }
 
-    /// Adds an object, which another list keeps as long as this one is used.
+    /// Adds an object.
+    ///
+    /// Another list must keep the object alive as long as this list is used.
     @inline(__always)
     mutating func append(_ object: ManagedObject) { objects.append(.passUnretained(object)) }
 

@@ -4,17 +4,17 @@ internal import RoostCore
 extension ManagedObject: Observable {}
 
 extension ManagedObject {
-    /// Notes for observation that a property was read.
+    /// Records for observation that a property was read.
     @inline(__always)
     final func noteAccess(_ property: ObservedProperty) {
         if let observation = core.observation { observation.access(self, property: property) }
     }
 
-    /// Notes for observation that a field was read.
+    /// Records for observation that a field was read.
     @inline(__always)
     final func noteAccess(_ field: RecordLayout.Field) { noteAccess(.field(field.index)) }
 
-    /// Runs `body`, which sets a property, and reports the property to observers before and after.
+    /// Runs `body`, which sets a property, and notifies observers before and after.
     @inline(__always)
     final func setting<Result, Failure: Error>(
         _ property: ObservedProperty, _ body: () throws(Failure) -> Result
@@ -38,7 +38,8 @@ extension ManagedObject {
         setting(.members(relationship)) { core.remove(member, from: self, relationship: relationship) }
     }
 
-    /// The property of a field; nil for a composite attribute and its parts, which change together.
+    /// The property of a field, or nil for a composite attribute and its parts, which change
+    /// together.
     final func property(of field: RecordLayout.Field) -> ObservedProperty? {
         field.kind == .composite || field.name.contains(".") ? nil : .field(field.index)
     }
@@ -48,7 +49,8 @@ extension ManagedObject {
     final func setObservedRow(_ new: UnsafeRawPointer?) {
         let old = row
         fastRow = new.map { $0 + 1 } ?? Self.noRow(or: fastRow)
-        // Reading a fault changes nothing, and turning into a fault notes all properties.
+        // Reading a fault changes no value. Turning into a fault is recorded as a change of all
+        // properties elsewhere.
         guard let old, let new, old != new, let observation = core.observation else { return }
         observation.noteDifferences(of: self, old: old, new: new)
     }

@@ -4,12 +4,12 @@ internal import RoostCore
 /// The observation of a context's objects.
 ///
 /// A setter reports its property to observers before and after it writes. All other changes, such
-/// as the other sides of relationships, merges, rollback and undo, are noted while they happen,
-/// because code of the program must not run in the middle of them. They are reported at the end of
-/// the call, when the graph is consistent again.
+/// as the other sides of relationships, merges, rollback and undo, are first collected, because
+/// code of the program must not run in the middle of them. They are reported at the end of the
+/// call, when the graph is consistent again.
 ///
-/// An object gets a registrar at the first read of one of its properties. Until then its changes
-/// are not noted.
+/// An object gets a registrar at the first read of one of its properties. Earlier changes of the
+/// object are not collected.
 final class ObjectObservation {
     /// The changes of an object that are not reported yet.
     private struct Pending {
@@ -19,8 +19,8 @@ final class ObjectObservation {
         var properties: Set<ObservedProperty> = []
         /// Whether all properties can have changed.
         var isWhole = false
-        /// By relationship: the members before they were forgotten, which are to be read again and
-        /// compared.
+        /// The discarded members of each relationship, which are compared with the members that are
+        /// read again.
         var forgotten: [Int: [Int64]] = [:]
     }
 
@@ -29,12 +29,12 @@ final class ObjectObservation {
     private var pending: [Pending] = []
     private var positions: [ObjectIdentifier: Int] = [:]
     private var isReporting = false
-    /// Whether changes are not noted, because a read makes them.
+    /// Whether changes are ignored, because they are caused by a read.
     var isPaused = false
 
     // MARK: Reading
 
-    /// Notes that a property was read.
+    /// Records that a property was read.
     func access(_ object: ManagedObject, property: ObservedProperty) {
         let id = ObjectIdentifier(object)
         if let known = registrars[id] { return known.access(object, keyPath: keyPaths[property]) }
@@ -43,7 +43,7 @@ final class ObjectObservation {
         fresh.access(object, keyPath: keyPaths[property])
     }
 
-    /// Forgets an object that ends, or leaves the context.
+    /// Removes an object that is deallocated or leaves the context.
     func forget(_ object: ManagedObject) { registrars[ObjectIdentifier(object)] = nil }
 
     // MARK: Writing
@@ -56,7 +56,8 @@ final class ObjectObservation {
     /// Reports that a setter wrote a property.
     func didSet(_ object: ManagedObject, property: ObservedProperty) {
         let id = ObjectIdentifier(object)
-        // The change was noted, too, as all changes of rows and members are.
+        // The change was also recorded, like all changes of rows and members, so the record is
+        // removed.
         if let position = positions[id] { pending[position].properties.remove(property) }
         registrars[id]?.didSet(object, keyPath: keyPaths[property])
     }
@@ -74,15 +75,15 @@ final class ObjectObservation {
         pending.append(fresh)
     }
 
-    /// Notes that a property changed.
+    /// Records that a property changed.
     func note(_ object: ManagedObject, property: ObservedProperty) {
         change(object) { $0.properties.insert(property) }
     }
 
-    /// Notes that all properties can have changed.
+    /// Records that all properties can have changed.
     func noteAll(_ object: ManagedObject) { change(object) { $0.isWhole = true } }
 
-    /// Notes the properties that differ between two rows of an object.
+    /// Records the properties that differ between two rows of an object.
     func noteDifferences(of object: ManagedObject, old: UnsafeRawPointer, new: UnsafeRawPointer) {
         guard registrars[ObjectIdentifier(object)] != nil else { return }
         let (oldCount, newCount) = (object.tail.byteCount(old), object.tail.byteCount(new))
@@ -95,8 +96,8 @@ final class ObjectObservation {
         }
     }
 
-    /// Notes that the context forgets the members of an object's relationships, which stores can
-    /// have changed.
+    /// Records that the context discards the members of an object's relationships, because they may
+    /// have changed in the store.
     func noteForgotten(_ object: ManagedObject) {
         guard let extra = object.extra, registrars[ObjectIdentifier(object)] != nil else { return }
         for (relationship, state) in extra.members {
@@ -105,7 +106,7 @@ final class ObjectObservation {
         }
     }
 
-    /// Notes that all members and transient values of an object that are known are discarded.
+    /// Records that all members and transient values of an object are discarded.
     func noteDiscarded(_ object: ManagedObject) {
         guard let extra = object.extra, registrars[ObjectIdentifier(object)] != nil else { return }
         for (relationship, _) in extra.members { note(object, property: .members(relationship)) }
@@ -114,9 +115,9 @@ final class ObjectObservation {
 
     // MARK: Reporting
 
-    /// Reports the changes that were noted.
+    /// Reports the recorded changes.
     ///
-    /// Code of the program runs, so the graph must be consistent.
+    /// Code of the program runs during the call, so the graph must be consistent.
     func report() {
         guard !pending.isEmpty, !isReporting else { return }
         isReporting = true
@@ -158,7 +159,7 @@ final class ObjectObservation {
 }
 
 extension GraphCore {
-    /// Reports to observers of objects what changed, except what setters report.
+    /// Notifies observers of objects of all changes that setters did not report.
     @inline(__always)
     func reportChanges() {
         if let observation { observation.report() }

@@ -4,23 +4,24 @@ enum ObservedProperty: Hashable {
     case field(Int)
     /// A to-many relationship, by its number.
     case members(Int)
-    /// An attribute that no store keeps, by its name.
+    /// A transient attribute, by its name.
     case transient(String)
     /// Whether the object is deleted.
     case deletion
 }
 
 extension ManagedObject {
-    /// Gives each property a key path of its own: equal key paths have equal properties.
+    /// Provides a distinct key path for each property.
     ///
-    /// No code reads through the key paths. The slow path of an accessor knows a property by its
-    /// place, not by the key path of a class.
+    /// No code reads through the key paths. The slow path of an accessor identifies a property by
+    /// its position, not by the key path of a class.
     final subscript(observed property: ObservedProperty) -> Void { () }
 }
 
-/// The key paths of properties, each made once.
+/// The key paths of properties, each created once.
 ///
-/// All objects of a context share them, because an observation has a key path and one object.
+/// All objects of a context share them, because an observation consists of a key path and one
+/// object.
 struct ObservedKeyPaths {
     private var fields: [KeyPath<ManagedObject, Void>] = []
     private var members: [KeyPath<ManagedObject, Void>] = []

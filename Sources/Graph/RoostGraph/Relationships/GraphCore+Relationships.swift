@@ -2,8 +2,8 @@ internal import RoostCore
 internal import RoostStores
 
 // Both sides of a relationship are changed at once. A to-one relationship is a field of its
-// object's row; a to-many relationship is a set of differences, so adding and removing read nothing
-// of it.
+// object's row. A to-many relationship is stored as a set of differences, so adding and removing
+// members read nothing.
 
 extension GraphCore {
     /// Returns the destination of a to-one relationship.
@@ -21,7 +21,7 @@ extension GraphCore {
         return makeObject(entity, root: root, key: key)
     }
 
-    /// Sets a to-one relationship, and the other side with it.
+    /// Sets a to-one relationship, and updates its other side.
     func setDestination(of object: ManagedObject, relationship: Int, to new: ManagedObject?) {
         let declared = model.relationships[relationship]
         guard let field = object.info.references[relationship] else { return }
@@ -52,7 +52,7 @@ extension GraphCore {
                 clear(former, relationship: number, ifItIs: object.key)
             }
             guard let new else { return }
-            // The destination's former partner has none any more.
+            // The destination's former partner loses its reference.
             if let partnerField = new.info.references[number],
                 let partner = RowAccess.reference(new.firedRow, field: partnerField), partner.key != object.key,
                 !isPlanted(.leavesFormerPartner)
@@ -73,7 +73,7 @@ extension GraphCore {
             ))
     }
 
-    /// Makes a reference null if it refers to an object.
+    /// Sets a reference to null if it refers to the object with the given key.
     func clear(_ object: ManagedObject, relationship: Int, ifItIs key: Int64) {
         guard let field = object.info.references[relationship],
             RowAccess.reference(object.firedRow, field: field)?.key == key, !object.flags.contains(.inaccessible)
@@ -81,21 +81,21 @@ extension GraphCore {
         setReference(of: object, relationship: relationship, to: nil)
     }
 
-    /// Writes a reference, without the other side.
+    /// Writes a reference, without updating the other side.
     func setReference(of object: ManagedObject, relationship: Int, to new: ManagedObject?) {
         guard let field = object.info.references[relationship], touch(object), let row = object.row else { return }
         if let observation { observation.note(object, property: .field(field.index)) }
         let writable = UnsafeMutableRawPointer(mutating: row)
         RowAccess.setReference(new.map { (Int($0.entityNumber), $0.key) }, row: writable, field: field)
         guard let place = object.info.places[relationship] else { return }
-        // The save gives the place in the new list.
+        // The save assigns the position in the new list.
         RowAccess.setNull(true, row: writable, field: place.index)
         writable.storeBytes(of: 0, toByteOffset: place.byteOffset, as: Int64.self)
     }
 
     // MARK: To-many
 
-    /// Changes what is known of the members of a to-many relationship.
+    /// Calls `body` to change the in-memory members of a to-many relationship.
     @inline(__always)
     func change(_ object: ManagedObject, relationship: Int, _ body: (inout Members) -> Void) {
         let extra = object.requireExtra()
@@ -130,7 +130,7 @@ extension GraphCore {
         }
     }
 
-    /// Adds a member, and changes the other side with it.
+    /// Adds a member, and updates the other side.
     func add(_ member: ManagedObject, to owner: ManagedObject, relationship: Int) {
         let declared = model.relationships[relationship]
         guard member.core === self, !owner.flags.contains(.orphan) else {
@@ -156,7 +156,7 @@ extension GraphCore {
         }
     }
 
-    /// Removes a member, and changes the other side with it.
+    /// Removes a member, and updates the other side.
     func remove(_ member: ManagedObject, from owner: ManagedObject, relationship: Int) {
         let declared = model.relationships[relationship]
         guard member.core === self else { return }
@@ -173,7 +173,9 @@ extension GraphCore {
         }
     }
 
-    /// Returns the keys of the members in their order; reads them if they are unread.
+    /// Returns the keys of the members in their order.
+    ///
+    /// Reads the members if necessary.
     func memberKeys(of owner: ManagedObject, relationship: Int) throws(StoreError) -> [Int64] {
         let declared = model.relationships[relationship]
         let extra = owner.requireExtra()
@@ -189,8 +191,8 @@ extension GraphCore {
                 throw StoreError(
                     .closed, "\(owner.objectID) has left its context, so '\(declared.name.name)' cannot be read.")
             }
-            // Objects of a store can refer to one that returns after a saved deletion. Links it has
-            // none.
+            // An object that returns after a saved deletion may still be the destination of stored
+            // references, but it has no links.
             let canBeStored = if case .derived = declared.storage { extra.isReturning } else { false }
             if !owner.flags.contains(.inserted) || canBeStored, owner.key > 0 || parent != nil {
                 try openReader().graph(ofEntity: Int(owner.entityNumber))
@@ -203,8 +205,9 @@ extension GraphCore {
         return extra.members[index].state.current ?? []
     }
 
-    /// Takes members that are deleted here out of what was read of a relationship, as deleting them
-    /// did with the members that were known then.
+    /// Removes members that are deleted in this context from newly read members.
+    ///
+    /// Members read earlier were removed at the deletion.
     private func removeDeleted(
         _ keys: [Int64], from owner: ManagedObject, relationship: ManagedObjectModel.Relationship
     ) {
@@ -228,7 +231,7 @@ extension GraphCore {
         return try objects(keys, destination: model.relationships[relationship].destination)
     }
 
-    /// Returns the objects with keys of a hierarchy, as faults where their entity is certain.
+    /// Returns the objects with keys of a hierarchy, as faults if their entity is certain.
     func objects(_ keys: [Int64], destination: Int) throws(StoreError) -> [ManagedObject] {
         let root = model.entities[destination].root
         let isPolymorphic = model.entities[destination].selfAndSubentities.count > 1
@@ -258,7 +261,7 @@ extension GraphCore {
         return try memberKeys(of: owner, relationship: relationship).contains(member.key)
     }
 
-    /// Returns the condition of being a member.
+    /// Returns a predicate that finds the members of a relationship.
     func membership(in owner: ManagedObject, relationship: Int) throws(StoreError) -> FetchRequest.Predicate {
         guard let number = model.relationships[relationship].inverse else {
             let destination = model.entities[model.relationships[relationship].destination].name

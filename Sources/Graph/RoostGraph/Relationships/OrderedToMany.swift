@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// The members of an ordered to-many relationship: an array without duplicates.
 ///
-/// Both sides of the relationship change at once. A save writes the places of the members that
-/// moved, and no others.
+/// Both sides of the relationship change at once. A save writes the positions only of members that
+/// moved.
 ///
 /// ```swift
 /// playlist.tracks.append(track)
@@ -37,7 +37,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         }
     }
 
-    /// Whether the list already is that of a relationship of an object.
+    /// Whether the list is bound to the given relationship of an object.
     func isRelationship(_ relationship: Int, of owner: ManagedObject) -> Bool {
         if case .relationship(let own, relationship) = storage { own === owner } else { false }
     }
@@ -88,7 +88,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
 
     /// Replaces members.
     ///
-    /// An object that is a member already moves to its last place.
+    /// An object that is already a member moves to its last position among `objects`.
     public mutating func replaceSubrange(_ range: Range<Int>, with objects: some Collection<Element>) {
         let former = elements
         let new = Array(objects)
@@ -123,7 +123,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         set(objects)
     }
 
-    /// Runs `body` with the members as one array, and takes over its order.
+    /// Runs `body` with the members as one array, and then applies the array's order.
     public mutating func withContiguousMutableStorageIfAvailable<Result>(
         _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> Result
     ) rethrows -> Result? {
@@ -132,7 +132,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         return try objects.withContiguousMutableStorageIfAvailable(body)
     }
 
-    /// Moves the member at one position to another one.
+    /// Moves the member at one position to another position.
     ///
     /// - Parameters:
     ///   - position: The member's position.

@@ -2,7 +2,7 @@ public import RoostCore
 
 /// The members of a to-many relationship: a set, in the order of their keys.
 ///
-/// Adding and removing do not read members; they are read when the program accesses them. Both
+/// Adding and removing do not read the members. They are read when the program accesses them. Both
 /// sides of the relationship change at once.
 ///
 /// ```swift
@@ -46,7 +46,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
         }
     }
 
-    /// Whether the set already is that of a relationship of an object.
+    /// Whether the set is bound to the given relationship of an object.
     func isRelationship(_ relationship: Int, of owner: ManagedObject) -> Bool {
         if case .relationship(let own, relationship) = storage { own === owner } else { false }
     }
@@ -89,8 +89,9 @@ public struct ToMany<Element: ManagedObject>: Collection {
     ///
     /// The store finds them. Other members are not read.
     ///
-    /// - Throws: `invalidRequest` for a set that is not of a relationship; `closed` if its object has
-    ///   left its context; as ``ManagedObjectContext/fetch(_:)-(FetchRequest)``.
+    /// - Throws: `invalidRequest` for a set that is not bound to a relationship; `closed` if the
+    ///   owning object has left its context; the same errors as
+    ///   ``ManagedObjectContext/fetch(_:)-(FetchRequest)``.
     public func fetch(
         where predicate: FetchRequest.Predicate? = nil, sortedBy sortDescriptors: [FetchRequest.SortDescriptor] = [],
         limit: Int? = nil

@@ -3,12 +3,13 @@ package import RoostCore
 
 /// A sum from which numbers can be removed again without a rounding error.
 ///
-/// Adding and subtracting floating-point numbers rounds each time. So they are added as whole
-/// numbers of the smallest unit that a double has, and rounded once, when the sum is read.
+/// Adding and subtracting floating-point numbers rounds each time. So they are added as multiples
+/// of the smallest double, and rounded once, when the sum is read.
 package struct ExactSum: Sendable {
     private var whole: Int128 = 0
     private var decimal: Decimal = 0
-    /// The digits of the sum of doubles, 32 bits each, lowest first; empty until there is one.
+    /// The digits of the sum of doubles, 32 bits each, lowest first, or empty before the first
+    /// double.
     private var digits: [Int64] = []
     private var (nanCount, plusCount, minusCount) = (0, 0, 0)
     private var uncarriedCount = 0
@@ -24,7 +25,9 @@ package struct ExactSum: Sendable {
         }
     }
 
-    /// Adds a number, or takes it away; null is not counted.
+    /// Adds or subtracts a number.
+    ///
+    /// Null is ignored.
     package mutating func add(_ value: Value, isRemoved: Bool = false) {
         switch value {
         case .int(let number): whole += isRemoved ? -Int128(number) : Int128(number)
@@ -71,8 +74,9 @@ package struct ExactSum: Sendable {
         }
     }
 
-    /// The sum: a whole number, a decimal or a double, as the attribute is; a double for a whole
-    /// number beyond 64 bits.
+    /// The sum: a whole number, a decimal or a double, depending on the attribute.
+    ///
+    /// A whole number beyond 64 bits becomes a double.
     package var value: Value {
         switch kind {
         case .decimal: .decimal(decimal)

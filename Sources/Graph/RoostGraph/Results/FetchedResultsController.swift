@@ -1,7 +1,7 @@
 public import RoostCore
 internal import RoostStores
 
-/// The sorted result of a request, in sections, which follows the changes of its context.
+/// The sorted result of a request, in sections, kept up to date with the changes of its context.
 ///
 /// ```swift
 /// let albums = try FetchedResultsController(
@@ -12,37 +12,37 @@ internal import RoostStores
 /// }
 /// ```
 ///
-/// At the end of each event of the context, after observers were called, the controller takes over
-/// what changed, and reports one difference. The events include saves, merges of what other
-/// contexts and batch requests saved, undo, rollbacks, refreshes and resets.
+/// At the end of each event of the context, after observers were called, the controller applies the
+/// changes to the result, and reports one difference. The events include saves, merges of saves by
+/// other contexts and batch requests, undo, rollbacks, refreshes and resets.
 ///
-/// It guarantees:
+/// The controller guarantees:
 ///
-/// - The result is that of a fetch at the end of the event, and the old result with the difference
-///   is the new result.
-/// - A difference has the objects of the result that changed in the event, even if a property was
-///   set to the value that it had, and no others. There are two exceptions. In a window, others
-///   leave or come at its edges. If the predicate, the order or the sections follow relationships,
-///   objects come, leave or move because of changes of other objects.
-/// - The program sees the new result when it is called. What it changes then is reported
-///   afterwards.
+/// - The result equals a fetch at the end of the event, and applying the difference to the old
+///   result gives the new result.
+/// - A difference lists exactly the objects of the result that changed in the event, even if a
+///   property was set to its former value. There are two exceptions. In a window, other objects
+///   leave or enter at the edges. If the predicate, the order or the sections follow relationships,
+///   objects enter, leave or move because of changes of other objects.
+/// - The program sees the new result when `onChange` is called. Changes that it makes during the
+///   call are reported afterwards.
 ///
-/// It fetches again only if the changed objects do not decide the result:
+/// The controller fetches again only if the changed objects do not determine the result:
 ///
-/// - An object changed that the predicate, the order or the sections read through a relationship.
-///   A changed reference alone is not such a case, unless the relationship is to-many or its
+/// - The predicate, the order or the sections read a changed object through a relationship. A
+///   changed reference alone does not require a fetch, unless the relationship is to-many or its
 ///   destination is in the same hierarchy.
 /// - The request has an offset, and objects outside of the window changed or objects left it.
-/// - The request has only a limit, the window is full, and more objects left it than came.
+/// - The request has only a limit, the window is full, and more objects left it than entered.
 /// - The context was reset.
-/// - Another container or process changed the store, which does not say which objects changed.
+/// - Another container or process changed the store, so the changed objects are not known.
 /// - The last update failed.
 /// - The request does not include pending changes.
 /// - The context is a child that follows its parent, and an event of the parent changed objects.
 ///
-/// After a rollback or a refresh, it reads the objects that lost changes.
+/// After a rollback or a refresh, the controller reads the objects whose changes were discarded.
 ///
-/// The controller keeps the context alive, and not the objects. A difference is worked out in the
+/// The controller keeps the context alive, but not the objects. A difference is computed in the
 /// isolation of the context. A context without controllers has no costs.
 ///
 /// - Complexity: Memory for each row is about 60 to 100 bytes and the bytes of its sort keys, and
@@ -51,22 +51,22 @@ internal import RoostStores
 public final class FetchedResultsController<Object: ManagedObject> {
     private let result: FollowedResult
 
-    /// Fetches a result, and follows it from now on.
+    /// Fetches a result, and keeps it up to date from now on.
     ///
     /// Ends the event of a context without a home, as a fetch does.
     ///
     /// - Parameters:
-    ///   - request: The request. Its order is that of the result; objects with equal values are
+    ///   - request: The request, with the order of the result. Objects with equal values are
     ///     ordered by their IDs. Prefetching and refreshing have no effect.
     ///   - context: The context.
-    ///   - path: An attribute, or a path to one through to-one relationships. Objects with the same
-    ///     value are a section. The result is sorted by it first, even if the request is not. Nil
-    ///     for one section without a name, which exists also without objects.
+    ///   - path: An attribute, or a path to an attribute through to-one relationships. Objects with
+    ///     the same value form a section. The result is sorted by this value first, even if the
+    ///     request is not. Nil for one section without a name, which exists even if it is empty.
     ///   - name: Returns the name of the section for a value of `path`, such as its first letter.
-    ///     It must give equal names only to neighbors in the order. By default, the name is the
-    ///     text of the value.
-    /// - Throws: As ``ManagedObjectContext/fetch(_:)-(FetchRequest)``; `invalidRequest` for a path
-    ///   whose values have no order.
+    ///     The function must return equal names only for neighbors in the order. By default, the
+    ///     name is the text of the value.
+    /// - Throws: The same errors as ``ManagedObjectContext/fetch(_:)-(FetchRequest)``;
+    ///   `invalidRequest` for a path whose values have no order.
     public convenience init(
         _ request: Fetch<Object>, in context: ManagedObjectContext, sections path: String? = nil,
         named name: ((Value) -> String)? = nil
@@ -75,9 +75,9 @@ public final class FetchedResultsController<Object: ManagedObject> {
             request.request, includesPendingChanges: request.includesPendingChanges, context: context, path: path, name)
     }
 
-    /// Fetches a result of an entity without a class, and follows it from now on.
+    /// Fetches a result of an entity without a class, and keeps it up to date from now on.
     ///
-    /// - Throws: As ``init(_:in:sections:named:)-(Fetch<Object>,_,_,_)``.
+    /// - Throws: The same errors as ``init(_:in:sections:named:)-(Fetch<Object>,_,_,_)``.
     public convenience init(
         _ request: FetchRequest, in context: ManagedObjectContext, sections path: String? = nil,
         named name: ((Value) -> String)? = nil
@@ -107,8 +107,8 @@ public final class FetchedResultsController<Object: ManagedObject> {
 
     /// The sections in their order, as values.
     ///
-    /// - Complexity: O(1) for each section. A value that is kept makes the next event copy what
-    ///   it changes.
+    /// - Complexity: O(1) for each section. If the program keeps the value, the next event copies
+    ///   the parts that it changes.
     public var sections: [ResultsSection] { result.sections }
 
     /// The number of objects in all sections.
@@ -116,7 +116,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
 
     /// All objects in their order.
     ///
-    /// - Complexity: O(*n*), and reads the objects that the context does not have, 64 at once.
+    /// - Complexity: O(*n*). Objects that are not in the context are read, 64 at once.
     public var objects: [Object] {
         var objects: [Object] = []
         objects.reserveCapacity(count)
@@ -128,18 +128,18 @@ public final class FetchedResultsController<Object: ManagedObject> {
 
     /// The object at a place, which must exist.
     ///
-    /// An object that the context does not have is read, with up to 63 of its neighbors. An error
-    /// of reading waits for the next save, fetch or count.
+    /// An object that is not in the context is read, with up to 63 of its neighbors. An error of
+    /// reading is thrown by the next save, fetch or count.
     public subscript(place: ResultsPlace) -> Object {
         let sections = result.list.sections
         precondition(
             sections.indices.contains(place.section) && (0..<sections[place.section].count).contains(place.item),
             "the result has no object at item \(place.item) of section \(place.section)")
-        // The initializer made sure of the classes of the request's entities.
+        // The initializer has checked the classes of the request's entities.
         return unsafeDowncast(result.object(at: place), to: Object.self)
     }
 
-    /// Returns the place of an object; nil if it is not in the result.
+    /// Returns the place of an object, or nil if it is not in the result.
     ///
     /// - Complexity: O(1), and one addition for each chunk of the section before the object.
     public func place(of object: Object) -> ResultsPlace? { result.place(of: object) }
@@ -155,31 +155,31 @@ public final class FetchedResultsController<Object: ManagedObject> {
     /// The differences from now on, for a task in any isolation.
     public var changes: ResultsChanges { ResultsChanges(result.makeChannel()) }
 
-    /// The error that kept the last event from being followed, or nil.
+    /// The error that prevented the last update of the result, or nil.
     ///
-    /// The result is then the one before that event. The end of the next event fetches again, and
-    /// reports all that differs.
+    /// After an error, the result is still that from before the event. The end of the next event
+    /// fetches again, and reports all differences.
     public var error: StoreError? { result.error }
 
-    /// Fetches again, and reports what differs as an event does.
+    /// Fetches again, and reports the differences in the same way as an event.
     ///
-    /// Needed after an error only, or to see what other contexts saved if the context does not
+    /// Only needed after an error, or to see the saves of other contexts if the context does not
     /// merge.
     ///
-    /// - Throws: As ``ManagedObjectContext/fetch(_:)-(FetchRequest)``. The result is then the one
-    ///   before.
+    /// - Throws: The same errors as ``ManagedObjectContext/fetch(_:)-(FetchRequest)``. After an
+    ///   error, the result is unchanged.
     public func performFetch() throws(StoreError) { try result.fetch(nil) }
 
-    /// Shows another part of the result, and reports what differs as an event does.
+    /// Shows another part of the result, and reports the differences in the same way as an event.
     ///
     /// ```swift
     /// try albums.setWindow(offset: page * 50, limit: 50)
     /// ```
     ///
     /// - Parameters:
-    ///   - offset: The number of objects to skip; nil for none.
-    ///   - limit: The most objects to have; nil for all.
-    /// - Throws: As ``performFetch()``. The window is then the one before.
+    ///   - offset: The number of objects to skip, or nil for none.
+    ///   - limit: The maximum number of objects in the result, or nil for all.
+    /// - Throws: The same errors as ``performFetch()``. After an error, the window is unchanged.
     public func setWindow(offset: Int?, limit: Int?) throws(StoreError) {
         try result.fetch(try result.request.with(offset: offset, limit: limit))
     }

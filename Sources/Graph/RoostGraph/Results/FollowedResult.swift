@@ -13,7 +13,7 @@ final class FollowedResult: ResultsFollower {
     private var channels: [WeakChannel] = []
     /// The difference that is not reported yet.
     private var change: ResultsChange?
-    /// The objects that changed since the list was last right; empty while it is.
+    /// The objects that changed since the list was last up to date, or empty if it is up to date.
     private var touched: Set<Int64> = []
     /// Whether the list has to be fetched again, because it could not be updated.
     private var isBehind = false
@@ -47,12 +47,12 @@ final class FollowedResult: ResultsFollower {
 
     // MARK: Fetching
 
-    /// Fetches the list again, with another request if one is given, and reports what differs.
+    /// Fetches the list again, with another request if one is given, and reports the differences.
     func fetch(_ other: ResultsRequest?) throws(StoreError) {
         let former = request
         if let other { request = other }
         do throws(StoreError) {
-            // The end of the event can update the list itself.
+            // The fetch can end an event, which can update the list itself.
             let new = try request.fetchList(context, endsEvent: true)
             take(new, from: list)
         } catch {
@@ -71,8 +71,10 @@ final class FollowedResult: ResultsFollower {
         change = difference.isEmpty ? nil : difference
     }
 
-    /// A difference waits only if the program fetches while it is called; then it gets the whole
-    /// result.
+    /// Joins two differences.
+    ///
+    /// A difference waits only if the program fetches during a callback. The program then receives
+    /// the whole result.
     private static func joining(
         _ first: ResultsChange, second: ResultsChange, list: ResultsList, owner: FollowedResult
     ) -> ResultsChange {
@@ -112,7 +114,7 @@ final class FollowedResult: ResultsFollower {
 
     /// Computes the difference from the changed objects alone.
     ///
-    /// - Returns: The difference; nil if the list has to be fetched again.
+    /// - Returns: The difference, or nil if the list has to be fetched again.
     private func follow(_ noted: [Int64: ResultsNote]) throws(StoreError) -> ResultsChange? {
         var changes: [ResultsRowChange] = []
         changes.reserveCapacity(noted.count)
@@ -129,19 +131,20 @@ final class FollowedResult: ResultsFollower {
         return list.apply(changes, limit: limit, model: model)
     }
 
-    /// Returns how many rows of a window to keep if it can be followed without fetching.
+    /// Returns the number of rows of a window to keep, if it can be updated without a fetch.
     ///
     /// - Parameters:
-    ///   - changes: The changes; rows beyond the last one become rows that leave.
+    ///   - changes: The changes; rows after the last row of the window are changed to rows that
+    ///     leave.
     ///   - missing: The keys of objects that are not in the result.
-    /// - Returns: The most rows to keep; nil if the window has to be fetched again.
+    /// - Returns: The maximum number of rows to keep, or nil if the window has to be fetched again.
     private func followedLimit(_ changes: inout [ResultsRowChange], missing: [Int64]) -> Int?? {
         let (limit, offset) = (request.request.fetchLimit, request.request.fetchOffset ?? 0)
         guard limit != nil || offset > 0 else { return .some(nil) }
         if isPlanted(.keepsWindow) { return .some(limit) }
         if offset > 0 {
             if isPlanted(.trustsOffset) { return .some(nil) }
-            // What was before the window is not known, so only moves inside of it are certain.
+            // Rows before the window are not known, so only moves inside of the window are certain.
             guard missing.isEmpty else { return nil }
             for change in changes {
                 guard let row = change.row, let position = list.position(of: change.key) else { return nil }
@@ -152,7 +155,8 @@ final class FollowedResult: ResultsFollower {
             return .some(nil)
         }
         guard let limit, list.count >= limit else { return .some(limit) }
-        // Rows after the last one of a full window are not known: what moves there leaves.
+        // Rows after the last row of a full window are not known, so rows that move there leave the
+        // window.
         var count = list.count
         for index in changes.indices {
             let position = list.position(of: changes[index].key)
@@ -184,10 +188,10 @@ final class FollowedResult: ResultsFollower {
 
     // MARK: Objects
 
-    /// The objects that are read together.
+    /// The number of objects that are read together.
     private static let pageCount = 64
 
-    /// Returns the object at a place, and reads its neighbors with it.
+    /// Returns the object at a place, and reads its neighbors in the same step.
     func object(at place: ResultsPlace) -> ManagedObject {
         let section = list.sections[place.section]
         let (chunk, index) = section.position(ofItem: place.item)

@@ -21,8 +21,9 @@ public struct ResultsPlace: Hashable, Comparable, Sendable {
     }
 }
 
-/// The difference between two states of a result: the old state and the difference make the new
-/// state.
+/// The difference between two states of a result.
+///
+/// Applying the difference to the old state gives the new state.
 ///
 /// ```swift
 /// controller.onChange = { change in
@@ -31,16 +32,16 @@ public struct ResultsPlace: Hashable, Comparable, Sendable {
 /// }
 /// ```
 ///
-/// It guarantees:
+/// A difference guarantees:
 ///
-/// - An object is in at most one of the lists, and an object that does not differ is in none.
-/// - An object that is only moved past others is in ``moved``, and the others are in none.
-/// - Old places are those before all parts of the difference, and new places those after all of
-///   them, as collection views expect.
+/// - An object is in at most one of the lists. Unchanged objects are in none.
+/// - If an object is moved past others, only that object is in ``moved``.
+/// - Old places refer to the state before all parts of the difference, new places to the state
+///   after them, as in collection views.
 /// - Objects of a removed section are in ``deleted`` or ``moved`` one by one, and objects of an
 ///   inserted section are in ``inserted`` or ``moved``.
 public struct ResultsChange: Hashable, Sendable {
-    /// An object that came or left.
+    /// An object that entered or left the result.
     public struct Item: Hashable, Sendable {
         /// The object.
         public let id: ObjectID
@@ -65,25 +66,24 @@ public struct ResultsChange: Hashable, Sendable {
         }
     }
 
-    /// The numbers of the sections that are not in the new result, as they were in the old one,
-    /// ascending.
+    /// The numbers in the old result of the sections that are not in the new result, ascending.
     public internal(set) var deletedSections: [Int] = []
     /// The numbers of the new sections in the new result, ascending.
     public internal(set) var insertedSections: [Int] = []
     /// The objects that left the result, by old place.
     public internal(set) var deleted: [Item] = []
-    /// The objects that came into the result, by new place.
+    /// The objects that entered the result, by new place.
     public internal(set) var inserted: [Item] = []
-    /// The objects that are between others than before, by new place.
+    /// The objects that moved relative to other objects, by new place.
     ///
     /// Their values can have changed, too.
     public internal(set) var moved: [Move] = []
-    /// The objects that changed and are between the same others as before, by new place.
+    /// The objects that changed without moving relative to other objects, by new place.
     public internal(set) var updated: [Move] = []
-    /// The whole new result, if it replaces differences that were dropped; nil for a difference.
+    /// The whole new result, if differences were dropped, or nil for a difference.
     ///
-    /// Only ``ResultsChanges`` has such elements, for readers that are too slow. All lists are
-    /// empty then.
+    /// Only ``ResultsChanges`` has elements with a whole result, for readers that are too slow.
+    /// Their lists are empty.
     public internal(set) var reload: [ResultsSection]?
 
     package init() {}
@@ -96,15 +96,15 @@ public struct ResultsChange: Hashable, Sendable {
     /// The number of objects in all lists.
     package var entryCount: Int { deleted.count + inserted.count + moved.count + updated.count }
 
-    /// Returns the new result for the old one.
+    /// Returns the result of applying the difference to the old result.
     ///
     /// ```swift
     /// var rows: [[ObjectID]] = controller.sections.map { Array($0) }
     /// for await change in controller.changes { rows = change.applying(to: rows) }
     /// ```
     ///
-    /// A difference for another result than `sections` gives no meaningful result, and does not
-    /// trap.
+    /// If `sections` is not the old result of the difference, the return value is not meaningful.
+    /// The method does not trap.
     ///
     /// - Parameter sections: The IDs of each section of the old result.
     /// - Returns: The IDs of each section of the new result.

@@ -10,16 +10,16 @@ internal import RoostSystem
 /// }
 /// ```
 ///
-/// It guarantees:
+/// The sequence guarantees:
 ///
-/// - The sequence has each difference since it was requested, in order, and ends with its
-///   controller.
-/// - At most 64 elements with together at most 10 000 objects wait for a slow reader. Beyond that,
-///   they are replaced by one element with the whole new result, ``ResultsChange/reload``. So a
-///   reader does not make memory grow, and ``ResultsChange/applying(to:)`` gives the present
-///   result in any case.
+/// - All differences since the sequence was requested are delivered in order. The sequence ends
+///   with its controller.
+/// - At most 64 elements with together at most 10 000 objects wait for a slow reader. Beyond that
+///   limit, they are replaced by one element with the whole new result, ``ResultsChange/reload``.
+///   So a reader does not make memory grow, and ``ResultsChange/applying(to:)`` always gives the
+///   current result.
 ///
-/// One task reads a sequence. A second one gets a sequence of its own from
+/// Only one task may read a sequence. A second task gets its own sequence from
 /// ``FetchedResultsController/changes``.
 public struct ResultsChanges: AsyncSequence, Sendable {
     private let channel: ResultsChannel
@@ -39,7 +39,7 @@ public struct ResultsChanges: AsyncSequence, Sendable {
             signals = channel.signals.makeAsyncIterator()
         }
 
-        /// Returns the next difference; nil after the end of the controller, or of the task.
+        /// Returns the next difference, or nil after the end of the controller, or of the task.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> ResultsChange? {
             while true {
                 if let change = channel.take() { return change }
@@ -51,7 +51,7 @@ public struct ResultsChanges: AsyncSequence, Sendable {
 
 /// The differences that wait for the reader of one sequence.
 final class ResultsChannel: Sendable {
-    /// The most differences that wait, and the most objects in them.
+    /// The maximum number of differences that wait, and the maximum number of objects in them.
     static let mostChanges = 64
     static let mostEntries = 10_000
 
@@ -61,7 +61,9 @@ final class ResultsChannel: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Wakes the reader; one signal is enough for all that waits.
+    /// Wakes the reader.
+    ///
+    /// One signal is enough for all waiting differences.
     let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 

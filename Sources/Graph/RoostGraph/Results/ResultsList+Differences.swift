@@ -2,11 +2,11 @@ package import RoostCore
 
 // The differences between two states of a result, without contexts and stores.
 
-/// An object that an event changed, or can have changed, and its row now.
+/// An object that an event changed or may have changed, with its current row.
 package struct ResultsRowChange: Sendable {
     /// The key of the object.
     package var key: Int64
-    /// The row of the object now; nil if it is not in the result.
+    /// The current row of the object, or nil if it is not in the result.
     package var row: ResultsRow?
     /// Whether the event changed the object for certain, even if its row is the same.
     package var isTouched: Bool
@@ -21,12 +21,12 @@ extension ResultsList {
     ///
     /// - Parameters:
     ///   - changes: At most one change for each key.
-    ///   - limit: The most rows to keep, the first ones; nil for all.
+    ///   - limit: The maximum number of rows to keep, from the first one on, or nil for all.
     ///   - model: The model of the rows.
     /// - Returns: The difference between the list before and after.
-    /// - Complexity: O(*m* log *n*) comparisons for *m* changes of *n* rows. Beside that, each row
-    ///   that comes or leaves moves the rest of its chunk of at most 128 rows, and finding a place
-    ///   adds the row counts of the chunks of a section.
+    /// - Complexity: O(*m* log *n*) comparisons for *m* changes of *n* rows. In addition, each row
+    ///   that enters or leaves moves the rest of its chunk of at most 128 rows, and finding a place
+    ///   adds up the row counts of a section's chunks.
     package mutating func apply(
         _ changes: [ResultsRowChange], limit: Int? = nil, model: ManagedObjectModel
     ) -> ResultsChange {
@@ -68,7 +68,7 @@ extension ResultsList {
 
     /// Removes the rows at some positions.
     ///
-    /// - Returns: The sections that are removed with them, by name.
+    /// - Returns: The serial numbers of the sections that became empty and were removed, by name.
     private mutating func remove(_ positions: [Position]) -> [String: UInt32] {
         var former: [String: UInt32] = [:]
         for position in positions.sorted().reversed() {
@@ -94,16 +94,16 @@ extension ResultsList {
 
     /// Returns the difference between an old list and this one, both complete.
     ///
-    /// Sections of the same name count as the same.
+    /// Sections with the same name are treated as the same section.
     ///
     /// - Parameters:
     ///   - old: The list before.
     ///   - touched: The keys of the objects that changed for certain.
     ///   - model: The model of the rows.
-    /// - Returns: The difference. Beside objects that changed, it has as few others as possible:
-    ///   those whose order among each other differs.
-    /// - Complexity: O(*n* + *m* log *m*) for *n* rows, if *m* lie between the first and the last
-    ///   that differ.
+    /// - Returns: The difference. It has all changed objects, and as few unchanged objects as
+    ///   possible.
+    /// - Complexity: O(*n* + *m* log *m*) for *n* rows, if *m* rows are between the first and the
+    ///   last row that differ.
     package mutating func difference(
         from old: ResultsList, touched: Set<Int64>, model: ManagedObjectModel
     ) -> ResultsChange {
@@ -121,7 +121,7 @@ extension ResultsList {
             guard a.1.fingerprint != b.1.fingerprint || touched.contains(a.1.key) else { return }
             difference.update(b.1.key, entity: Int(b.1.entity), from: a.0)
         }
-        // Most of a result is as before, at both ends.
+        // Most rows at both ends of a result are unchanged.
         var (start, formerEnd, presentEnd) = (0, formerRows.count, presentRows.count)
         while start < formerEnd, start < presentEnd, isSame(formerRows[start], presentRows[start]) {
             compare(formerRows[start], presentRows[start])
@@ -152,7 +152,7 @@ extension ResultsList {
             let (place, entry) = formerRows[former]
             difference.displace(entry.key, entity: Int(entry.entity), from: place, isChanged: true)
         }
-        // Of what did not change, as much as possible stays where it is.
+        // As many unchanged rows as possible stay in place.
         let staying = Set(ResultsDifference.longestAscendingRun(kept.map(\.former)))
         for (position, row) in kept.enumerated() where !staying.contains(position) {
             let entry = presentRows[row.present].1
@@ -164,15 +164,16 @@ extension ResultsList {
 
 /// Collects the differences between two lists, and recognizes moves.
 struct ResultsDifference {
-    /// A row that can be between others than before, or that is in one of the lists only.
+    /// A row that may have moved relative to other rows, or that is in only one of the lists.
     private struct Displaced {
         let key: Int64
         let entity: Int
         let from: ResultsPlace?
-        /// Whether its values changed, so that it is reported in any case.
+        /// Whether the values of the row changed, so that it is always reported.
         let isChanged: Bool
         var to: ResultsPlace?
-        /// The number of rows before it in its old and in its new section that are not displaced.
+        /// The number of rows that are not displaced before this row, in its old and in its new
+        /// section.
         var gap: (former: Int, present: Int) = (-1, -1)
     }
 
@@ -182,17 +183,17 @@ struct ResultsDifference {
     private var updated: [(key: Int64, entity: Int, from: ResultsPlace)] = []
     init(model: ManagedObjectModel, oldSerials: [UInt32]) { (self.model, self.oldSerials) = (model, oldSerials) }
 
-    /// Notes a row that is elsewhere, or comes or leaves.
+    /// Records a row that moves, enters or leaves.
     mutating func displace(_ key: Int64, entity: Int, from: ResultsPlace?, isChanged: Bool) {
         displaced.append(Displaced(key: key, entity: entity, from: from, isChanged: isChanged))
     }
 
-    /// Notes a row that changed and is between the same others.
+    /// Records a row that changed without moving.
     mutating func update(_ key: Int64, entity: Int, from: ResultsPlace) {
         updated.append((key, entity, from))
     }
 
-    /// Whether a row was noted.
+    /// Whether a row was recorded.
     func concerns(_ key: Int64) -> Bool {
         displaced.contains { $0.key == key } || updated.contains { $0.key == key }
     }
@@ -258,9 +259,9 @@ struct ResultsDifference {
         measure(\.to, gap: \.gap.present)
     }
 
-    /// Returns the positions of the displaced rows that are between the same rows as before.
+    /// Returns the positions of the displaced rows that did not actually move.
     ///
-    /// Of several in one gap, those stay that have kept their order.
+    /// Of several rows in one gap, the rows that kept their order did not move.
     private func staying(_ newSerials: [UInt32]) -> Set<Int> {
         struct Gap: Hashable {
             let section: Int
@@ -281,9 +282,9 @@ struct ResultsDifference {
         return staying
     }
 
-    /// Returns the positions of as many numbers as possible that ascend; the numbers differ.
+    /// Returns the positions of a longest ascending subsequence of distinct numbers.
     static func longestAscendingRun(_ numbers: [Int]) -> [Int] {
-        // By length: the position of the smallest number at which a run of that length ends.
+        // The position of the smallest number at which a run of each length ends.
         var ends: [Int] = []
         var previous = [Int](repeating: -1, count: numbers.count)
         for (position, number) in numbers.enumerated() {

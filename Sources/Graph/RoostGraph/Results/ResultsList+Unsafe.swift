@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension ResultsList.Chunk {
-    /// Compares bytes with those of the order of a row.
+    /// Compares an order with the order of the row at an index.
     ///
     /// - Returns: A negative number if `order` comes first, 0 for equal bytes.
     func compare(_ order: [UInt8], with index: Int) -> Int {

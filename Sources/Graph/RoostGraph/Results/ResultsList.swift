@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// One object of a result, as its place in the order needs it.
+/// One object of a result, with the data that determine its place.
 package struct ResultsRow: Sendable {
     /// The key of the object.
     package var key: Int64
@@ -8,7 +8,9 @@ package struct ResultsRow: Sendable {
     package var entity: Int
     /// A hash of its values.
     package var fingerprint: UInt64
-    /// Bytes that compare as the objects do; the object's key decides between equal ones.
+    /// Bytes that compare in the order of the objects.
+    ///
+    /// If they are equal, the objects' keys decide.
     package var order: [UInt8]
     /// The name of its section.
     package var section: String
@@ -21,20 +23,20 @@ package struct ResultsRow: Sendable {
 
 /// The rows of a result in their order, in sections.
 ///
-/// The rows are in chunks of at most 128, and a dictionary knows the chunk of each key. So a row is
-/// found, removed and inserted without moving the others. The bytes of the order are kept, because
-/// the values of an object that changed are those of its new place.
+/// The rows are in chunks of at most 128, and a dictionary maps each key to its chunk. So a row is
+/// found, removed and inserted without moving the others. The bytes of the order are stored,
+/// because a changed object no longer has the values of its old place.
 package struct ResultsList: Sendable {
     /// A row without its order.
     struct Entry: Sendable {
         var key: Int64
         var fingerprint: UInt64
-        /// The end of the bytes of its order among those of its chunk.
+        /// The end of the row's order in the bytes of its chunk.
         var end: Int32
         var entity: UInt16
     }
 
-    /// Some rows that follow each other.
+    /// Consecutive rows.
     struct Chunk: Sendable {
         static let mostRows = 128
         var entries: [Entry] = []
@@ -50,7 +52,7 @@ package struct ResultsList: Sendable {
         var chunks: [Chunk] = []
         /// The numbers of the chunks, which stay the same.
         var chunkNumbers: [UInt32] = []
-        /// The numbers of their rows.
+        /// The number of rows in each chunk.
         var counts: [Int32] = []
     }
 
@@ -65,7 +67,7 @@ package struct ResultsList: Sendable {
         }
     }
 
-    /// Whether there is one section whatever the rows are.
+    /// Whether the list always has exactly one section.
     let isOneSection: Bool
     private(set) var sections: [Section] = []
     /// The serial numbers of the sections.
@@ -115,7 +117,7 @@ package struct ResultsList: Sendable {
         sections[position.section].chunks[position.chunk].entries[position.index]
     }
 
-    /// Whether the row at a position has an order and a section.
+    /// Whether the row at a position has the order and the section of another row.
     func hasOrder(_ row: ResultsRow, at position: Position) -> Bool {
         let section = sections[position.section]
         return section.chunks[position.chunk].compare(row.order, with: position.index) == 0
@@ -176,7 +178,7 @@ package struct ResultsList: Sendable {
         sections[position.section].chunks[position.chunk].entries[position.index].fingerprint = fingerprint
     }
 
-    /// Removes the row at a position, and its section with its last row.
+    /// Removes the row at a position, and its section if it becomes empty.
     ///
     /// Positions before it stay the same.
     ///
@@ -199,14 +201,14 @@ package struct ResultsList: Sendable {
         return (section.name, section.serial)
     }
 
-    /// Inserts a row where its order says.
+    /// Inserts a row at the position given by its order.
     ///
     /// - Parameters:
     ///   - row: A row whose key is not in the list.
     ///   - former: The serial numbers of sections that were removed in the same step, by name.
     mutating func insert(_ row: ResultsRow, former: [String: UInt32]) {
-        // The last section that begins before the row; the row is in it or in one of those beside
-        // it.
+        // Finds the last section that begins before the row. The row is in this section or in one
+        // of its neighbors.
         var (low, high) = (0, sections.count)
         while low < high {
             let middle = (low + high) / 2
@@ -320,7 +322,7 @@ extension ResultsList.Section {
 }
 
 extension ResultsList.Chunk {
-    /// The place of the bytes of a row's order.
+    /// The range of the bytes of a row's order.
     func range(_ index: Int) -> Range<Int> {
         (index == 0 ? 0 : Int(entries[index - 1].end))..<Int(entries[index].end)
     }

@@ -3,24 +3,25 @@ internal import RoostCore
 internal import RoostQuery
 internal import RoostStores
 
-/// A request whose result is followed, compiled for the model of a context.
+/// A request whose result is kept up to date, compiled for the model of a context.
 ///
-/// It examines single objects, and fetches the whole result.
+/// The request can examine single objects, or fetch the whole result.
 struct ResultsRequest {
     let checked: CheckedFetchRequest
     let entity: ManagedObjectModel.Entity
     let reach: RequestReach
     let includesPendingChanges: Bool
-    /// The number of levels of the order that make the section; 0 for a result without sections.
+    /// The number of levels of the order that determine the section; 0 for a result without
+    /// sections.
     let sectionLevels: Int
-    /// Returns the name of a section for the value of an object; nil for the text of the value.
+    /// Returns the name of a section for the value of an object, or nil for the text of the value.
     let sectionName: ((Value) -> String)?
-    /// Examines objects, if that needs no other objects.
+    /// The examiner of single objects, or nil if examining requires other objects.
     private let examiner: RecordExaminer?
 
     /// Compiles a request.
     ///
-    /// - Throws: What compiling the request throws.
+    /// - Throws: Errors from compiling the request.
     init(
         _ request: FetchRequest, includesPendingChanges: Bool, sections path: String?, named name: ((Value) -> String)?,
         model: ManagedObjectModel
@@ -33,7 +34,7 @@ struct ResultsRequest {
             if first == nil || request.sortDescriptors[0].key != path {
                 request.sortDescriptors.insert(FetchRequest.SortDescriptor(path), at: 0)
             } else if let first, !first.options.isEmpty, name == nil {
-                // Texts that are equal in this order are sections of their own.
+                // Different texts that compare as equal in this order form separate sections.
                 levels = 2
                 request.sortDescriptors.insert(
                     FetchRequest.SortDescriptor(path, ascending: first.isAscending), at: 1)
@@ -65,19 +66,19 @@ struct ResultsRequest {
 
     var request: FetchRequest { checked.request }
 
-    /// Whether a change of an object can matter to others in the result.
+    /// Whether a change of an object can affect other objects in the result.
     func follows(_ root: Int) -> Bool { reach.followedRoots.contains(root) }
 
     // MARK: Single objects
 
-    /// Returns what objects are in the result now.
+    /// Calls `body` for the objects that are in the result now.
     ///
     /// - Parameters:
     ///   - noted: Objects of the request's hierarchy, by key.
     ///   - context: The context.
-    ///   - body: Takes each object that is in the result, as a record.
-    /// - Returns: The keys of the others.
-    /// - Throws: What reading and comparing throws.
+    ///   - body: Receives each object that is in the result, as a record.
+    /// - Returns: The keys of the objects that are not in the result.
+    /// - Throws: Errors from reading and comparing.
     func examine(
         _ noted: [Int64: ResultsNote], context: ManagedObjectContext,
         _ body: (RecordReader, RecordExaminer) throws(StoreError) -> Void
@@ -133,7 +134,7 @@ struct ResultsRequest {
 
     /// Returns the row of an object that is in the result.
     ///
-    /// - Throws: What reading related objects throws.
+    /// - Throws: Errors from reading related objects.
     func row(_ record: RecordReader, examiner: RecordExaminer) throws(StoreError) -> ResultsRow {
         ResultsRow(
             key: record.key, entity: record.entityNumber,
@@ -161,8 +162,8 @@ struct ResultsRequest {
     /// - Parameters:
     ///   - context: The context.
     ///   - endsEvent: Whether an open event is ended first, as a fetch does.
-    ///   - body: Takes each object of the result in its order.
-    /// - Throws: What fetching throws.
+    ///   - body: Receives each object of the result in order.
+    /// - Throws: Errors from fetching.
     func fetch(
         _ context: ManagedObjectContext, endsEvent: Bool,
         _ body: (RecordReader, RecordExaminer) throws(StoreError) -> Void
@@ -187,10 +188,10 @@ struct ResultsRequest {
 
     /// Fetches the rows of the result.
     ///
-    /// - Throws: What fetching throws.
+    /// - Throws: Errors from fetching.
     func fetchList(_ context: ManagedObjectContext, endsEvent: Bool) throws(StoreError) -> ResultsList {
         var list = ResultsList(isOneSection: sectionLevels == 0)
-        // Neighbors are mostly in one section, whose name is made once.
+        // Neighboring objects are mostly in the same section, so its name is created once.
         var known: (prefix: [UInt8], name: String)?
         try fetch(context, endsEvent: endsEvent) { (record, examiner) throws(StoreError) in
             var row = ResultsRow(

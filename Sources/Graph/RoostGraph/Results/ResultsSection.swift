@@ -2,7 +2,7 @@ public import RoostCore
 
 /// A section of a result: a name, and the IDs of its objects in their order.
 ///
-/// It is a value: it keeps the state that it had when it was requested, and it is `Sendable`.
+/// A section is a `Sendable` value. It keeps the state at the time of the request.
 ///
 /// ```swift
 /// for section in controller.sections {
@@ -20,8 +20,8 @@ public struct ResultsSection: RandomAccessCollection, Hashable, Sendable {
         (self.content, self.model) = (content, model)
     }
 
-    /// The text of the value that the objects of the section have in common; empty for null, and
-    /// for a result without sections.
+    /// The text of the value that the objects of the section share, or empty for null, and for a
+    /// result without sections.
     public var name: String { content.name }
     /// The first letter of the name, as a capital, for an index beside a list.
     public var indexTitle: String { String(name.prefix(1)).uppercased() }

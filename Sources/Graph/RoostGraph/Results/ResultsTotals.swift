@@ -2,34 +2,35 @@ public import RoostCore
 internal import RoostQuery
 internal import RoostStores
 
-/// The number of the objects of a request, and sums of their attributes, which follow the changes
-/// of a context.
+/// The number of objects of a request and sums of their attributes, kept up to date with the
+/// changes of a context.
 ///
 /// ```swift
 /// let totals = try ResultsTotals(Fetch<Album>(where: "year > 1970"), sums: ["plays"], in: context)
 /// totals.onChange = { print(totals.count, totals.sum("plays")) }
 /// ```
 ///
-/// At the end of each event, the changed objects are compared with the predicate, and what they
-/// were before is replaced by what they are. The request is executed again only in the cases in
-/// which a ``FetchedResultsController`` without a window does that.
+/// At the end of each event, the changed objects are compared with the predicate, and their former
+/// contribution is replaced by the current one. The request is executed again only if a
+/// ``FetchedResultsController`` without a window would fetch again.
 ///
 /// Sums of whole numbers and of floating-point numbers are exact, and a floating-point sum is
-/// rounded once. So they do not depend on the order of changes. Null is not added.
+/// rounded once. So the sums do not depend on the order of changes. Null is not added.
 ///
 /// - Complexity: Memory for each object of the result is about 30 bytes, and about 100 bytes more
 ///   if there are sums. An event takes time for each changed object.
 public final class ResultsTotals {
     private let totals: FollowedTotals
 
-    /// Counts the objects of a request, adds their attributes, and follows both from now on.
+    /// Counts the objects of a request, adds up their attributes, and keeps both up to date.
     ///
     /// - Parameters:
     ///   - request: The request, without a limit and an offset. Its order does not matter.
     ///   - attributes: The names of attributes with numbers.
     ///   - context: The context, which is kept alive.
-    /// - Throws: As ``ManagedObjectContext/fetch(_:)-(FetchRequest)``; `unknownProperty`;
-    ///   `invalidRequest` for a limit or an offset, and for an attribute without numbers.
+    /// - Throws: The same errors as ``ManagedObjectContext/fetch(_:)-(FetchRequest)``;
+    ///   `unknownProperty`; `invalidRequest` for a limit or an offset, and for an attribute without
+    ///   numbers.
     public init<Object: ManagedObjectClass>(
         _ request: Fetch<Object>, sums attributes: [String] = [], in context: ManagedObjectContext
     ) throws(StoreError) {
@@ -38,9 +39,10 @@ public final class ResultsTotals {
             context: context)
     }
 
-    /// Counts the objects of an entity without a class, adds their attributes, and follows both.
+    /// Counts the objects of an entity without a class, adds up their attributes, and keeps both up
+    /// to date.
     ///
-    /// - Throws: As ``init(_:sums:in:)-(Fetch<Object>,_,_)``.
+    /// - Throws: The same errors as ``init(_:sums:in:)-(Fetch<Object>,_,_)``.
     public init(
         _ request: FetchRequest, sums attributes: [String] = [], in context: ManagedObjectContext
     ) throws(StoreError) {
@@ -50,7 +52,8 @@ public final class ResultsTotals {
     /// The number of objects.
     public var count: Int { totals.count }
 
-    /// Returns the sum of an attribute that was named to the initializer; null for another one.
+    /// Returns the sum of an attribute that was given to the initializer, or null for any other
+    /// attribute.
     ///
     /// - Complexity: O(1).
     public func sum(_ attribute: String) -> Value { totals.sum(attribute) }
@@ -62,18 +65,19 @@ public final class ResultsTotals {
         set { totals.onChange = newValue }
     }
 
-    /// The error that kept the last event from being followed, or nil.
+    /// The error that prevented the last update of the totals, or nil.
     ///
-    /// The totals are then those before that event. The end of the next event counts again.
+    /// After an error, the totals are those from before the event. The end of the next event counts
+    /// again.
     public var error: StoreError? { totals.error }
 }
 
-/// The inside of totals.
+/// The implementation of totals.
 final class FollowedTotals: ResultsFollower {
     private let context: ManagedObjectContext
     private let request: ResultsRequest
     private let attributes: [(name: String, fields: [RecordLayout.Field?])]
-    /// By key: the numbers that the object adds.
+    /// The numbers that each object contributes, by key.
     private var parts: [Int64: [Value]] = [:]
     private var sums: [ExactSum]
     private let emptySums: [ExactSum]
@@ -139,7 +143,9 @@ final class FollowedTotals: ResultsFollower {
         (self.parts, self.sums) = (parts, sums)
     }
 
-    /// Replaces what an object adds; nil for an object that is not counted.
+    /// Replaces the contribution of an object.
+    ///
+    /// Nil for an object that is not counted.
     private func replace(_ key: Int64, by values: [Value]?) {
         let old = parts[key]
         guard old != values else { return }

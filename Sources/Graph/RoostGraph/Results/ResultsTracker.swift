@@ -1,34 +1,35 @@
 internal import RoostCore
 internal import RoostStores
 
-/// A result that is kept up to date at the ends of events.
+/// A result that is updated at the end of each event.
 protocol ResultsFollower: AnyObject {
-    /// Takes over what objects became, and keeps the difference for ``report()``.
+    /// Updates the result for changed objects, and stores the difference for ``report()``.
     ///
     /// - Parameters:
     ///   - noted: The objects that changed or can have changed.
-    ///   - needsFetch: Whether others can have changed, too.
+    ///   - needsFetch: Whether other objects may have changed, too.
     func update(_ noted: [ObjectPlace: ResultsNote], needsFetch: Bool)
 
-    /// Calls the program with the difference.
+    /// Reports the difference to the program.
     func report()
 }
 
-/// The facts that are noted about an object.
+/// The recorded changes of an object.
 ///
-/// An empty set means that the object can have changed.
+/// An empty set means that the object may have changed.
 struct ResultsNote: OptionSet {
     let rawValue: UInt8
-    /// The object changed for certain.
+    /// The object has certainly changed.
     static let touched = ResultsNote(rawValue: 1)
-    /// The store decides what the object is: its changes were discarded, and another context can
-    /// have deleted it.
+    /// The object's changes were discarded, so its state must be read from the store.
+    ///
+    /// Another context may have deleted it.
     static let stored = ResultsNote(rawValue: 2)
 }
 
-/// Notes which objects an event changes, for the results of a context.
+/// Records the objects that an event changes, for the results of a context.
 ///
-/// A context without results has none, so that it pays nothing.
+/// A context without results has no tracker, and so no overhead.
 final class ResultsTracker {
     private struct WeakFollower {
         weak var follower: (any ResultsFollower)?
@@ -36,7 +37,7 @@ final class ResultsTracker {
 
     private var followers: [WeakFollower] = []
     private var noted: [ObjectPlace: ResultsNote] = [:]
-    /// Whether any object can have changed.
+    /// Whether any object may have changed.
     private var needsFetch = false
     private var isUpdating = false
 
@@ -44,49 +45,51 @@ final class ResultsTracker {
 
     func add(_ follower: any ResultsFollower) { followers.append(WeakFollower(follower: follower)) }
 
-    /// Removes a follower that ends, and followers that have ended.
+    /// Removes a follower, and all followers that were deallocated.
     func remove(_ follower: any ResultsFollower) {
         followers.removeAll { $0.follower == nil || $0.follower === follower }
     }
 
     // MARK: Noting
 
-    /// Notes that an object changed.
+    /// Records that an object changed.
     func note(_ object: ManagedObject) { note(ObjectPlace(root: object.root, key: object.key)) }
 
-    /// Notes that an object changed.
+    /// Records that an object changed.
     func note(_ place: ObjectPlace) {
         noted[place, default: []].formUnion(isPlanted(.forgetsTouched) ? [] : .touched)
     }
 
-    /// Notes that the changes of an object were discarded.
+    /// Records that the changes of an object were discarded.
     func noteDiscarded(_ object: ManagedObject) {
         if isPlanted(.overlooksDiscarded) { return }
         noted[ObjectPlace(root: object.root, key: object.key), default: []].formUnion([.touched, .stored])
     }
 
-    /// Notes that another context deleted an object.
+    /// Records that another context deleted an object.
     ///
-    /// It stays in results only with values that a save would write.
+    /// The object stays in results only if a save would write it.
     func noteDeletedElsewhere(_ place: ObjectPlace) { noted[place, default: []].formUnion([.touched, .stored]) }
 
-    /// Notes that an object can have changed: it is reported only if its values differ.
+    /// Records that an object may have changed.
+    ///
+    /// The object is reported only if its values differ.
     func suspect(_ object: ManagedObject) {
         let place = ObjectPlace(root: object.root, key: object.key)
         if noted[place] == nil { noted[place] = [] }
     }
 
-    /// Notes that any object can have changed, so that results are fetched again.
+    /// Records that any object may have changed, so that results are fetched again.
     func noteAll() { needsFetch = true }
 
     // MARK: Updating
 
-    /// Updates all results, and reports what differs.
+    /// Updates all results, and reports the differences.
     ///
-    /// What the program changes while it is called is reported afterwards. So the program always
-    /// sees the state after a difference when it gets the difference.
+    /// Changes that the program makes during a report are reported afterwards. So the program
+    /// always sees the state after the reported difference.
     ///
-    /// - Returns: Whether anything was noted.
+    /// - Returns: Whether any change was recorded.
     func update() -> Bool {
         guard !isUpdating, !noted.isEmpty || needsFetch else { return false }
         isUpdating = true
@@ -105,7 +108,7 @@ final class ResultsTracker {
 }
 
 extension GraphCore {
-    /// Returns the tracker, and makes one if results are followed for the first time.
+    /// Returns the tracker, and creates it for the first result.
     func requireResults() -> ResultsTracker {
         // A child follows its parent.
         if let parent { _ = parent.core.requireResults() }
@@ -115,7 +118,7 @@ extension GraphCore {
         return fresh
     }
 
-    /// Ends the following of a result.
+    /// Removes a result from the tracker.
     func endResults(_ follower: any ResultsFollower) {
         results?.remove(follower)
         dropResults()
@@ -139,8 +142,8 @@ extension GraphCore {
         let isChanged = results.update()
         if !wasReading { closeReader() }
         guard isChanged, !children.isEmpty else { return }
-        // Children get no notice of some changes, such as a rollback, so their results are fetched
-        // again.
+        // Children are not notified of some changes, such as a rollback, so their results are
+        // fetched again.
         forEachChild { child in
             guard let own = child.results, child.context?.mergesChangesAutomatically ?? false else { return }
             own.noteAll()

@@ -4,7 +4,7 @@ internal import RoostCore
 /// Reads and writes fields of rows.
 ///
 /// SAFETY: rows have the structure of their entity's layout. They come from stores, which verify
-/// it, or from these functions, which keep it.
+/// the structure, or from these functions, which preserve it.
 enum RowAccess {
     /// Returns whether a field is null.
     @inline(__always)
@@ -44,7 +44,7 @@ enum RowAccess {
             as: UInt64.self)
     }
 
-    /// Changes the version of a row whose checksum is right, and the checksum with it.
+    /// Changes the version of a row, and updates its checksum, which must be valid.
     static func setVersion(_ version: UInt32, row: UnsafeMutableRawPointer) {
         let sum = UInt64(
             littleEndian: row.loadUnaligned(fromByteOffset: RecordLayout.Header.checksum, as: UInt64.self))
@@ -53,7 +53,7 @@ enum RowAccess {
         row.storeBytes(of: next.littleEndian, toByteOffset: RecordLayout.Header.checksum, as: UInt64.self)
     }
 
-    /// Returns whether two rows of an entity have the same content, whatever their versions.
+    /// Returns whether two rows of an entity have the same content, ignoring their versions.
     @inline(__always)
     static func haveEqualContent(
         _ left: UnsafeRawPointer, leftCount: Int, right: UnsafeRawPointer, rightCount: Int
@@ -72,16 +72,16 @@ enum RowAccess {
     ///
     /// - Parameters:
     ///   - left: A row.
-    ///   - right: Another one.
-    ///   - ranges: Where the references are: 8 or 12 bytes each.
-    /// - Returns: Whether all bytes of them are equal.
+    ///   - right: Another row.
+    ///   - ranges: The ranges of the references, 8 or 12 bytes each.
+    /// - Returns: Whether all bytes in the ranges are equal.
     @inline(__always)
     static func haveEqualReferences(
         _ left: UnsafeRawPointer, right: UnsafeRawPointer, in ranges: [Range<Int>]
     ) -> Bool {
         for range in ranges {
-            // The first and the last eight bytes are all of a reference. A call would cost more
-            // than that.
+            // The first and the last eight bytes together cover a reference. A call to compare
+            // bytes would cost more.
             let (first, last) = (range.lowerBound, range.upperBound &- 8)
             guard
                 left.loadUnaligned(fromByteOffset: first, as: UInt64.self)
@@ -103,7 +103,7 @@ enum RowAccess {
         return (Int(entity), key)
     }
 
-    /// Sets a reference field; nil makes it null.
+    /// Sets a reference field, or sets it to null for nil.
     static func setReference(
         _ reference: (entity: Int, key: Int64)?, row: UnsafeMutableRawPointer, field: RecordLayout.Field
     ) {
@@ -115,7 +115,7 @@ enum RowAccess {
             as: UInt32.self)
     }
 
-    /// Returns where the bytes of a field in the tail are.
+    /// Returns the range of a field's bytes in the tail.
     @inline(__always)
     static func tailRange(
         _ row: UnsafeRawPointer, byteOffset: Int, layout: borrowing TailLayout
@@ -127,11 +127,12 @@ enum RowAccess {
         return (layout.tail + start, layout.tail + end)
     }
 
-    /// The place of the tail in an entity's rows.
+    /// The location of the tail in an entity's rows.
     struct TailLayout: Sendable {
-        /// The bytes before the tail.
+        /// The number of bytes before the tail.
         let tail: Int
-        /// The slot of the first field in the tail; the tail itself in rows without such fields.
+        /// The offset of the slot of the first field in the tail, or of the tail itself in rows
+        /// without such fields.
         let firstByteOffset: Int
 
         init(_ layout: RecordLayout) {
@@ -149,14 +150,14 @@ enum RowAccess {
         }
     }
 
-    /// Writes a copy of a row in which one field of the tail has other bytes.
+    /// Writes a copy of a row with one field of the tail replaced.
     ///
     /// - Parameters:
     ///   - row: The row to copy.
     ///   - field: The position of the field.
-    ///   - byteOffset: Where its slot is.
-    ///   - layout: Where the tail is.
-    ///   - bytes: The new bytes; nil makes the field null.
+    ///   - byteOffset: The offset of the field's slot.
+    ///   - layout: The location of the tail.
+    ///   - bytes: The new bytes, or nil to set the field to null.
     ///   - target: Memory for the row and the difference in bytes.
     static func replaceTail(
         of row: UnsafeRawPointer, field: Int, byteOffset: Int, layout: TailLayout,

@@ -3,25 +3,25 @@ internal import RoostSystem
 
 /// A block of memory that holds the rows of objects: whole records, one after the other.
 ///
-/// A row is a record as a store keeps it. Pages are aligned to their size, so the page of a row
-/// follows from the row's address, and a row needs no memory beside its record. A page counts the
-/// rows that are in use and is freed with the last one.
+/// A row is a record in the format of the stores. Pages are aligned to their size, so a row's
+/// address determines its page, and a row needs no additional memory. A page counts its rows in
+/// use, and is freed when the count reaches zero.
 ///
 /// SAFETY of the whole file: pages and rows are confined to the region of one context. A row is
-/// used only while its owner counts it, and the page's fields lie in its first bytes, which no row
-/// covers.
+/// used only while its owner holds a count, and the page's fields lie in its first bytes, which no
+/// row covers.
 @usableFromInline
 struct RowPage {
-    /// The bytes of a page, and its alignment.
+    /// The size of a page in bytes, which is also its alignment.
     static let byteCount = 256 * 1024
-    /// The bytes before the first row.
+    /// The number of bytes before the first row.
     static let headerByteCount = 64
 
-    /// The number of rows in use, and one for the pool that still fills the page.
+    /// The number of rows in use, plus one if a pool still fills the page.
     private var useCount: Int
-    /// The bytes that are taken, header included.
+    /// The number of used bytes, including the header.
     private var usedByteCount: Int
-    /// The rows that were put into the page.
+    /// The number of rows that were added to the page.
     private var rowCount = 0
     /// Whether the page holds fetched rows only, one directly after the other.
     private var isFetched: Bool
@@ -41,11 +41,11 @@ struct RowPage {
             .assumingMemoryBound(to: RowPage.self)
     }
 
-    /// Counts another use of a row.
+    /// Adds one use of a row.
     @inline(__always)
     static func retain(_ row: UnsafeRawPointer) { header(of: row)?.pointee.useCount &+= 1 }
 
-    /// Ends one use of a row.
+    /// Removes one use of a row.
     @inline(__always)
     static func release(_ row: UnsafeRawPointer) {
         guard let page = header(of: row) else { return }
@@ -59,24 +59,25 @@ struct RowPage {
         header(of: row).map { $0.pointee.useCount &* 4 < $0.pointee.rowCount } ?? false
     }
 
-    /// Returns the bytes of a private row in its page, so that the pointer before the next one is
-    /// aligned.
+    /// Returns the number of bytes that a private row occupies, rounded up to align the pointer
+    /// before the next row.
     @inline(__always)
     private static func rounded(_ byteCount: Int) -> Int { (byteCount + 7) & ~7 }
 
-    /// Returns the bytes of a fetched row in its page.
+    /// Returns the number of bytes that a fetched row occupies.
     ///
-    /// Addresses of rows are even, so that an object can mark them; see ``ManagedObject/fastRow``.
+    /// The result is even, so that objects can use the lowest bit of a row's address as a flag. See
+    /// ``ManagedObject/fastRow``.
     @inline(__always)
     private static func even(_ byteCount: Int) -> Int { (byteCount + 1) & ~1 }
 
     /// Calls `body` with up to `limit` rows that were fetched directly after a row.
     ///
     /// - Parameters:
-    ///   - row: A row of any page; nothing is called for one that was not fetched.
-    ///   - limit: The most rows to look at.
-    ///   - length: Returns the bytes of a row.
-    ///   - body: Takes a row, whose memory is valid even if no object uses it any more.
+    ///   - row: A row of any page. If the row was not fetched, `body` is not called.
+    ///   - limit: The maximum number of rows to visit.
+    ///   - length: Returns the number of bytes of a row.
+    ///   - body: Receives a row, whose memory is valid even if no object uses the row any more.
     static func forEachRow(
         after row: UnsafeRawPointer, limit: Int, length: (UnsafeRawPointer) -> Int, _ body: (UnsafeRawPointer) -> Void
     ) {
@@ -90,18 +91,18 @@ struct RowPage {
         }
     }
 
-    /// Takes rows from pages, filling one after the other.
+    /// An allocator of rows, which fills one page after the other.
     struct Pool: ~Copyable {
         private var page: UnsafeMutableRawPointer?
         private let isFetched: Bool
-        /// The bytes before each row.
+        /// The number of bytes before each row.
         private let prefixByteCount: Int
 
         /// Creates a pool.
         ///
         /// - Parameters:
-        ///   - isFetched: Whether the rows are those of fetches, without anything between them.
-        ///   - prefixByteCount: The bytes to leave before each row.
+        ///   - isFetched: Whether the rows are fetched rows, which are stored without gaps.
+        ///   - prefixByteCount: The number of bytes to reserve before each row.
         init(isFetched: Bool, prefixByteCount: Int = 0) {
             self.isFetched = isFetched
             self.prefixByteCount = prefixByteCount
@@ -109,10 +110,10 @@ struct RowPage {
 
         deinit { if let page { RowPage.release(page) } }
 
-        /// Returns memory for a row of `byteCount` bytes, counted once.
+        /// Returns memory for a row of `byteCount` bytes, with a use count of one.
         @inline(__always)
         mutating func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
-            // Fetched rows need no other alignment: all reads of records are of unaligned bytes.
+            // Fetched rows need no other alignment, because records are read with unaligned loads.
             let size = isFetched ? RowPage.even(byteCount) : RowPage.rounded(byteCount) + prefixByteCount
             if let page {
                 let header = page.assumingMemoryBound(to: RowPage.self)
@@ -129,7 +130,7 @@ struct RowPage {
 
         @inline(never)
         private mutating func allocateSlowly(_ size: Int) -> UnsafeMutableRawPointer {
-            // A large row gets a page of its own, which the pool does not keep.
+            // A large row gets its own page, which the pool does not keep.
             let isLarge = size > RowPage.byteCount / 4
             let fresh = RowPage.make(
                 byteCount: isLarge ? RowPage.headerByteCount + size : RowPage.byteCount, isFetched: isFetched)
@@ -161,9 +162,9 @@ struct RowPage {
 
 /// Private rows: the rows of changed objects.
 ///
-/// Eight bytes before such a row point to the committed row, which is what the store had when the
-/// object was read, or are zero for a new object. A private row counts one use of its committed
-/// row.
+/// The eight bytes before a private row point to the committed row, which is the row of the store
+/// when the object was read. They are zero for a new object. A private row holds one use of its
+/// committed row.
 enum PrivateRow {
     static let prefixByteCount = 8
 

@@ -4,7 +4,9 @@ internal import RoostStores
 /// The pending changes of a context for one store.
 struct PendingChanges {
     var changes: ChangeSet
-    /// The changed objects of the context, which keeps those of the other lists alive.
+    /// The changed objects of the context.
+    ///
+    /// This list keeps the objects of the other lists alive.
     let changed: [ManagedObject]
     /// The objects of `changes.inserts`, in its order.
     var inserted = UncountedObjects()
@@ -12,17 +14,17 @@ struct PendingChanges {
     var updated = UncountedObjects()
     /// The objects of `changes.deletes`, in its order.
     var deleted = UncountedObjects()
-    /// The changed objects whose rows are as before.
+    /// The changed objects whose rows are unchanged.
     ///
     /// Their relationships can differ.
     var unwritten = UncountedObjects()
-    /// Whether any of these objects has to-many relationships, or other parts that few objects
-    /// have.
+    /// Whether any of these objects has to-many relationships, or other state that only few objects
+    /// need.
     var hasExtras = false
 
     var isEmpty: Bool { changes.isEmpty && changes.unchanged.isEmpty }
 
-    /// Makes room for the records, so that a large change set does not move while it grows.
+    /// Reserves memory for the records, so that a large change set is not reallocated.
     mutating func reserveCapacity(_ survey: SaveSurvey) {
         changes.inserts.reserveCapacity(survey.inserts.count, byteCount: survey.inserts.bytes)
         changes.updates.reserveCapacity(survey.updates.count, byteCount: survey.updates.bytes)
@@ -32,9 +34,9 @@ struct PendingChanges {
 }
 
 extension ManagedObjectContext {
-    /// Returns the change set that a save would commit to the first store, for measuring it alone.
+    /// Returns the change set that a save would commit to the first store, for benchmarks.
     ///
-    /// - Throws: What reading deleted faults and ordered links throws.
+    /// - Throws: Errors from reading deleted faults and ordered links.
     package func pendingChangeSet() throws(StoreError) -> ChangeSet {
         core.survey = SaveSurvey()
         core.changed.forEachUncounted { core.survey.note($0, flags: $0.flags, state: $0.state) }
@@ -45,15 +47,15 @@ extension ManagedObjectContext {
 extension GraphCore {
     /// Returns the pending changes for one store, as one change set.
     ///
-    /// The rows are whole records already, so this hashes and copies them.
+    /// The rows are already complete records, so the method only hashes and copies them.
     ///
     /// - Parameters:
     ///   - store: The position of the store.
-    ///   - reach: The request that needs the changes. Then only changes that matter to it are included,
-    ///     and their records have no checksums. Nil for a commit, whose change set also says what it
-    ///     relies on.
+    ///   - reach: The request that needs the changes, or nil for a commit. For a request, only
+    ///     changes that can affect it are included, and their records have no checksums. For a
+    ///     commit, the change set includes expectations about the store.
     /// - Returns: The changes.
-    /// - Throws: What reading deleted faults and ordered links throws.
+    /// - Throws: Errors from reading deleted faults and ordered links.
     func pendingChanges(store: Int, in reach: RequestReach? = nil) throws(StoreError) -> PendingChanges {
         let forCommit = reach == nil
         let isWholeStore = stores?.stores.count == 1
@@ -62,7 +64,7 @@ extension GraphCore {
         if forCommit, isWholeStore { pending.reserveCapacity(survey) }
         var newReferences: Set<ObjectID> = []
         var links = LinkChanges(self, isForCommit: forCommit)
-        // Neighbors are mostly of one entity, whose facts are looked up once.
+        // Neighboring records mostly have the same entity, so its information is looked up once.
         var (known, ranges) = (-1, [Range<Int>]())
         let gone: ManagedObject.Flags = [.deleted, .inaccessible]
         try objects.forEachUncounted { (object) throws(StoreError) in
@@ -113,7 +115,7 @@ extension GraphCore {
         return pending
     }
 
-    /// Collects a changed object whose row is as before.
+    /// Collects a changed object whose row is unchanged.
     private func collectUnwritten(_ object: ManagedObject, isForCommit: Bool, pending: inout PendingChanges) {
         if object.flags.contains(.detectsConflicts), isForCommit { requireUnchanged(object, pending: &pending) }
         pending.unwritten.append(object)
@@ -128,8 +130,8 @@ extension GraphCore {
         pending.deleted.append(object)
     }
 
-    /// Adds what a commit relies on: destinations that exist, deletes without references, last
-    /// places.
+    /// Adds the expectations of a commit: existing destinations, deletes without references, and
+    /// last positions.
     private func addExpectations(to pending: inout PendingChanges, destinations: Set<ObjectID>, store: Int) {
         let isWholeStore = stores?.stores.count == 1
         pending.changes.existing = isPlanted(.trustsDestinations) ? [] : Array(destinations)
@@ -142,7 +144,7 @@ extension GraphCore {
 
     /// Whether a save would insert, delete or update the record of an object.
     ///
-    /// An object whose relationships alone differ has no such record.
+    /// False if only the relationships of the object changed.
     func hasPendingRow(_ object: ManagedObject) -> Bool {
         if !object.flags.isDisjoint(with: [.inserted, .deleted]) { return true }
         guard object.state.contains(.privateRow), let row = object.row else { return false }
@@ -151,7 +153,7 @@ extension GraphCore {
             row, leftCount: Int(object.byteCount), right: committed, rightCount: object.tail.byteCount(committed))
     }
 
-    /// Whether a delete rule lets other objects refer to a deleted one.
+    /// Whether a delete rule allows other objects to refer to the deleted object.
     private func leavesReferences(_ object: ManagedObject) -> Bool {
         object.info.relationships.contains { $0.declaration.deleteRule == .noAction && $0.inverse != nil }
     }
@@ -162,7 +164,7 @@ extension GraphCore {
             ChangeSet.Reference(object.objectID, version: RowAccess.version(row)))
     }
 
-    /// Collects the destinations that a row refers to and its committed row does not.
+    /// Collects the destinations to which a row refers, but its committed row does not.
     private func collectNewReferences(
         _ object: ManagedObject, row: UnsafeRawPointer, info: EntityInfo, found: inout Set<ObjectID>
     ) {
@@ -174,8 +176,8 @@ extension GraphCore {
             if let committed, RowAccess.reference(committed, field: field)?.key == key { continue }
             let root = table.root(entity)
             if let destination = registry.find(root, key: key) {
-                // An object that the same save inserts exists; one that it deletes is reported by
-                // the store.
+                // Objects that this save inserts exist. Deleted destinations are reported by the
+                // store.
                 if destination.flags.contains(.inserted) { continue }
                 found.insert(destination.objectID)
             } else if table.info(entity).entity.selfAndSubentities.count == 1 {
@@ -185,7 +187,7 @@ extension GraphCore {
     }
 }
 
-/// Collects the differences of relationships that are kept as links.
+/// Collects the differences of relationships that are stored as links.
 private struct LinkChanges {
     private let core: GraphCore
     private let isForCommit: Bool
@@ -211,7 +213,7 @@ private struct LinkChanges {
                 remove(Link(object.key, key), owner: owner, isFlipped: isFlipped)
             }
             guard relationship.isOrdered else {
-                // The other end knows the places, and whether the store has the link already.
+                // The other end has the positions, and decides whether the link is already stored.
                 if let inverse = relationship.inverse, model.relationships[inverse].isOrdered { continue }
                 for key in members.added where !isRemoved(root, key: key) {
                     add(Link(object.key, key), owner: owner, isFlipped: isFlipped, setsOrder: false)
@@ -240,7 +242,7 @@ private struct LinkChanges {
         let link = model.relationships[owner].normalized(isFlipped ? link.flipped : link)
         let ends = Link.Ends(link)
         if let index = seenAdded[owner]?[ends], let batch = added.firstIndex(where: { $0.relationship == owner }) {
-            // The other end gives its own place.
+            // The other end sets its own position.
             guard setsOrder else { return }
             if isFlipped {
                 added[batch].links[index].inverseOrder = link.inverseOrder
@@ -264,7 +266,7 @@ private struct LinkChanges {
 }
 
 extension Link {
-    /// The keys of a link, without its places.
+    /// The keys of a link, without its positions.
     fileprivate struct Ends: Hashable {
         let source: Int64
         let target: Int64

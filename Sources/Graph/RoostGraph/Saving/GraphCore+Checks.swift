@@ -4,7 +4,7 @@ internal import RoostStores
 extension GraphCore {
     // MARK: Rounds of willSave
 
-    /// Begins a round: what changes in it is noted again.
+    /// Begins a round, in which changes are recorded again.
     func beginRound() {
         touched.forEachUncounted { $0.state.remove(.touched) }
         roundStart = touched.count
@@ -45,8 +45,8 @@ extension GraphCore {
 
     /// Returns the failures of the rules that one record alone can break.
     ///
-    /// - Parameter survey: Gets the facts about the objects. A pass over many objects waits for their
-    ///   memory, so one pass does both.
+    /// - Parameter survey: Receives information about the objects. One pass does both, because a
+    ///   pass over many objects is limited by memory access.
     /// - Returns: The failures.
     /// - Throws: `timedOut` if the comparison of a value with its pattern takes too long.
     func ruleFailures(_ survey: inout SaveSurvey) throws(StoreError) -> [ValidationFailure] {
@@ -55,7 +55,8 @@ extension GraphCore {
         var rules = stores.stores.map(\.rules.records)
         let objects = changed
         let skipped: ManagedObject.Flags = isPlanted(.checksDeleted) ? [] : [.deleted, .inaccessible]
-        // Neighbors are mostly of one entity, and the bitmap of a record decides most rules.
+        // Neighboring records mostly have the same entity, and the bitmap of a record decides most
+        // rules.
         var (known, store) = (-1, 0)
         var (bits, hasBits) = ([(offset: Int, bits: UInt8)](), false)
         try objects.forEachUncounted { (object) throws(StoreError) in

@@ -4,7 +4,7 @@ internal import RoostStores
 extension GraphCore {
     // MARK: After the commit
 
-    /// Takes over what was committed: private rows become the rows that the store has.
+    /// Applies a commit to the context: private rows become committed rows.
     func finish(_ pending: PendingChanges, changes: ChangeSet, copiesRows: Bool, isInFlight: Bool) {
         commitCount += 1
         pending.inserted.forEachWithPosition { index, object in
@@ -13,7 +13,7 @@ extension GraphCore {
         pending.updated.forEachWithPosition { index, object in
             finish(object, index: index, isInsert: false, derived: copiesRows ? changes.updates : nil)
         }
-        // Records that the rules of the model added to the change set, because they depend on
+        // The remaining records were added by the rules of the model, because they depend on
         // changes.
         let count = pending.updated.count
         for index in count..<max(count, changes.updates.count) {
@@ -34,14 +34,14 @@ extension GraphCore {
                 commitMembers(of: objects, isInFlight: isInFlight)
             }
         }
-        // Undo took the deletion back during the save: the object is inserted again.
+        // If undo reverted the deletion during the save, the object is inserted again.
         pending.deleted.forEach { object in
             guard !object.flags.contains(.deleted), object.extra?.isReturning ?? false else { return }
             becomeNew(object)
         }
     }
 
-    /// Takes over the row of an object as it was committed.
+    /// Makes the row of an object its committed row.
     ///
     /// - Parameters:
     ///   - object: An object that was inserted or updated.
@@ -53,7 +53,8 @@ extension GraphCore {
         if object.flags.contains(.inFlight) {
             let inFlight = object.extra?.rowInFlight
             if let inFlight, inFlight != object.row, !isPlanted(.forgetsMeanwhile) {
-                // Changed meanwhile: what was saved is the committed row of what is pending.
+                // The object changed during the save, so the saved row becomes the committed row
+                // below the pending changes.
                 commitUnderChanges(object, saved: inFlight, isInsert: isInsert)
                 derived?.withRecord(at: index) { adoptDerived(object, saved: $0) }
                 return
@@ -79,11 +80,12 @@ extension GraphCore {
         if let row = object.row { RowAccess.setVersion(version, row: UnsafeMutableRawPointer(mutating: row)) }
     }
 
-    /// Notes that stores have the members of to-many relationships as they are now.
+    /// Marks the current members of to-many relationships as stored.
     ///
     /// - Parameters:
     ///   - objects: The objects that were saved.
-    ///   - isInFlight: Whether they could change during the save. Then later differences stay.
+    ///   - isInFlight: Whether the objects could change during the save. If true, later differences
+    ///     stay pending.
     func commitMembers(of objects: UncountedObjects, isInFlight: Bool) {
         objects.forEach { if $0.extra != nil { commitMembers($0, isInFlight: isInFlight) } }
     }
@@ -100,25 +102,25 @@ extension GraphCore {
         }
     }
 
-    /// Takes objects that have no changes left out of the list of changed ones.
+    /// Removes objects without remaining changes from the list of changed objects.
     func dropUnchanged() {
-        // The end of an object can run code of the program, so the lists are replaced and die
-        // afterwards.
+        // Deallocating an object can run code of the program. So the lists are replaced first and
+        // released at the end.
         let (formerChanged, formerTouched) = (changed, touched)
         if let results { formerTouched.forEachUncounted { results.note($0) } }
         defer { withExtendedLifetime((formerChanged, formerTouched)) {} }
         var gone: [ManagedObject] = []
         changed = formerChanged.filterUncounted { object in
-            // Most objects were saved, and have nothing else.
+            // Most objects have no other state after they were saved.
             if object.flags.isEmpty, object.state.isEmpty, object.extra == nil { return false }
             return hasChangesLeft(object, gone: &gone)
         }
-        // What changed in a hook after its save was noted again.
+        // Objects that changed in a hook after their save were recorded again.
         if changed.count > 1 {
             var seen: Set<ObjectIdentifier> = []
             changed.removeAll { !seen.insert(ObjectIdentifier($0)).inserted }
         }
-        // What is in no list of changes did not change in this event either.
+        // Objects that are not in the list of changed objects did not change in this event either.
         touched =
             changed.isEmpty ? [] : ContiguousArray(formerTouched.filterUncounted { $0.flags.contains(.changed) })
         for object in gone { leave(object) }
@@ -128,22 +130,23 @@ extension GraphCore {
         }
     }
 
-    /// Returns whether an object stays in the list of changed ones after a save, and ends its
-    /// changes otherwise.
+    /// Returns whether an object stays in the list of changed objects after a save.
+    ///
+    /// If not, clears its changes.
     ///
     /// - Parameters:
     ///   - object: A changed object.
-    ///   - gone: Gets the object if it was deleted here and there.
+    ///   - gone: Receives the object if both this context and another context deleted it.
     /// - Returns: Whether changes are left.
     private func hasChangesLeft(_ object: ManagedObject, gone: inout [ManagedObject]) -> Bool {
         if object.flags.contains(.orphan) { return false }
         if object.flags.isSuperset(of: [.deleted, .inaccessible]) {
-            // Deleted here and there: nothing is left to do.
+            // Both this context and another context deleted the object, so nothing is left to do.
             gone.append(object)
             return false
         }
         if object.flags.contains(.deleted) || object.flags.contains(.inserted) { return true }
-        // Another context deleted it, so no save can write what changed here.
+        // Another context deleted the object, so no save can write its changes.
         let isRemoved = object.flags.contains(.inaccessible)
         if isRemoved {
             observation?.noteAll(object)
@@ -155,7 +158,7 @@ extension GraphCore {
         }
         if object.state.contains(.privateRow), let row = object.row, let committed = PrivateRow.committed(row) {
             guard isRemoved || !isDirtyMeanwhile(object) else { return true }
-            // Set to the values that it had: the row of the store holds again.
+            // The values equal the committed values, so the committed row is used again.
             object.row = committed
             object.byteCount = UInt32(truncatingIfNeeded: object.tail.byteCount(committed))
             RowPage.release(row)
@@ -165,7 +168,7 @@ extension GraphCore {
         return false
     }
 
-    /// Whether an object has changes that a save in the background did not take.
+    /// Whether an object has changes that a background save did not include.
     func isDirtyMeanwhile(_ object: ManagedObject) -> Bool {
         guard let row = object.row, let committed = PrivateRow.committed(row) else { return true }
         return !RowAccess.haveEqualContent(
@@ -182,7 +185,7 @@ extension GraphCore {
                 RowPage.retain(row)
                 object.requireExtra().rowInFlight = row
                 object.flags.insert(.inFlight)
-                // The next change must come by `touch`, which copies the row.
+                // The next change must go through `touch`, which copies the row.
                 object.state.remove(.touched)
             }
         }
@@ -195,7 +198,7 @@ extension GraphCore {
         }
     }
 
-    /// Notes that rows were not saved: what is pending stays pending.
+    /// Marks rows as not saved, so that their changes stay pending.
     func endFlight(_ pending: PendingChanges) {
         for objects in [pending.inserted, pending.updated, pending.deleted] { objects.forEach { endFlight($0) } }
         for objects in [pending.inserted, pending.updated, pending.unwritten] {
@@ -204,7 +207,7 @@ extension GraphCore {
                 for index in extra.members.indices { extra.members[index].state.abort() }
             }
         }
-        // New objects that were deleted meanwhile were never saved.
+        // New objects that were deleted during the failed save were never saved.
         for object in pending.inserted.all where object.flags.isSuperset(of: [.inserted, .propagated]) {
             leave(object)
         }
@@ -219,7 +222,7 @@ extension GraphCore {
         }
     }
 
-    /// Gives an object that changed during its save the derived attributes that were saved.
+    /// Copies the saved derived attributes into an object that changed during its save.
     private func adoptDerived(_ object: ManagedObject, saved: RecordReader, version: UInt32? = nil) {
         guard !object.flags.contains(.orphan), let committed = object.committedRow else { return }
         let version = version ?? RowAccess.version(committed)
@@ -240,7 +243,7 @@ extension GraphCore {
         defer { endFlight(object) }
         guard let row = object.row, !object.flags.contains(.orphan) else { return }
         guard object.state.contains(.privateRow) else {
-            // The change was rolled back meanwhile: the store has the saved row.
+            // The change was rolled back during the save, so the store has the saved row.
             RowAccess.setVersion(RowAccess.version(row) &+ 1, row: UnsafeMutableRawPointer(mutating: saved))
             PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: saved))
             RowPage.retain(saved)

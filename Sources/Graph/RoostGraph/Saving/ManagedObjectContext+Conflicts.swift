@@ -2,9 +2,9 @@ internal import RoostCore
 internal import RoostStores
 
 extension ManagedObjectContext {
-    /// Resolves what made a commit fail.
+    /// Resolves the error of a failed commit.
     ///
-    /// - Returns: Whether the commit can be tried again; false if the policy lets the save fail.
+    /// - Returns: Whether the commit can be tried again. False if the policy makes the save fail.
     func resolve(_ error: StoreError) throws(StoreError) -> Bool {
         switch error.code {
         case .conflict: return try resolveConflicts(error)
@@ -16,8 +16,8 @@ extension ManagedObjectContext {
     // MARK: Objects that another context changed
 
     private func resolveConflicts(_ error: StoreError) throws(StoreError) -> Bool {
-        // An error without conflicts means that a place in an order was taken. The next try reads
-        // the list again.
+        // An error without conflicts means that another context used a position in an ordered
+        // relationship. The next attempt reads the list again.
         guard !error.conflicts.isEmpty else {
             core.forgetBases()
             return true
@@ -29,15 +29,15 @@ extension ManagedObjectContext {
                 let object = core.registered(entity.root, key: conflict.id.key), object.flags.contains(.changed)
             else { continue }
             if object.flags.contains(.detectsConflicts), !object.hasPersistentChangedValues { return false }
-            // Lists merge as sets of members, whatever the policy: a place alone is not a conflict.
-            // Nor is it one that both sides deleted an object.
+            // Lists merge as sets of members, whatever the policy: a different position alone is
+            // not a conflict. Nor is an object that both sides deleted.
             if core.agrees(object, with: conflict.current) {
                 agreed.append((object, conflict))
             } else {
                 known.append((object, conflict))
             }
         }
-        // All decisions come before the first change, so that a failure changes nothing.
+        // All decisions are made before the first change, so that a failure changes nothing.
         var decisions: [(ManagedObject, ObjectConflict, Decision)] = []
         for (object, conflict) in known {
             guard let decision = try decide(object, conflict: conflict) else { return false }
@@ -46,9 +46,9 @@ extension ManagedObjectContext {
         core.closeReader()
         let former = decisions.map { core.pairPartners(of: $0.0) }
         for (object, conflict, decision) in decisions { try apply(decision, to: object, conflict: conflict) }
-        // After the decisions: merging a pair reads the partners, which would merge them without a
-        // decision. What only the rules of the model have in the change set is read again by the
-        // next try.
+        // This follows the decisions, because merging a pair also reads, and so merges, the
+        // partners. Records that only the rules of the model added to the change set are read again
+        // by the next attempt.
         for (object, conflict) in agreed where !object.flags.contains(.orphan) {
             try core.mergeAgreed(object, with: conflict.current)
         }
@@ -123,7 +123,8 @@ extension ManagedObjectContext {
         case .merge(let values):
             guard let current = conflict.current else { return }
             try core.setContent(of: object, to: values, merging: current)
-            // Last, so that the next save still meets the conflict if a value did not fit.
+            // This comes last, so that the next save still detects the conflict if a value was
+            // invalid.
             core.rebase(object, on: current)
         case .overwrite:
             if let current = conflict.current { core.rebase(object, on: current) }
@@ -154,7 +155,7 @@ extension ManagedObjectContext {
                 let mine = core.registered(entity.root, key: violation.rejected.key), mine.flags.contains(.inserted)
             else { return false }
             let stored = try requireObject(violation.existing)
-            // Two new objects with equal values are a mistake that no policy can repair.
+            // Two new objects with equal values are an error that no policy can resolve.
             guard !stored.flags.contains(.inserted), mine !== stored else { return false }
             pairs.append((mine, stored, violation.attributes))
         }
@@ -185,7 +186,7 @@ extension ManagedObjectContext {
 }
 
 extension GraphCore {
-    /// Makes a record of the store the committed row of an object; the object's changes stay.
+    /// Makes a record of the store the committed row of an object, below the object's changes.
     func rebase(_ object: ManagedObject, on record: Record) {
         guard touch(object), let row = object.row else { return }
         let old = PrivateRow.committed(row)
@@ -197,12 +198,12 @@ extension GraphCore {
         forgetBases(of: object)
     }
 
-    /// Whether an object needs no decision: both sides deleted it, or one side changed nothing but
-    /// its places in ordered relationships.
+    /// Whether an object needs no decision, because both sides deleted it, or one side changed only
+    /// its positions in ordered relationships.
     ///
     /// - Parameters:
-    ///   - object: An object that was changed or deleted here.
-    ///   - theirs: What the store has of it; nil if it was deleted there.
+    ///   - object: An object that this context changed or deleted.
+    ///   - theirs: The record in the store, or nil if it was deleted there.
     /// - Returns: Whether no policy is needed.
     func agrees(_ object: ManagedObject, with theirs: Record?) -> Bool {
         guard let committed = object.committedRow else { return false }
@@ -218,7 +219,7 @@ extension GraphCore {
         return !isChangedHere || !isChangedThere
     }
 
-    /// Merges what the store has into an object that needs no decision.
+    /// Merges the record of the store into an object that needs no decision.
     func mergeAgreed(_ object: ManagedObject, with theirs: Record?) throws(StoreError) {
         guard let theirs else { return leave(object) }
         try perform(try take(theirs, object: object).steps)
@@ -251,16 +252,16 @@ extension GraphCore {
         PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
     }
 
-    /// Sets all properties of an object, references with their other sides.
+    /// Sets all properties of an object, and updates the other sides of references.
     ///
     /// - Parameters:
     ///   - object: The object.
     ///   - values: The values by name.
-    ///   - onlyNamed: Whether properties without a value stay as they are.
-    ///   - theirs: The record of the store, if the values are merged with it. Then the other sides of
-    ///     one-to-one relationships stay as they are, until both rows are merged; see
+    ///   - onlyNamed: Whether properties without a value are left unchanged.
+    ///   - theirs: The record of the store, if the values are merged with it. In this case, the
+    ///     other sides of one-to-one relationships are not updated until both rows are merged; see
     ///     ``MergeStep/settle(_:_:former:from:)``.
-    /// - Throws: `invalidValue` for a value that does not fit; what reading throws.
+    /// - Throws: `invalidValue` for an invalid value; errors from reading.
     func setContent(
         of object: ManagedObject, to values: [String: Value], onlyNamed: Bool = false, merging theirs: Record? = nil
     ) throws(StoreError) {
@@ -286,9 +287,9 @@ extension GraphCore {
         }
     }
 
-    /// Takes over a reference of the store, with the place in the list of its destination.
+    /// Applies a reference of the store, with the position in the list of its destination.
     ///
-    /// The store has the object in that list, so nothing is added to it.
+    /// The stored list already contains the object, so no member is added.
     private func adopt(
         _ theirs: Record, field: RecordLayout.Field, of object: ManagedObject, destination: ManagedObject?
     ) throws(StoreError) {
@@ -308,10 +309,10 @@ extension GraphCore {
         }
     }
 
-    /// Gives an object the store's content, and discards its changes.
+    /// Replaces an object's content by the store's content, and discards its changes.
     ///
-    /// What was added to its to-many relationships or removed from them stays, unless the object
-    /// was deleted.
+    /// Additions to and removals from its to-many relationships stay, unless the object was
+    /// deleted.
     func accept(_ record: Record, object: ManagedObject) throws(StoreError) {
         let wasDeleted = object.flags.contains(.deleted)
         if wasDeleted {
@@ -352,8 +353,8 @@ extension GraphCore {
         expel(object)
     }
 
-    /// Replaces a new object by a stored one: relationships refer to that one, and the new one is
-    /// dropped.
+    /// Replaces a new object by a stored object: relationships refer to the stored object, and the
+    /// new object is dropped.
     func replace(_ object: ManagedObject, by survivor: ManagedObject) throws(StoreError) {
         for relationship in object.info.relationships where relationship.isToMany {
             for member in try members(of: object, relationship: relationship.number) {

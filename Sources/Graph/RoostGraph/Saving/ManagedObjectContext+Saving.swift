@@ -2,23 +2,23 @@ public import RoostCore
 internal import RoostStores
 
 extension ManagedObjectContext {
-    /// The most rounds of `willSave`, and of resolving conflicts.
+    /// The maximum number of rounds of `willSave`, and of resolving conflicts.
     private static let mostWillSaveRounds = 1_000
     private static let mostConflictRounds = 10
 
     /// Saves all changes.
     ///
-    /// Each store gets all its changes or none. They are durable on return.
+    /// Each store commits all its changes or none. The changes are durable on return.
     ///
     /// ``ManagedObject/willSave()`` is called first, then the rules of the model are checked. A
     /// conflict with another context's save is resolved by ``mergePolicy``. After an error nothing
-    /// was written, and all changes are still pending. With several stores, the error says which
-    /// were saved.
+    /// was written, and all changes are still pending. With several stores, the error lists the
+    /// stores that were saved.
     ///
     /// - Throws: The error of a getter since the last call; `validationFailed` with all
     ///   ``StoreError/failures``; `conflict` with all ``StoreError/conflicts``;
     ///   `constraintViolation`; `objectNotFound` with all ``StoreError/missingObjects``;
-    ///   `deleteDenied`; what committing throws.
+    ///   `deleteDenied`; errors from committing.
     public func save() throws(StoreError) {
         if let parent = core.parent { return try save(to: parent) }
         guard !isSaving else {
@@ -50,12 +50,12 @@ extension ManagedObjectContext {
         mergeInbox()
     }
 
-    /// Saves all changes, and commits on a thread of Roost's own, without holding the isolation.
+    /// Saves all changes, and commits on a thread of Roost without blocking the isolation.
     ///
-    /// Changes that are made meanwhile stay pending. After an error, all changes stay pending.
-    /// Waits for an earlier save in the background.
+    /// Changes that are made during the commit stay pending. After an error, all changes stay
+    /// pending. Waits for an earlier background save to finish.
     ///
-    /// - Throws: As ``save()``.
+    /// - Throws: The same errors as ``save()``.
     public nonisolated(nonsending) func saveInBackground() async throws(StoreError) {
         if let parent = core.parent { return try save(to: parent) }
         while isSaving { await withCheckedContinuation { saveWaiters.append($0) } }
@@ -106,7 +106,7 @@ extension ManagedObjectContext {
         mergeInbox()
     }
 
-    /// Lets the next save begin.
+    /// Allows the next save to begin.
     private func endSaving() {
         isSaving = false
         let waiters = saveWaiters
@@ -114,7 +114,7 @@ extension ManagedObjectContext {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Returns an error with the stores that were saved before it.
+    /// Returns an error with the stores that were saved before the error occurred.
     private static func naming(_ saved: [StoreLocation], in error: StoreError) -> StoreError {
         guard !saved.isEmpty else { return error }
         let list = saved.map { "'\($0)'" }.joined(separator: ", ")
@@ -123,12 +123,12 @@ extension ManagedObjectContext {
 
     // MARK: Before the commit
 
-    /// Resolves what made a commit fail, and prepares the next try.
+    /// Resolves the error of a failed commit, and prepares the next attempt.
     ///
-    /// The next try is prepared like the first one: it has merged values, and after a save in the
-    /// background later changes.
+    /// The next attempt includes merged values and, after a background save, later changes. So it
+    /// is prepared like the first attempt.
     ///
-    /// - Throws: The error that cannot be resolved; what preparing throws.
+    /// - Throws: The error that cannot be resolved; errors from preparing.
     private func prepareAgain(after error: StoreError) throws(StoreError) {
         core.closeReader()
         let isResolved = try core.withoutUndo { () throws(StoreError) in try resolve(error) }
@@ -157,7 +157,7 @@ extension ManagedObjectContext {
         try core.undoStack?.prepareSave()
     }
 
-    /// Calls `willSave` until no object changes any more.
+    /// Calls `willSave` until no object changes.
     private func callWillSave() throws(StoreError) {
         var objects = core.changed
         var round = 0
@@ -176,9 +176,9 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Examines the changes as a save does, and saves nothing.
+    /// Validates the changes like a save, without saving.
     ///
-    /// - Throws: `validationFailed` and `deleteDenied`, with all reasons; what reading throws.
+    /// - Throws: `validationFailed` and `deleteDenied`, with all reasons; errors from reading.
     package func validateChanges() throws(StoreError) {
         processPendingChanges()
         try core.throwLatched()
@@ -188,7 +188,7 @@ extension ManagedObjectContext {
     private func validate() throws(StoreError) -> SaveSurvey {
         var failures: [ValidationFailure] = []
         let objects = core.changed
-        // Neighbors are mostly of one entity, whose class is asked once.
+        // Neighboring records mostly have the same entity, so its class is queried once.
         var known = -1
         var (properties, hasProperties) = ([String](), false)
         let gone: ManagedObject.Flags = [.deleted, .inaccessible]
@@ -242,7 +242,7 @@ extension ManagedObjectContext {
     /// The content of a commit.
     struct Outcome {
         var pending: PendingChanges
-        /// The changes with derived attributes, and with objects that depend on changed ones.
+        /// The changes with derived attributes, and with objects that depend on changed objects.
         var changes: ChangeSet
         var receipt: CommitReceipt?
 
@@ -253,7 +253,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Returns what to commit to a store; nil if there is nothing to commit.
+    /// Returns the changes to commit to a store, or nil if there are none.
     private func prepareCommit(_ position: Int) throws(StoreError) -> Outcome? {
         let pending = try core.pendingChanges(store: position)
         guard !pending.isEmpty else {
@@ -261,14 +261,15 @@ extension ManagedObjectContext {
             core.commitMembers(of: pending.unwritten, isInFlight: false)
             return nil
         }
-        // An open snapshot keeps a store from reusing old pages, and makes a memory store copy what
-        // it changes.
+        // An open snapshot prevents a store from reusing old pages, and forces a memory store to
+        // copy changed data.
         core.closeReader()
         var changes = pending.changes
         (changes.author, changes.contextName, changes.origin) = (author, name, base.origin)
         let store = base.storeSet.stores[position]
         if try store.rules.concern(changes) {
-            // The rules read what the store has now, not what the event began with.
+            // The rules read the current state of the store, not the state at the beginning of the
+            // event.
             let snapshot = try store.persistentStore.snapshot()
             defer { snapshot.close() }
             var failures = FailureList()
@@ -323,7 +324,7 @@ extension ManagedObjectContext {
             core.finish(pending, changes: outcome.changes, copiesRows: hasDerived, isInFlight: isInFlight)
         }
         core.closeReader()
-        // A hook can take a deletion back; see `GraphCore.bring(back:note:)`.
+        // A hook can revert a deletion. See `GraphCore.bring(back:note:)`.
         pending.deleted.forEach { if $0.flags.contains(.deleted) { $0.flags.insert(.inFlight) } }
         pending.inserted.forEach { $0.didSave() }
         pending.updated.forEach { $0.didSave() }
@@ -337,8 +338,8 @@ extension ManagedObjectContext {
         noteGeneration(at: position, from: receipt.previousGeneration, to: receipt.generation)
         let isHeard = base.hub.hasReceivers(except: inbox) || !saveObservers.isEmpty || !commits.isEmpty
         guard receipt.hasChanges, isHeard, !isPlanted(.postsNoNotice) else { return }
-        // What the rules of the model changed beside it: derived attributes of objects that depend
-        // on changed ones.
+        // The updates by the rules of the model: derived attributes of objects that depend on
+        // changed objects.
         let updates = outcome.changes.updates
         var others = (pending.updated.count..<max(updates.count, pending.updated.count)).map { updates.id(at: $0) }
         let changed = (pending.updated.all + pending.unwritten.all).map(\.objectID)
@@ -359,13 +360,13 @@ extension ManagedObjectContext {
     }
 }
 
-/// The facts that a save needs about its objects before it makes the change set.
+/// The information that a save needs about its objects before it creates the change set.
 struct SaveSurvey {
     /// Whether an object has a temporary key.
     private(set) var hasTemporaryKeys = false
-    /// Whether an object has to-many relationships, or other parts that few objects have.
+    /// Whether an object has to-many relationships, or other state that only few objects need.
     private(set) var hasExtras = false
-    /// The private rows of new and of other objects, and their bytes.
+    /// The number and the bytes of the private rows of new objects and of other objects.
     private(set) var inserts = (count: 0, bytes: 0)
     private(set) var updates = (count: 0, bytes: 0)
 

@@ -12,8 +12,8 @@ public import RoostCore
 /// | `overwrite` | this context's object | is inserted again | is deleted |
 /// | `rollback` | the store's object | leaves the context | is restored |
 ///
-/// To-many relationships merge as sets under every policy: additions and removals of both sides
-/// hold.
+/// To-many relationships merge as sets under every policy: additions and removals of both sides are
+/// applied.
 ///
 /// ```swift
 /// context.mergePolicy = .mergeByPropertyObjectTrump
@@ -32,25 +32,30 @@ public struct MergePolicy: Sendable {
 
     private init(_ name: String, kind: Kind) { (self.name, self.kind) = (name, kind) }
 
-    /// The save fails, and the error has every conflict.
+    /// The save fails, and the error lists all conflicts.
     ///
-    /// The default.
+    /// This is the default.
     public static let error = MergePolicy("error", kind: .error)
-    /// Property by property; where both sides changed one, the store's value holds.
+    /// Objects are merged property by property.
+    ///
+    /// If both sides changed a property, the store's value wins.
     public static let mergeByPropertyStoreTrump = MergePolicy("mergeByPropertyStoreTrump", kind: .storeTrump)
-    /// Property by property; where both sides changed one, this context's value holds.
+    /// Objects are merged property by property.
+    ///
+    /// If both sides changed a property, this context's value wins.
     public static let mergeByPropertyObjectTrump = MergePolicy("mergeByPropertyObjectTrump", kind: .objectTrump)
-    /// This context's objects hold as a whole.
+    /// This context's objects replace the store's objects.
     public static let overwrite = MergePolicy("overwrite", kind: .overwrite)
-    /// The store's objects hold as a whole.
+    /// The store's objects replace this context's objects.
     public static let rollback = MergePolicy("rollback", kind: .rollback)
 
-    /// Creates a policy of the program.
+    /// Creates a custom policy.
     ///
     /// - Parameters:
     ///   - name: A name, for messages.
-    ///   - resolve: Returns what becomes of an object that this context and another one changed.
-    ///   - resolveConstraint: Returns what becomes of new objects whose unique values another
+    ///   - resolve: Returns the resolution for an object that this context and another context
+    ///     changed.
+    ///   - resolveConstraint: Returns the resolution for new objects whose unique values another
     ///     object has.
     public init(
         _ name: String, resolve: @escaping @Sendable (MergeConflict) throws(StoreError) -> MergeResolution,
@@ -62,15 +67,15 @@ public struct MergePolicy: Sendable {
     }
 }
 
-/// An object that this context and another one changed, as values.
+/// An object that this context and another context changed, as values.
 public struct MergeConflict: Sendable {
     /// The object.
     public let id: ObjectID
     /// The values as this context read them.
     public let base: [String: Value]
-    /// The values to save; nil if this context deleted the object.
+    /// The values to save, or nil if this context deleted the object.
     public let mine: [String: Value]?
-    /// The values in the store; nil if the object was deleted there.
+    /// The values in the store, or nil if the object was deleted there.
     public let theirs: [String: Value]?
 
     /// The properties that this context changed.
@@ -85,9 +90,11 @@ public struct MergeConflict: Sendable {
 
 /// The result of resolving a conflict.
 public enum MergeResolution: Sendable {
-    /// The object gets these values; a property that is not named becomes null.
+    /// The object gets the given values.
+    ///
+    /// Missing properties become null.
     case keep([String: Value])
-    /// The store's object holds, or its deletion.
+    /// The state in the store is accepted, even if the object was deleted there.
     case acceptTheirs
     /// The object is deleted.
     case delete
@@ -95,7 +102,7 @@ public enum MergeResolution: Sendable {
     case fail
 }
 
-/// An object of this context whose unique values an object of the store has.
+/// An object of this context whose unique values are already used by an object in the store.
 public struct ConstraintConflict: Sendable {
     /// The attributes of the constraint.
     public let attributes: [String]
@@ -111,9 +118,9 @@ public struct ConstraintConflict: Sendable {
 
 /// The result of resolving two objects with equal unique values.
 public enum ConstraintResolution: Sendable {
-    /// The stored object gets these values, and the object of this context is dropped.
+    /// The stored object gets the given values, and the object of this context is dropped.
     case keep([String: Value])
-    /// The stored object stays as it is, and the object of this context is dropped.
+    /// The stored object is unchanged, and the object of this context is dropped.
     case keepStored
     /// The save fails.
     case fail

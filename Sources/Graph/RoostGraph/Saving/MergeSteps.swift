@@ -1,37 +1,38 @@
 internal import RoostCore
 internal import RoostStores
 
-/// A step of merging what another context changed.
+/// A step of merging the changes of another context.
 ///
 /// Merging the row of an object reads the rows of its partners in one-to-one relationships again,
 /// and so on along the chain of partners. Recursion would exhaust the stack on a long chain. So the
 /// remaining work is a list of steps.
 enum MergeStep {
-    /// Reads the current rows of objects; `isReported` says whether the result of
-    /// ``GraphCore/reread(_:)`` has the changed ones.
+    /// Reads the current rows of objects; `isReported` determines whether the result of
+    /// ``GraphCore/reread(_:)`` includes the changed objects.
     case read([ManagedObject], isReported: Bool)
     /// Reads the current rows of objects of one hierarchy.
     case readHierarchy(Int, [ManagedObject], isReported: Bool)
-    /// Takes over records, from a position on.
+    /// Merges the records of a batch, starting at a position.
     case take(RecordBatch, root: Int, from: Int, isReported: Bool)
-    /// Marks the objects that the store lacks.
+    /// Marks the objects that are missing in the store.
     case noteMissing([ManagedObject], isReported: Bool)
-    /// Lets both sides of an object's references agree, from a position among them on.
+    /// Makes both sides of an object's references consistent, starting at a position in the list of
+    /// references.
     case settle(ManagedObject, Record?, former: [Int: ManagedObject], from: Int)
-    /// Lets both sides of a one-to-one relationship agree, after their rows were read.
+    /// Makes both sides of a one-to-one relationship consistent, after their rows were read.
     case settlePair(ManagedObject, relationship: Int, partner: ManagedObject?, former: [ManagedObject])
-    /// Makes an object the partner of another one, after the row of the former partner was read.
+    /// Makes an object the partner of another object, after the row of the former partner was read.
     case takePartner(ManagedObject, relationship: Int, partner: ManagedObject, rival: ManagedObject?)
-    /// Notes that an object did not change in this event.
+    /// Records that an object did not change in this event.
     case forgetTouch(ManagedObject)
 }
 
 extension GraphCore {
-    /// Does steps, and the steps that follow from each of them before the next one.
+    /// Performs steps in depth-first order: the steps that result from a step come before the next
+    /// step.
     ///
-    /// - Returns: The objects that have other rows now, or whose rows are missing, of the steps that
-    ///   report them.
-    /// - Throws: What reading throws.
+    /// - Returns: The objects with changed or missing rows, from the steps with `isReported`.
+    /// - Throws: Errors from reading.
     @discardableResult
     func perform(_ steps: [MergeStep]) throws(StoreError) -> [ManagedObject] {
         var changed: [ManagedObject] = []
@@ -40,7 +41,7 @@ extension GraphCore {
         return changed
     }
 
-    /// Does one step, and returns the steps that follow from it.
+    /// Performs one step, and returns the resulting steps.
     private func perform(
         _ step: MergeStep, changed: inout [ManagedObject]
     ) throws(StoreError) -> [MergeStep] {
@@ -97,15 +98,16 @@ extension GraphCore {
         }
     }
 
-    /// Lets both sides of an object's relationships agree, after its changes were merged with those
-    /// of another context.
+    /// Makes both sides of an object's relationships consistent, after its changes were merged with
+    /// those of another context.
     ///
     /// - Parameters:
     ///   - object: An object whose changes were merged.
-    ///   - theirs: What the store has of it; nil if it was deleted there.
-    ///   - former: Its partners in one-to-one relationships before the changes were merged.
-    ///   - start: The position of the first reference to settle.
-    /// - Returns: The steps that remain.
+    ///   - theirs: The record in the store, or nil if it was deleted there.
+    ///   - former: The object's partners in one-to-one relationships before the changes were
+    ///     merged.
+    ///   - start: The position of the first reference to process.
+    /// - Returns: The remaining steps.
     private func settleReferences(
         of object: ManagedObject, theirs: Record?, former: [Int: ManagedObject], from start: Int
     ) -> [MergeStep] {
@@ -119,14 +121,14 @@ extension GraphCore {
             let there = theirs?.withReader { $0.reference(field) }.map { self.object($0.entity, key: $0.key) }
             if oneToOneInverse(field) != nil {
                 let others = [there, former[relationship]].compactMap { $0 }
-                // Either side can have changed there alone.
+                // Each side may have changed in the store independently.
                 return [.read(others, isReported: false), .read(mine.map { [$0] } ?? [], isReported: false)] + [
                     .settlePair(object, relationship: relationship, partner: mine, former: others),
                     .settle(object, theirs, former: former, from: position + 1),
                 ]
             }
             guard mine !== there else { continue }
-            // The list of the store names the object, or the list that should name it does not.
+            // The stored list contains the object, or the list that should contain it does not.
             let isOrdered = model.relationships[inverse].isOrdered
             if let there {
                 forgetBases(of: there)
@@ -139,16 +141,16 @@ extension GraphCore {
         return []
     }
 
-    /// Lets both sides of a one-to-one relationship agree, whose rows were read again.
+    /// Makes both sides of a one-to-one relationship consistent, after their rows were read again.
     ///
-    /// The partner gets the value that fits that of `object`.
+    /// The partner's reference is set to match that of `object`.
     private func settlePair(
         _ object: ManagedObject, relationship: Int, mine: ManagedObject?, former: [ManagedObject]
     ) -> [MergeStep] {
         guard let inverse = model.relationships[relationship].inverse,
             let own = object.info.references[relationship]
         else { return [] }
-        // Merging the partners can have settled the pair already.
+        // Merging the partners may already have made the pair consistent.
         let current = RowAccess.reference(object.firedRow, field: own)?.key
         for partner in former where partner.key != current { clear(partner, relationship: inverse, ifItIs: object.key) }
         guard let mine, mine.key == current, let field = mine.info.references[inverse],

@@ -1,19 +1,20 @@
 internal import RoostCore
 
-/// The places of the members of an ordered relationship.
+/// The stored positions (*places*) of the members of an ordered relationship.
 ///
-/// Places are far apart, so that a member can be put between two others without changing them.
+/// Places are far apart, so that a member can be inserted between two others without changing their
+/// places.
 enum OrderedPlaces {
     /// The distance between two new places.
     static let distance: Int64 = 1 << 20
 
-    /// Returns places in ascending order that keep as many of the present ones as possible.
+    /// Returns places in ascending order that keep as many of the present places as possible.
     ///
-    /// Two contexts can give one place twice; then the keys decide, as they do in stores.
+    /// Two contexts can assign the same place. The keys then decide the order, as in stores.
     ///
     /// - Parameters:
-    ///   - present: The place that each member has, in the order that the list has now; nil for a new
-    ///     member.
+    ///   - present: The current place of each member, in the current order of the list, or nil for
+    ///     a new member.
     ///   - keys: The keys of the members.
     /// - Returns: A place for each member.
     static func places(keeping present: [Int64?], keys: [Int64]) -> [Int64] {
@@ -32,7 +33,7 @@ enum OrderedPlaces {
             while end < present.count, !kept.contains(end) { end += 1 }
             let high: Int64? = end < present.count ? present[end] : nil
             guard fill(&result, range: index..<end, after: low, before: high) else {
-                // No room: all members get new places.
+                // There is no room, so all members get new places.
                 return present.indices.map { Int64($0 + 1) * distance }
             }
             low = result[end - 1]
@@ -63,7 +64,7 @@ enum OrderedPlaces {
         return true
     }
 
-    /// Returns the positions of a longest ascending part of the present places.
+    /// Returns the positions of a longest ascending subsequence of the present places.
     private static func longestAscending(_ present: [Int64?], keys: [Int64]) -> Set<Int> {
         var tails: [Int] = []
         var before = [Int?](repeating: nil, count: present.count)
@@ -93,9 +94,10 @@ enum OrderedPlaces {
 }
 
 extension GraphCore {
-    /// Gives the members of changed ordered relationships their places, in their own rows.
+    /// Assigns places to the members of changed ordered relationships, in the members' rows.
     ///
-    /// Only of relationships whose inverse is to-one. The others keep places in links.
+    /// Applies only to relationships whose inverse is to-one. Other relationships store places in
+    /// links.
     func settleOrder() throws(StoreError) {
         let owners = changed.filterUncounted { $0.extra != nil && !$0.flags.contains(.deleted) }
         for owner in owners {
@@ -107,8 +109,8 @@ extension GraphCore {
                 try read(keys.filter { registered(root, key: $0)?.row == nil }, root: root)
                 let objects = try objects(keys, destination: relationship.destination)
                 let stored = try storedPlaces(of: owner, relationship: relationship)
-                // A place in the list that a member was in before says nothing about this one. A
-                // row can be older than the list, so the places of the list count.
+                // A place in the member's former list does not apply to this list. A row can be
+                // older than the list, so the places of the list are used.
                 let present = objects.map { object in
                     members.added.contains(object.key)
                         ? nil : stored[object.key] ?? place(of: object, reference: inverse)
@@ -127,7 +129,7 @@ extension GraphCore {
         }
     }
 
-    /// The place of a member, as its row has it.
+    /// The place of a member in its row.
     private func place(of object: ManagedObject, reference: Int) -> Int64? {
         object.info.places[reference].flatMap { Self.place(in: object.firedRow, field: $0) }
     }
@@ -137,9 +139,10 @@ extension GraphCore {
         return Int64(littleEndian: row.loadUnaligned(fromByteOffset: field.byteOffset, as: Int64.self))
     }
 
-    /// Returns the stored places of the members of an ordered relationship, and notes the last one.
+    /// Returns the stored places of the members of an ordered relationship, and records the last
+    /// place.
     ///
-    /// If another context appends at the same time, the commit fails instead of giving a place
+    /// If another context appends at the same time, the commit fails instead of assigning a place
     /// twice, and the save tries again.
     private func storedPlaces(
         of owner: ManagedObject, relationship: ManagedObjectModel.Relationship
@@ -155,7 +158,7 @@ extension GraphCore {
         return places
     }
 
-    /// Returns the links of an ordered relationship that are new or have another place.
+    /// Returns the links of an ordered relationship that are new or have a new place.
     func placedLinks(
         of owner: ManagedObject, relationship: ManagedObjectModel.Relationship, isForCommit: Bool
     ) throws(StoreError) -> [Link] {
@@ -172,7 +175,7 @@ extension GraphCore {
                 ChangeSet.LastPlace(
                     owner.objectID, in: relationship.name, place: stored.values.map(\.order).max()))
         }
-        // What another context removed stays removed, whatever this one read.
+        // Members that another context removed stay removed, whatever this context has read.
         let added = owner.extra?.members.first { $0.relationship == relationship.number }?.state.added ?? []
         let kept = keys.filter { stored[$0] != nil || added.contains($0) }
         let present = kept.map { stored[$0]?.order }

@@ -1,10 +1,10 @@
 internal import RoostCore
 
-// Undo and redo of events. Rows are exchanged where that is enough. Where references differ, the
-// lists at the other ends are changed too.
+// Undo and redo of events. Rows are exchanged if that is enough. If references differ, the lists at
+// the other ends are updated too.
 
 extension GraphCore {
-    /// A changed relationship whose members follow from the rows of the members.
+    /// A changed to-many relationship whose membership is stored in the rows of the members.
     struct ExchangedList: Hashable {
         let owner: ManagedObject
         let relationship: Int
@@ -20,7 +20,7 @@ extension GraphCore {
 
     /// The remaining work of an exchange.
     struct ExchangeRest {
-        /// The objects whose state is to be worked out.
+        /// The objects whose state must be recomputed.
         var affected: [ManagedObject] = []
         /// The ordered lists that need an order.
         var lists: Set<ExchangedList> = []
@@ -28,15 +28,15 @@ extension GraphCore {
         var pairs: [ExchangedPair] = []
         /// Whether the list of changed objects contains objects without changes.
         var hasUnchanged = false
-        /// Whether such an object changed again, so that the list can contain it twice.
+        /// Whether an object without changes changed again, so that the list can contain it twice.
         var hasRepeated = false
     }
 
-    /// Exchanges the content of a record and that of its objects.
+    /// Exchanges the content of a record with the state of its objects.
     ///
     /// - Parameters:
-    ///   - record: The former state of objects; afterwards it has their present state.
-    ///   - others: Gets the former state of other objects that have to change too.
+    ///   - record: The former state of the objects. Afterwards, the record has their present state.
+    ///   - others: Receives the former state of other objects that must change too.
     func exchange(_ record: UndoRecord, others: UndoRecord) {
         let former = undoRecord
         undoRecord = nil
@@ -56,12 +56,12 @@ extension GraphCore {
         }
         exchangeRows(record, isExact: isExact, rest: &rest, kept: &kept)
         for object in returned { joinLists(object, rest: &rest) }
-        // The contents are those at the deletion; links are what they were at the beginning of the
+        // The contents are from the time of the deletion, the links from the beginning of the
         // event.
         restoreContents(record, returned: Set(returned), rest: &rest)
         exchangeLinks(record, isExact: isExact, rest: &rest)
         show(returned)
-        // Before objects leave the context, which discards their transient values.
+        // This must happen before objects leave the context and lose their transient values.
         exchangeTransients(record)
         var gone: [ManagedObject] = []
         for (index, presence) in targets where presence != .present {
@@ -100,7 +100,7 @@ extension GraphCore {
     /// Returns the present orders of a record's lists, which the opposite step needs.
     private func presentOrders(_ record: UndoRecord, isExact: Bool) -> [Members.Order] {
         record.orders.map { image in
-            // A save can have forgotten the order.
+            // A save may have discarded the order.
             if !isExact || image.order.current != nil, !image.owner.flags.contains(.orphan) {
                 _ = latching { () throws(StoreError) in
                     try memberKeys(of: image.owner, relationship: image.relationship)
@@ -111,7 +111,7 @@ extension GraphCore {
         }
     }
 
-    /// Notes the objects of a record, for results that follow.
+    /// Records the objects of an undo record, for results that follow changes.
     private func noteForResults(_ record: UndoRecord, affected: [ManagedObject]) {
         guard let results, !isPlanted(.overlooksUndo) else { return }
         record.forEachRow { object, _ in results.note(object) }
@@ -174,7 +174,7 @@ extension GraphCore {
         withExtendedLifetime(former) {}
     }
 
-    /// Puts an object without changes into the list of changed ones.
+    /// Adds an object without changes to the list of changed objects.
     func noteChanges(of object: ManagedObject, rest: inout ExchangeRest) {
         object.flags.insert(.changed)
         changed.append(object)

@@ -1,9 +1,9 @@
 internal import RoostCore
 
-// The members and the order of relationships, which follow exchanged rows and links.
+// The members and the order of relationships, which depend on exchanged rows and links.
 
 extension GraphCore {
-    /// Updates a list, as the row of a possible member says.
+    /// Updates a list according to the row of a possible member.
     func settleMember(
         _ member: ManagedObject, field: RecordLayout.Field, of owner: (entity: Int, key: Int64), list: Int,
         rest: inout ExchangeRest
@@ -47,7 +47,7 @@ extension GraphCore {
         announce(owner)
     }
 
-    /// Updates the lists of an object that returned or was taken away.
+    /// Updates the lists of an object that returned or was removed.
     func joinLists(_ object: ManagedObject, rest: inout ExchangeRest) {
         guard let row = object.row else { return }
         for field in object.info.referenceFields {
@@ -73,8 +73,8 @@ extension GraphCore {
             let now = isMember(link.key, of: link.owner, state: state())
             record.links[index].wasMember = now
             record.links[index].difference = state()?.difference(of: link.key) ?? .none
-            // A membership that is still unknown was not saved since, so the store has not changed
-            // it.
+            // A membership that is still unknown was not saved since then, so it is unchanged in
+            // the store.
             if isExact || link.wasMember == nil {
                 setMember(
                     link.key, of: link.owner, list: link.relationship, isMember: link.wasMember ?? false,
@@ -86,7 +86,7 @@ extension GraphCore {
         }
     }
 
-    /// Gives objects that are inserted again after a saved deletion the members that they had.
+    /// Restores the members of objects that are inserted again after a saved deletion.
     func restoreContents(_ record: UndoRecord, returned: Set<ManagedObject>, rest: inout ExchangeRest) {
         for contents in record.contents where returned.contains(contents.owner) {
             guard contents.owner.flags.contains(.inserted) || contents.owner.extra?.isReturning ?? false else {
@@ -118,9 +118,10 @@ extension GraphCore {
         rest.affected.append(list.owner)
     }
 
-    /// Makes both sides of one-to-one relationships agree, if another context changed one of them.
+    /// Makes both sides of one-to-one relationships consistent, if another context changed one
+    /// side.
     ///
-    /// The restored side decides.
+    /// The restored side wins.
     func settlePairs(_ pairs: [ExchangedPair]) {
         for pair in pairs {
             let (object, relationship) = (pair.object, pair.relationship)

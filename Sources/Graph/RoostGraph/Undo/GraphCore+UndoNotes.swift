@@ -1,11 +1,11 @@
 internal import RoostCore
 
-// What the current event changes is noted before it changes; see `UndoRecord`.
+// The state before each change of the current event is recorded here. See `UndoRecord`.
 
 extension GraphCore {
-    /// Notes whether an object is a member of a relationship, and the order of the members.
+    /// Records whether an object is a member of a relationship, and the order of the members.
     ///
-    /// Members of a relationship whose inverse is to-one follow from the rows of the members.
+    /// If the inverse is to-one, the membership is stored in the rows of the members.
     func noteMember(
         _ key: Int64, of owner: ManagedObject, relationship: ManagedObjectModel.Relationship, state: Members
     ) {
@@ -18,16 +18,16 @@ extension GraphCore {
                 wasMember: isMember(key, of: owner, state: state), difference: state.difference(of: key)))
     }
 
-    /// Whether an object is a member of a relationship that is kept as links; nil if only the store
-    /// knows.
+    /// Whether an object is a member of a relationship that is stored as links, or nil if the store
+    /// must be read to decide.
     func isMember(_ key: Int64, of owner: ManagedObject, state: Members?) -> Bool? {
-        // No store has links of a new object.
+        // A new object has no stored links.
         state?.knows(key) ?? (owner.flags.contains(.inserted) ? false : nil)
     }
 
     /// Reads the members and the orders of relationships that were changed without reading.
     ///
-    /// The store has them until the changes are saved.
+    /// The store has the former members and orders until the changes are saved.
     func resolveMembers(in record: UndoRecord) throws(StoreError) {
         for index in record.links.indices where record.links[index].wasMember == nil {
             let link = record.links[index]
@@ -40,7 +40,7 @@ extension GraphCore {
             let image = record.orders[index]
             guard image.owner.flags.isDisjoint(with: [.orphan, .deleted, .inaccessible]),
                 let state = image.owner.extra?.members.first(where: { $0.relationship == image.relationship })?.state,
-                // Without a member that left, each has its place still.
+                // If no member was removed, every member still has its stored position.
                 !state.removed.isEmpty
             else { continue }
             _ = try memberKeys(of: image.owner, relationship: image.relationship)
@@ -49,7 +49,7 @@ extension GraphCore {
         }
     }
 
-    /// Notes the order of an ordered relationship, at its first change in the event.
+    /// Records the order of an ordered relationship, at its first change in the event.
     func noteOrder(of owner: ManagedObject, relationship: Int, state: Members) {
         guard isTracking, let undoRecord, state.recordWithOrder != undoRecord.number,
             model.relationships[relationship].isOrdered
@@ -58,7 +58,7 @@ extension GraphCore {
             UndoRecord.OrderImage(owner: owner, relationship: relationship, order: state.order))
     }
 
-    /// Notes the members of an object that is deleted, which no store has any more after a save.
+    /// Records the members of an object that is deleted, which no store has any more after a save.
     func noteContents(of object: ManagedObject) throws(StoreError) {
         guard isTracking, let undoRecord else { return }
         for name in (object.extra?.transients ?? [:]).keys { noteTransient(name, of: object) }
@@ -72,7 +72,7 @@ extension GraphCore {
         }
     }
 
-    /// Notes the value of a transient attribute.
+    /// Records the value of a transient attribute.
     func noteTransient(_ name: String, of object: ManagedObject) {
         guard isTracking, let undoRecord else { return }
         undoRecord.transients.append(
@@ -81,14 +81,14 @@ extension GraphCore {
 
     /// Runs `body` without recording for undo.
     ///
-    /// ``UndoStack/rebase(_:from:to:)`` notes the committed rows that it replaces.
+    /// ``UndoStack/rebase(_:from:to:)`` records the committed rows that it replaces.
     func withoutUndo<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         guard undoStack != nil else { return try body() }
         let (record, start) = (undoRecord, touched.count)
         undoRecord = nil
         defer {
             undoRecord = record
-            // What the program changes now must be noted first.
+            // Later changes of the program must be recorded first.
             if start < touched.count { for object in touched[start...] { object.state.remove(.touched) } }
         }
         return try body()

@@ -1,13 +1,13 @@
 internal import RoostCore
 
-// Objects that undo and redo bring back into the context or take out of it.
+// Objects that undo and redo add to the context or remove from it.
 
 extension GraphCore {
     private func presence(of object: ManagedObject) -> UndoRecord.Presence {
         object.flags.contains(.orphan) ? .absent : object.flags.contains(.deleted) ? .deleted : .present
     }
 
-    /// Brings an object back that was deleted, or whose insertion was undone.
+    /// Restores an object that was deleted, or whose insertion was undone.
     ///
     /// - Returns: Whether the object was absent or deleted.
     func bring(back object: ManagedObject, note: inout UndoRecord.Note) -> Bool {
@@ -17,7 +17,8 @@ extension GraphCore {
         case .present: return false
         case .deleted:
             object.flags.subtract([.deleted, .propagated])
-            // Its deletion is being saved, so the store can lose it soon.
+            // The object's deletion is being saved, so the store may soon no longer have the
+            // object.
             if object.flags.contains(.inFlight) { object.requireExtra().isReturning = true }
             undeleted.removeAll { $0 === object }
         case .absent:
@@ -42,7 +43,7 @@ extension GraphCore {
             guard let extra = list.owner.extra,
                 let index = extra.members.firstIndex(where: { $0.relationship == list.relationship })
             else { continue }
-            // The record may know of some already.
+            // The record may already contain some of the members.
             let removed = keys.filter { extra.members[index].state.difference(of: $0) == .removed }
             guard !removed.isEmpty else { continue }
             extra.members[index].state.retract(removed)
@@ -50,7 +51,7 @@ extension GraphCore {
         }
     }
 
-    /// Takes an object back that has left the context, as a new one with the same key.
+    /// Adds an object that has left the context again, as a new object with the same key.
     private func readmit(_ object: ManagedObject) {
         guard object.flags.contains(.orphan), object.row != nil else { return }
         let left = object.core
@@ -58,12 +59,12 @@ extension GraphCore {
         Unmanaged.passUnretained(left).release()
         object.flags = .inserted
         becomeNew(object)
-        // A fault for the ID can have been made meanwhile.
+        // A fault for the ID may have been created in the meantime.
         if let other = registered(object.root, key: object.key) { leave(other) }
         registry.insert(object, root: object.root)
     }
 
-    /// Makes an object one that no store has.
+    /// Marks an object as new, so that it is not stored.
     func becomeNew(_ object: ManagedObject) {
         guard let row = object.row else { return }
         if !object.state.contains(.privateRow) {
@@ -114,9 +115,9 @@ extension GraphCore {
             .filter { $0.flags.contains(.deleted) && !$0.flags.contains(.inaccessible) }
     }
 
-    /// Returns the objects that may still refer to objects that are taken away.
+    /// Returns the objects that may still refer to objects that are being removed.
     ///
-    /// Other contexts, or changes while undo was disabled, made these references.
+    /// These references were set by other contexts, or while undo was disabled.
     ///
     /// - Parameter objects: The objects.
     /// - Returns: The objects, with the members of their relationships.
@@ -127,7 +128,7 @@ extension GraphCore {
         for object in objects {
             for relationship in object.info.relationships
             where relationship.declaration.deleteRule != .noAction {
-                // Lists that follow from the object's own row are settled.
+                // Relationships that are stored in the object's own row are already updated.
                 guard let inverse = relationship.inverse,
                     relationship.isToMany || !model.relationships[inverse].isToMany
                 else { continue }
@@ -142,7 +143,7 @@ extension GraphCore {
         return found
     }
 
-    /// Takes objects that are taken away out of the other sides of their relationships.
+    /// Removes objects that are being removed from the other sides of their relationships.
     func endConnections(
         _ connections: [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)]
     ) {
@@ -152,7 +153,7 @@ extension GraphCore {
         }
     }
 
-    /// Notes the members of objects that are taken away, for their return.
+    /// Records the members of objects that are being removed, for their return.
     func keepContents(
         _ connections: [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)],
         in record: UndoRecord

@@ -6,8 +6,8 @@ extension GraphCore {
     func exchangeRows(
         _ record: UndoRecord, isExact: Bool, rest: inout ExchangeRest, kept: inout Set<ObjectIdentifier>
     ) {
-        // Neighbors are mostly of one entity, whose facts are looked up once. Rows without
-        // references and derived attributes are exchanged as they are.
+        // Neighboring records mostly have the same entity, so its information is looked up once.
+        // Rows without references and derived attributes are exchanged as they are.
         var known: (entity: UInt16, hasLinks: Bool, hasDerived: Bool)?
         let isObserved = context?.observers.isEmpty == false
         record.forEachRow { object, image in
@@ -29,7 +29,8 @@ extension GraphCore {
             let count = image.pointee.byteCount
             let isClean = isEqual(row, byteCount: Int(count), to: committed, of: object)
             if isClean, !isPrivate { return }
-            // The record takes over the count of the present row, and gives that of its own.
+            // The record takes over the use count of the present row, and gives up the use count of
+            // its own row.
             image.pointee.row = current
             image.pointee.byteCount = object.byteCount
             if isPrivate {
@@ -61,7 +62,7 @@ extension GraphCore {
         }
     }
 
-    /// Whether a noted row has the content of the committed row.
+    /// Whether a recorded row has the content of the committed row.
     private func isEqual(
         _ row: UnsafeRawPointer, byteCount: Int, to committed: UnsafeRawPointer?, of object: ManagedObject
     ) -> Bool {
@@ -71,7 +72,7 @@ extension GraphCore {
                 row, leftCount: byteCount, right: committed, rightCount: object.tail.byteCount(committed))
     }
 
-    /// Puts an object whose row was exchanged into the list of changed objects, or takes it out.
+    /// Adds an object whose row was exchanged to the list of changed objects, or removes it.
     private func noteExchange(of object: ManagedObject, isClean: Bool, rest: inout ExchangeRest) {
         let wasChanged = object.flags.contains(.changed)
         if isClean, !object.flags.contains(.detectsConflicts) {
@@ -83,7 +84,7 @@ extension GraphCore {
         }
     }
 
-    /// Exchanges a row whose references differ, or whose object has a special state.
+    /// Exchanges a row if its references differ, or if its object has a special state.
     private func exchangeSlowly(
         _ object: ManagedObject, image: inout UndoRecord.RowImage, info: EntityInfo, rest: inout ExchangeRest
     ) {
@@ -101,7 +102,7 @@ extension GraphCore {
         let bytes = UnsafeRawBufferPointer(start: target, count: Int(image.byteCount))
         setPrivateRow(of: object, to: bytes)
         RowPage.release(UnsafeRawPointer(target))
-        // Derived attributes are what the next save computes.
+        // The next save computes the derived attributes.
         if !info.derivedFields.isEmpty {
             let reader = RecordReader(row: former, byteCount: Int(formerCount), key: object.key, model: model)
             for field in info.derivedFields {
@@ -132,7 +133,8 @@ extension GraphCore {
         image.wasChanged = wasChanged
     }
 
-    /// Gives a row the present places in ordered lists, which the program does not set.
+    /// Copies the present positions in ordered lists into a row, because the program does not set
+    /// positions.
     private func keepPlaces(
         of object: ManagedObject, info: EntityInfo, current: UnsafeRawPointer, in row: UnsafeMutableRawPointer
     ) {
@@ -149,7 +151,7 @@ extension GraphCore {
         }
     }
 
-    /// Copies into a noted row what another context changed.
+    /// Copies the changes of another context into a recorded row.
     func rebase(
         _ image: inout UndoRecord.RowImage, from old: UnsafeRawPointer, to new: UnsafeRawPointer
     ) throws(StoreError) {

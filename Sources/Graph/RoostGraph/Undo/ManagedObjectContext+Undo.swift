@@ -1,8 +1,8 @@
 extension ManagedObjectContext {
-    /// The undo stack, or nil, which is the default, to record nothing.
+    /// The undo stack, or nil to record nothing (default).
     ///
-    /// Setting it ends the event. A stack belongs to one context: another one loses it, with its
-    /// steps.
+    /// Setting the stack ends the event. A stack belongs to one context. If the stack is set on a
+    /// second context, the stack is removed from the first context, and its steps are lost.
     ///
     /// ```swift
     /// context.undo = UndoStack(limit: 100)

@@ -1,19 +1,19 @@
 internal import RoostCore
 
-/// The state of objects before one event, so that the event can be taken back.
+/// The state of objects before one event, for undoing the event.
 ///
-/// A record is its own opposite: applying it exchanges its content and that of the objects. The
-/// next time it is read from the other end, so that the last of several notes about one object is
-/// right.
+/// Applying a record exchanges its content with the state of the objects, so the same record serves
+/// for redo. The record is then applied in reverse order, so that several notes about one object
+/// are applied correctly.
 ///
-/// SAFETY: a record counts the rows that it has, and keeps their objects.
+/// SAFETY: a record holds a use count of each of its rows, and keeps their objects alive.
 final class UndoRecord {
     /// Whether an object is in the context.
     enum Presence: UInt8 {
         /// Not inserted yet, or deleted by a save.
         case absent
         case present
-        /// In the context, and the next save deletes it.
+        /// In the context, and to be deleted by the next save.
         case deleted
     }
 
@@ -25,27 +25,27 @@ final class UndoRecord {
         var byteCount: UInt32
         /// Whether the row is a private one that nothing else uses.
         var isPrivate: Bool
-        /// Whether the object was among the changed ones.
+        /// Whether the object was in the list of changed objects.
         var wasChanged: Bool
     }
 
     /// An object whose presence, relationships or transient attributes change.
     struct Note {
         let object: ManagedObject
-        /// Nil if the event did not change that.
+        /// The former presence, or nil if the event did not change it.
         var presence: Presence?
-        /// Whether the object was among the changed ones.
+        /// Whether the object was in the list of changed objects.
         var wasChanged: Bool
         /// Whether the event inserted the object.
         var isInsertion = false
     }
 
-    /// One member of a relationship that is kept as links.
+    /// One member of a relationship that is stored as links.
     struct LinkImage {
         let owner: ManagedObject
         let relationship: Int
         let key: Int64
-        /// Nil if that was not known.
+        /// Whether the object was a member, or nil if this was not known.
         var wasMember: Bool?
         var difference: Members.Difference
     }
@@ -57,12 +57,14 @@ final class UndoRecord {
         var order: Members.Order
     }
 
-    /// Whether the record lacks something that only the store knows until the changes are saved.
+    /// Whether the record lacks information that must be read from the store before the changes are
+    /// saved.
     var isUnresolved: Bool {
         links.contains { $0.wasMember == nil } || orders.contains { $0.order.current == nil }
     }
 
-    /// The members of a deleted object, which no store has if the object returns after a save.
+    /// The members of a deleted object, which are no longer stored if the object returns after a
+    /// save.
     struct Contents {
         let owner: ManagedObject
         let relationship: Int
@@ -78,9 +80,9 @@ final class UndoRecord {
 
     /// A number that no other record of the context has.
     let number: Int
-    /// The number of commits before the record was made, or applied the last time.
+    /// The number of commits before the record was created or last applied.
     var commitCount: Int
-    /// The number of changes outside of steps, as ``commitCount``.
+    /// The number of changes outside of stepsat the time of ``commitCount``.
     var outsideCount: Int
     /// Whether the record was applied an odd number of times.
     var isReversed = false
@@ -90,7 +92,7 @@ final class UndoRecord {
     var orders: [OrderImage] = []
     var contents: [Contents] = []
     var transients: [TransientImage] = []
-    /// The objects whose presence is noted.
+    /// The objects whose presence is recorded.
     private var present: Set<ObjectIdentifier> = []
 
     init(number: Int, commitCount: Int, outsideCount: Int) {
@@ -99,9 +101,10 @@ final class UndoRecord {
 
     deinit { forEachRow { _, image in RowPage.release(image.pointee.row) } }
 
-    /// Calls `body` for each row, in the order of an exchange, with its object uncounted.
+    /// Calls `body` for each row, in the order of an exchange, without counting references to its
+    /// object.
     ///
-    /// The record does not have the rows meanwhile.
+    /// The record does not contain the rows during the call.
     func forEachRow(_ body: (ManagedObject, UnsafeMutablePointer<RowImage>) -> Void) {
         var images = rows
         rows = []
@@ -125,7 +128,7 @@ final class UndoRecord {
         object.flags.contains(.changed) && !object.state.contains(.touched)
     }
 
-    /// Notes whether an object is in the context, if that was not noted yet.
+    /// Records whether an object is in the context, if this was not recorded yet.
     func note(_ presence: Presence, of object: ManagedObject) {
         guard present.insert(ObjectIdentifier(object)).inserted else { return }
         notes.append(
@@ -133,7 +136,9 @@ final class UndoRecord {
                 object: object, presence: presence, wasChanged: hadChanges(object), isInsertion: presence == .absent))
     }
 
-    /// Notes the row of an object; the record takes over one count.
+    /// Records the row of an object.
+    ///
+    /// The record takes over one use count.
     func note(_ row: UnsafeRawPointer, of object: ManagedObject, isPrivate: Bool) {
         rows.append(
             RowImage(
@@ -141,7 +146,7 @@ final class UndoRecord {
                 wasChanged: hadChanges(object)))
     }
 
-    /// Notes an object whose relationships or transient attributes change.
+    /// Records an object whose relationships or transient attributes change.
     func note(_ object: ManagedObject) {
         notes.append(Note(object: object, presence: nil, wasChanged: hadChanges(object)))
     }
@@ -151,8 +156,8 @@ final class UndoRecord {
     /// - Parameters:
     ///   - new: The new keys.
     ///   - model: The model.
-    ///   - areTemporary: Whether all keys to replace are temporary ones.
-    ///   - isOfChild: Whether rows that are not private can have such keys, too.
+    ///   - areTemporary: Whether all keys to replace are temporary.
+    ///   - isOfChild: Whether rows that are not private can contain temporary keys, too.
     func replaceKeys(_ new: [ObjectPlace: Int64], model: ManagedObjectModel, areTemporary: Bool, isOfChild: Bool) {
         for index in links.indices {
             let link = links[index]

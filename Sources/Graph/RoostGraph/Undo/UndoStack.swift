@@ -2,7 +2,7 @@ package import RoostCore
 
 /// A record of a context's events, for undo and redo.
 ///
-/// A context has none by default, and then nothing is recorded.
+/// By default, a context has no undo stack and records nothing.
 ///
 /// ```swift
 /// let undo = UndoStack()
@@ -13,21 +13,21 @@ package import RoostCore
 /// undo.redo()  // It is "Blue" again.
 /// ```
 ///
-/// Each event is one step, and a group of events is one. A step brings back values, relationships
-/// with their order, insertions and deletions. It keeps what other contexts saved meanwhile, where
-/// the step itself did not change the same property.
+/// Each event is one step, and so is each group of events. Undo of a step restores values,
+/// relationships with their order, insertions and deletions. It keeps the later saves of other
+/// contexts, except for properties that the step itself changed.
 ///
-/// A save ends an event and does not clear the stack: undoing a saved change makes the old value a
-/// change of the context; undoing a saved deletion inserts the object again, with its ID; undoing a
-/// saved insertion deletes the object. References to it that other contexts or changes without undo
-/// set become null then.
+/// A save ends an event and does not clear the stack. Undoing a saved change sets the old value as
+/// a pending change. Undoing a saved deletion inserts the object again, with its ID. Undoing a
+/// saved insertion deletes the object. References to the deleted object that other contexts or
+/// unrecorded changes have set become null.
 ///
-/// Reading records nothing, and neither does merging what other contexts saved. A rollback and a
-/// reset empty the stack. What is changed inside of
-/// ``ManagedObjectContext/withoutTracking(_:)`` is not a step of its own.
+/// Reading and merging the saves of other contexts are not recorded. A rollback and a reset empty
+/// the stack. Changes inside of ``ManagedObjectContext/withoutTracking(_:)`` do not form a step of
+/// their own.
 ///
 /// - Complexity: An event keeps one copy of the row of each object that it changes. Undo exchanges
-///   rows; it reads only objects that were turned into faults since.
+///   rows. It reads only objects that have since been turned into faults.
 public final class UndoStack {
     /// Events that are undone together.
     private struct Step {
@@ -35,14 +35,14 @@ public final class UndoStack {
         var name: String?
     }
 
-    /// A row that another context changed below the changes of this one.
+    /// A row that another context changed below the changes of this context.
     private struct Rebase {
         let object: ManagedObject
         let old: UnsafeRawPointer
         let new: UnsafeRawPointer
     }
 
-    /// The maximum number of steps to keep; 0 for all.
+    /// The maximum number of steps to keep, or 0 for all.
     public let limit: Int
     private weak var context: ManagedObjectContext?
     private var undoSteps: [Step] = []
@@ -53,15 +53,16 @@ public final class UndoStack {
     private var recordCount = 0
     /// Whether a step is being applied.
     private var isExchanging = false
-    /// The number of times that all steps were forgotten.
+    /// The number of times that all steps were removed.
     private var clearCount = 0
     private var rebases: [Rebase] = []
-    /// The records that may not know which objects were members.
+    /// The records that may lack the former members of relationships.
     private var unresolved: [UndoRecord] = []
 
     /// Creates an empty stack, to be set as ``ManagedObjectContext/undo``.
     ///
-    /// - Parameter limit: The maximum number of steps to keep; 0 for all. Older steps are dropped.
+    /// - Parameter limit: The maximum number of steps to keep, or 0 for all. Older steps are
+    ///   dropped.
     public init(limit: Int = 0) { self.limit = max(0, limit) }
 
     deinit { for rebase in rebases { Self.release(rebase) } }
@@ -70,13 +71,13 @@ public final class UndoStack {
 
     /// Whether there is a step to undo.
     ///
-    /// The changes of the present event are a step, too.
+    /// The changes of the current event count as a step, too.
     public var canUndo: Bool { !undoSteps.isEmpty || hasOpenChanges }
     /// Whether there is a step to redo.
     ///
     /// A new change removes all steps to redo.
     public var canRedo: Bool { !redoSteps.isEmpty && !hasOpenChanges }
-    /// The number of steps to undo, the present event or group included.
+    /// The number of steps to undo, including the current event or group.
     public var depth: Int { undoSteps.count + (hasOpenChanges ? 1 : 0) }
     /// The name of the next step to undo, if its group has one.
     public var undoName: String? { hasOpenChanges ? group?.name : undoSteps.last?.name }
@@ -93,22 +94,22 @@ public final class UndoStack {
 
     // MARK: Undo and redo
 
-    /// Ends the event and all groups, and takes back the last step.
+    /// Ends the event and all groups, and undoes the last step.
     ///
-    /// Does nothing without a step, or if ``ManagedObject/awake(from:)`` of a step calls it.
-    /// An error of reading is thrown by the next save, fetch or count.
+    /// Does nothing if there is no step, or if ``ManagedObject/awake(from:)`` calls this method
+    /// during undo or redo. An error of reading is thrown by the next save, fetch or count.
     public func undo() {
         apply(\.undoSteps, to: \.redoSteps)
     }
 
-    /// Repeats the step that was undone last.
+    /// Redoes the step that was undone last.
     ///
-    /// Does nothing without a step, or if the context was changed since.
+    /// Does nothing if there is no step, or if the context has changed since the undo.
     public func redo() {
         apply(\.redoSteps, to: \.undoSteps)
     }
 
-    /// Applies the last step of a list, and puts its opposite into another one.
+    /// Applies the last step of a list, and appends its opposite to another list.
     private func apply(
         _ source: ReferenceWritableKeyPath<UndoStack, [Step]>, to target: ReferenceWritableKeyPath<UndoStack, [Step]>
     ) {
@@ -119,18 +120,18 @@ public final class UndoStack {
         guard let step = self[keyPath: source].popLast() else { return }
         let number = clearCount
         let opposite = exchange(step, context: context)
-        // A hook can have emptied the stack.
+        // A hook may have emptied the stack.
         if number == clearCount { self[keyPath: target].append(opposite) }
         finishExchange(context)
         context.core.reportChanges()
         context.core.updateResults()
     }
 
-    /// Reports to observers what a step changed, and ends the event.
+    /// Notifies observers of the changes of a step, and ends the event.
     private func finishExchange(_ context: ManagedObjectContext) {
         context.notifyObservers()
         context.core.endEvent()
-        // An observer can have given the stack to another context.
+        // An observer may have set the stack on another context.
         if self.context === context { begin(context.core) }
     }
 
@@ -141,7 +142,7 @@ public final class UndoStack {
         core.undoRecord = nil
         var opposite = Step(name: step.name)
         for record in step.records.reversed() {
-            // Objects that had to change beside those of the record, as others had changed them.
+            // The other objects that had to change because of changes by other contexts.
             let others = makeRecord(core)
             core.exchange(record, others: others)
             if !others.isEmpty { opposite.records.append(others) }
@@ -153,12 +154,13 @@ public final class UndoStack {
 
     // MARK: Groups
 
-    /// Ends the event, and starts a group: all events up to the matching ``endGroup()`` are one
-    /// step.
+    /// Ends the event, and starts a group.
     ///
-    /// A group inside of a group is part of it.
+    /// All events up to the matching ``endGroup()`` are one step.
     ///
-    /// - Parameter name: A name for the step, such as that of a command of the program.
+    /// A nested group is part of the outer group.
+    ///
+    /// - Parameter name: A name for the step, such as the name of a command.
     public func beginGroup(_ name: String? = nil) {
         context?.processPendingChanges()
         if groupDepth == 0 { group = Step(name: name) }
@@ -167,11 +169,11 @@ public final class UndoStack {
 
     /// Ends the event and the group.
     ///
-    /// A group without changes makes no step.
+    /// A group without changes creates no step.
     public func endGroup() {
         guard groupDepth > 0 else { return }
         context?.processPendingChanges()
-        // An observer can have ended it.
+        // An observer may have ended the group.
         guard groupDepth > 0 else { return }
         groupDepth -= 1
         if groupDepth == 0 { closeGroups() }
@@ -186,14 +188,15 @@ public final class UndoStack {
         return try body()
     }
 
-    /// Runs `body` as one step, or as part of the open group; takes back what it changed if it
-    /// throws.
+    /// Runs `body` as one step, or as part of the open group.
+    ///
+    /// Reverts its changes if it throws.
     ///
     /// - Parameters:
     ///   - name: A name for the step.
     ///   - context: The context of the stack.
     ///   - body: Changes the context.
-    /// - Throws: What `body` throws.
+    /// - Throws: Errors from `body`.
     package func transaction(
         _ name: String?, in context: ManagedObjectContext, _ body: () throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -202,7 +205,7 @@ public final class UndoStack {
         let (outerGroup, outerDepth, outerCount, redo) = (group, groupDepth, disabledCount, redoSteps)
         (group, groupDepth, disabledCount) = (Step(name: name), 1, 0)
         begin(context.core)
-        /// Ends the step; returns nil if an observer ended it.
+        /// Ends and returns the step, or returns nil if an observer has already ended it.
         func close() -> Step? {
             guard self.context === context else { return nil }
             let own = group
@@ -245,7 +248,7 @@ public final class UndoStack {
         forget(former)
     }
 
-    /// Takes records of steps that are dropped out of the other lists.
+    /// Removes the records of dropped steps from the other lists.
     private func forget(_ steps: some Collection<Step>) {
         // Deallocating an object can run code of the program, so the steps are released last.
         defer { withExtendedLifetime(steps) {} }
@@ -263,7 +266,7 @@ public final class UndoStack {
         if let core = context?.core { begin(core) }
     }
 
-    /// Ends the event, and records again after as many calls as there were of ``disable()``.
+    /// Ends the event, and resumes recording after as many calls as there were of ``disable()``.
     public func enable() {
         guard disabledCount > 0 else { return }
         context?.processPendingChanges()
@@ -271,13 +274,14 @@ public final class UndoStack {
         if let core = context?.core { begin(core) }
     }
 
-    /// Forgets all steps.
+    /// Removes all steps.
     public func removeAll() {
         forgetSteps()
         rebases.forEach(Self.release)
         rebases.removeAll()
         guard let core = context?.core else { return }
-        // What the present event changed is forgotten, too, and noted anew at the next change.
+        // The recorded changes of the current event are discarded, too. Recording starts again at
+        // the next change.
         for object in core.touched { object.state.remove(.touched) }
         begin(core)
     }
@@ -297,7 +301,7 @@ public final class UndoStack {
         begin(context.core)
     }
 
-    /// Takes the stack from its present context.
+    /// Removes the stack from its current context.
     func leaveContext() { if let context { context.undo = nil } }
 
     func detach() {
@@ -312,18 +316,18 @@ public final class UndoStack {
         return UndoRecord(number: recordCount, commitCount: core.commitCount, outsideCount: core.outsideCount)
     }
 
-    /// Records what comes next.
+    /// Starts recording the next event.
     private func begin(_ core: GraphCore) {
-        // What is changed without undo is noted only for the steps that there are.
+        // Changes made while undo is disabled are recorded only if there are steps.
         let isNeeded = isEnabled || !undoSteps.isEmpty || !redoSteps.isEmpty
         core.undoRecord = isNeeded ? makeRecord(core) : nil
     }
 
-    /// Makes a step of what the event changed.
+    /// Creates a step from the changes of the event.
     func closeEvent() {
         guard let core = context?.core, let record = core.undoRecord else { return }
         guard !record.isEmpty else {
-            // A save came after the event before.
+            // There was a save since the previous event.
             (record.commitCount, record.outsideCount) = (core.commitCount, core.outsideCount)
             return
         }
@@ -341,8 +345,8 @@ public final class UndoStack {
         begin(core)
     }
 
-    /// Makes steps keep changes that were made while undo was disabled, as they keep changes of
-    /// others.
+    /// Makes undo preserve changes that were made while undo was disabled, like changes of other
+    /// contexts.
     private func keepChanges(_ record: UndoRecord) {
         context?.core.outsideCount += 1
         for image in record.rows {
@@ -350,7 +354,7 @@ public final class UndoStack {
         }
     }
 
-    /// Ends the event before a save, and reads what the steps must know of the state before it.
+    /// Ends the event before a save, and reads the state before the save that the steps need.
     func prepareSave() throws(StoreError) {
         closeEvent()
         guard let core = context?.core else { return }
@@ -362,7 +366,7 @@ public final class UndoStack {
     ///
     /// - Parameters:
     ///   - new: The new keys.
-    ///   - areTemporary: Whether all keys to replace are temporary ones.
+    ///   - areTemporary: Whether all keys to replace are temporary.
     func replaceKeys(_ new: [ObjectPlace: Int64], areTemporary: Bool = true) {
         guard let core = context?.core else { return }
         for record in allRecords + [core.undoRecord].compactMap({ $0 }) {
@@ -381,7 +385,7 @@ public final class UndoStack {
         RowPage.release(rebase.new)
     }
 
-    /// Notes that the committed row of an object was replaced.
+    /// Records that the committed row of an object was replaced.
     func rebase(_ object: ManagedObject, from old: UnsafeRawPointer, to new: UnsafeRawPointer) {
         if isPlanted(.undoesOthers) { return }
         guard !undoSteps.isEmpty || !redoSteps.isEmpty || !(group?.records.isEmpty ?? true) else { return }
@@ -398,7 +402,7 @@ public final class UndoStack {
         }
     }
 
-    /// Copies what others changed into the steps, where a step has the value that they changed.
+    /// Copies the changes of other contexts into the steps that contain the changed values.
     private func applyRebases() {
         guard !rebases.isEmpty else { return }
         let list = rebases

@@ -22,10 +22,10 @@ struct CommandOption: Sendable {
     /// Whether the value is a whole number.
     var isNumber: Bool { valueName == "N" || valueName == "S" || valueName == "SECONDS" }
 
-    /// The words that the value can be; empty if the help does not list them.
+    /// The words that the value can be, or empty if the help does not list them.
     ///
-    /// The help lists them at its beginning, as in `table, json or csv; the default is table.`, or
-    /// as the name of the value, as in `table|json|csv`.
+    /// The help lists the words at its beginning, as in `table, json or csv; the default is
+    /// table.`, or as the name of the value, as in `table|json|csv`.
     var choices: [String] {
         guard let valueName else { return [] }
         if valueName.contains("|") { return valueName.split(separator: "|").map(String.init) }

@@ -83,8 +83,8 @@ struct ManualPage {
         }
     }
 
-    /// Returns the items of a list whose lines are `word  text`, or blanks and more text; nil for
-    /// any other block.
+    /// Returns the items of a list whose lines are `word  text`, or blanks and more text, or nil
+    /// for any other block.
     private static func items(_ rows: [String]) -> [(term: String, text: String)]? {
         var items: [(term: String, text: String)] = []
         for row in rows {

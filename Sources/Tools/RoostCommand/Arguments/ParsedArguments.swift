@@ -10,7 +10,7 @@ struct ParsedArguments: Sendable {
     /// Returns whether an option without value was given.
     func has(_ option: String) -> Bool { flags.contains(option) }
 
-    /// Returns the value of an option; the last one if the option is repeated.
+    /// Returns the value of an option, or its last value if the option is repeated.
     func value(_ option: String) -> String? { values[option]?.last }
 
     /// Returns all values of an option that can be repeated, in order.

@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostStores
 
-/// Finds the stores and models that a command line names.
+/// Finds the stores and models of a command line.
 enum StoreArguments {
     /// The options of every command that opens a store.
     static let openingOptions = [
@@ -19,22 +19,22 @@ enum StoreArguments {
             "accept-changes", help: "Accept objects that another program changed, instead of reporting damage."),
     ]
 
-    /// Reads the configuration that `--config` names, or else the default one.
+    /// Reads the configuration file given by `--config`, or the default configuration.
     static func configuration(_ arguments: ParsedArguments) throws -> RoostConfiguration {
         try RoostConfiguration(file: arguments.value("config"))
     }
 
-    /// Returns the text that names the default store, or nil without a default.
+    /// Returns the text of the default store, or nil without a default.
     static func defaultStore(_ arguments: ParsedArguments) throws -> String? {
         let configuration = try configuration(arguments)
         return configuration.settings.first { $0.key == "default" }?.value
     }
 
-    /// Returns the store that `text` names, with the options of the configuration and of the user.
+    /// Returns the store given by `text`, with the options of the configuration and of the user.
     ///
     /// `text` is `type:path`, the name of a store in the configuration, or a bare path whose type
     /// is recognized by the file's content. The store is opened read-only unless `forWriting` is
-    /// true. A path that is missing or is not a file has an error of its own.
+    /// true. A path that is missing or is not a file is reported with a specific error.
     static func store(
         _ text: String, arguments: ParsedArguments, forWriting: Bool = false
     ) throws -> PersistentStoreDescription {
@@ -43,7 +43,7 @@ enum StoreArguments {
             ?? PersistentStoreDescription(try location(text, arguments: arguments))
         if !forWriting {
             store.options.isReadOnly = true
-            // These options are for writers.
+            // Readers do not need these options.
             (store.options.tracksHistory, store.options.historyRetention) = (nil, nil)
         }
         store.options.acceptsLinks = arguments.has("accept-links")
@@ -54,7 +54,7 @@ enum StoreArguments {
         guard let path = arguments.value("model") else { return store }
         let type = try StoreRegistry.standard.type(named: store.location.type)
         if type.optionDescriptions.contains(where: { $0.name == "model" }) {
-            // The store type finds the version that wrote a store of Apple's in a bundle.
+            // For a Core Data store, the store type finds the model version in the bundle.
             store.options.typeOptions["model"] = path
             store.options.typeOptions["modelVersion"] = arguments.value("model-version")
         } else {
@@ -67,7 +67,9 @@ enum StoreArguments {
         return store
     }
 
-    /// Returns the new store that `text` names, whose type no content shows.
+    /// Returns the new store given by `text`.
+    ///
+    /// There is no content from which to recognize the type.
     static func newStore(_ text: String, arguments: ParsedArguments) throws -> PersistentStoreDescription {
         if let store = try typedStore(text, arguments: arguments) {
             guard try StoreRegistry.standard.type(named: store.location.type).capabilities.contains(.persistence) else {
@@ -94,10 +96,10 @@ enum StoreArguments {
             .map(\.name)
     }
 
-    /// Returns the destination that `text` names; nil for a bare path without a store.
+    /// Returns the destination given by `text`, or nil for a bare path without a store.
     ///
-    /// - Throws: `UsageError` for a type that is not known or cannot be written, and for a path
-    ///   that is missing.
+    /// - Throws: `UsageError` for a type that is unknown or cannot be written, and for a path that
+    ///   is missing.
     static func typedStore(_ text: String, arguments: ParsedArguments) throws -> PersistentStoreDescription? {
         var store = try named(text, arguments: arguments)
         if store == nil {
@@ -133,18 +135,18 @@ enum StoreArguments {
         throw UsageError("'\(location)' names no file; write \(location.type):path")
     }
 
-    /// Opens a store while `body` runs, and closes it afterwards, also after an error.
+    /// Opens a store, runs `body`, and closes the store, also after an error.
     ///
     /// - Parameters:
     ///   - text: The store.
     ///   - arguments: The command's arguments.
     ///   - forWriting: Whether the store is opened for writing.
     ///   - closingFailed: Receives the error of closing the store. Returns whether the command
-    ///     succeeds nevertheless.
+    ///     still succeeds.
     ///   - body: Uses the store.
     /// - Returns: The result of `body`.
-    /// - Throws: The first error of opening the store, of `body`, or of closing it; `cancelled`
-    ///   after a signal.
+    /// - Throws: The first error of opening the store, of `body`, or of closing the store;
+    ///   `cancelled` after a signal.
     static func withStore<Result>(
         _ text: String, arguments: ParsedArguments, forWriting: Bool = false,
         closingFailed: (StoreError) -> Bool = { _ in false }, _ body: (any PersistentStore) throws -> Result
@@ -156,7 +158,7 @@ enum StoreArguments {
                 try Interruption.shared.check()
                 result = try body(store)
             } catch {
-                // The first error is reported.
+                // Only the first error is reported.
                 do throws(StoreError) { try store.close() } catch let closing { _ = closingFailed(closing) }
                 throw error
             }
@@ -178,7 +180,7 @@ enum StoreArguments {
         return (try type.metadata(at: store.location, options: store.options).model, [])
     }
 
-    /// Returns the names of a store's entities; empty if the store cannot be read.
+    /// Returns the names of a store's entities, or empty if the store cannot be read.
     static func entityNames(_ text: String, arguments: ParsedArguments) -> [String] {
         guard let store = try? store(text, arguments: arguments),
             let type = try? StoreRegistry.standard.type(named: store.location.type),
@@ -187,7 +189,7 @@ enum StoreArguments {
         return model.entities.map(\.name.text)
     }
 
-    /// Returns the store with that name in the configuration, or nil.
+    /// Returns the store with the given name in the configuration, or nil.
     ///
     /// If the text cannot be a name, the configuration is read only with `--config`.
     private static func named(

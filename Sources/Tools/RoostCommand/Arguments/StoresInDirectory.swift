@@ -2,12 +2,12 @@ internal import Foundation
 internal import Roost
 internal import RoostCore
 
-/// The stores in a directory, for the message about a directory that was given as a store.
+/// The stores in a directory, for the message about a directory that is given as a store.
 struct StoresInDirectory {
     /// The maximum number of files that are examined.
     private static let fileCount = 1000
 
-    /// The end of the message; nil if the path is not a directory or has no stores.
+    /// The end of the message, or nil if the path is not a directory or has no stores.
     let sentence: String?
 
     init(_ path: String) {

@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostMigration
 
-/// A command line that cannot be understood, or that names something missing.
+/// A command line that is invalid, or that refers to something missing.
 ///
 /// The command ends with exit code 2. An error of a store, a model or the system ends with 3, so a
 /// script can distinguish a misspelled name from a broken disk.
@@ -15,12 +15,12 @@ struct UsageError: Error {
 }
 
 extension UsageError {
-    /// The codes that arguments cause if nothing else is read.
+    /// The error codes that are caused by the arguments if only arguments are read.
     static let readingCodes: Set<StoreError.Code> = [
         .unknownEntity, .unknownProperty, .unknownStoreType, .unknownModelVersion, .invalidRequest, .invalidValue,
         .limitExceeded, .unsupported,
     ]
-    /// The codes of a request that a store refuses before it reads.
+    /// The error codes of a request that a store refuses before it reads.
     private static let requestCodes: Set<StoreError.Code> = [.unknownEntity, .unknownProperty, .invalidRequest]
 
     /// Runs code that reads only arguments: predicates, names of entities and properties, URLs.
@@ -43,7 +43,7 @@ extension UsageError {
 
     /// Runs code that reads a model.
     ///
-    /// A version that its bundle does not have is a usage error; a missing file is not.
+    /// A version that is missing in its bundle is a usage error. A missing file is not.
     static func readingModel<Result>(at path: String, version: String?, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as StoreError {
             let isUnknownVersion = version != nil && error.code == .notFound && StoreFile.hasEntry(at: path)

@@ -3,7 +3,7 @@ internal import Roost
 
 /// The arguments about versions in a bundle.
 enum VersionList {
-    /// Returns the mapping models that `--mapping` names, as FILE or FILE@FROM..TO.
+    /// Returns the mapping models given by `--mapping`, as FILE or FILE@FROM..TO.
     static func mappings(_ arguments: ParsedArguments) throws -> [String] {
         let texts = arguments.allValues("mapping")
         for text in texts {
@@ -15,9 +15,9 @@ enum VersionList {
         return texts
     }
 
-    /// Returns the versions that `--versions` names, in their order.
+    /// Returns the versions given by `--versions`, in order.
     ///
-    /// Names are separated by commas; a comma in a name is doubled. If the option is repeated, the
+    /// Names are separated by commas. A comma in a name is doubled. If the option is repeated, the
     /// lists are joined.
     static func order(_ arguments: ParsedArguments) throws -> [String] {
         let names = arguments.allValues("versions").flatMap { text in

@@ -4,7 +4,8 @@ internal import RoostFiles
 internal import RoostMigration
 internal import RoostStores
 
-/// One run of `roost update` or `roost delete`, which lists the changes, asks, and makes them.
+/// One run of `roost update` or `roost delete`, which lists the changes, asks for confirmation, and
+/// makes the changes.
 final class BatchRun {
     /// The words for a command in messages.
     struct Words {
@@ -27,7 +28,7 @@ final class BatchRun {
     let console: Console
     /// Whether the change is committed.
     private var isCommitted = false
-    /// The path of the backup; nil without one.
+    /// The path of the backup, or nil without one.
     private var backup: String?
 
     init(_ words: Words, arguments: ParsedArguments, console: Console) throws {
@@ -64,22 +65,22 @@ final class BatchRun {
                     "option '--keep-backup' needs a store that is a file; back '\(store.location)' up with its own tools"
                 )
             }
-            // A store that cannot be written is refused before it is read.
+            // A read-only store is refused before it is read.
             if !isDryRun, store.isReadOnly { _ = try store.commit(ChangeSet(model: store.model)) }
             return try body(store)
         }
     }
 
-    /// Prepares changes, asks whether to make them, makes them, and prints them.
+    /// Prepares and prints changes, asks for confirmation, and commits the changes.
     ///
-    /// - Returns: `finding` if the answer is no.
+    /// - Returns: `finding` if the user declines.
     func run(
         _ store: any PersistentStore, _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
     ) throws -> ExitCode {
         do {
             return try attempt(store, prepare)
         } catch let error as StoreError {
-            // The message names the first reason only.
+            // The message contains only the first reason.
             for reason in Self.reasons(error).prefix(Self.listedCount) { console.printError(reason) }
             throw error
         }
@@ -88,7 +89,7 @@ final class BatchRun {
     /// The maximum number of reasons that are listed for an error.
     private static let listedCount = 10
 
-    /// Returns the reasons of an error that its message does not name.
+    /// Returns the reasons of an error that its message does not contain.
     static func reasons(_ error: StoreError) -> [String] {
         let denials = error.denials.map { denial in
             switch denial.reason {
@@ -139,7 +140,8 @@ final class BatchRun {
             return .finding
         }
         try backUp(store)
-        // Other programs can add references to the objects meanwhile, which no version shows.
+        // Other programs can add references to the objects in the meantime, without changing the
+        // objects' versions.
         let current = try prepared()
         guard current.concernsSameObjects(as: batch) else { throw Self.conflict(nil) }
         try report(current, generation: try commit(current, store: store), showsTable: false)
@@ -159,7 +161,9 @@ final class BatchRun {
         backup = destination.path
     }
 
-    /// Commits the changes that the user confirmed; fails if an object changed meanwhile.
+    /// Commits the confirmed changes.
+    ///
+    /// Fails if an object changed in the meantime.
     private func commit(_ batch: PreparedBatch, store: any PersistentStore) throws(StoreError) -> Generation {
         do throws(StoreError) {
             try Interruption.shared.beginCommit()

@@ -59,7 +59,7 @@ extension Subcommand {
         }
     }
 
-    /// Opens the stores one inside the other, so that each is closed also after an error.
+    /// Opens the stores in nested calls, so that each store is closed even after an error.
     private static func withStores(
         _ names: ArraySlice<String>, arguments: ParsedArguments, stores: [any PersistentStore],
         _ body: ([any PersistentStore]) throws -> ExitCode

@@ -1,15 +1,18 @@
 internal import Foundation
 internal import RoostSystem
 
-/// A file that sends a browser to an address, so that the address is in no list of processes.
+/// A file that sends a browser to an address, so that the address does not appear in the list of
+/// processes.
 ///
 /// Only the user can read it.
 struct StartFile {
     private let path: String
 
-    /// Writes the file; nil if it cannot be written.
+    /// Writes the file.
     ///
-    /// - Parameter address: The address, which has no character that HTML escapes.
+    /// Returns nil if the file cannot be written.
+    ///
+    /// - Parameter address: The address, without characters that require escaping in HTML.
     init?(_ address: String) {
         let folder =
             ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] ?? FileManager.default.temporaryDirectory.path
@@ -35,7 +38,7 @@ struct StartFile {
 
     /// Starts the browser of the desktop.
     ///
-    /// - Returns: Whether a program for that was found and began.
+    /// - Returns: Whether a browser was found and started.
     func openInBrowser() -> Bool {
         #if os(macOS)
             let names = ["open"]
@@ -54,6 +57,6 @@ struct StartFile {
 
     /// Removes the file.
     ///
-    /// A file that cannot be removed is useless: its token was used, or the server has ended.
+    /// A file that remains is harmless, because its token was used, or the server has ended.
     func remove() { _ = unlink(path) }
 }

@@ -1,10 +1,10 @@
 extension Completer {
-    /// Returns the answer to a script, one candidate a line.
+    /// Returns the answer to a completion script, one candidate on each line.
     ///
     /// - Parameter arguments: `words` and the words after `roost`, for candidates with a tab and
-    ///   their meaning; or `bash`, the line up to the cursor, and the characters that separate
+    ///   their meaning. Or `bash`, the line up to the cursor, and the characters that separate
     ///   words, for replacements of the last word.
-    /// - Returns: The lines; empty for other arguments.
+    /// - Returns: The lines, or empty for other arguments.
     func answer(_ arguments: [String]) -> String {
         switch arguments.first {
         case "words":
@@ -18,10 +18,10 @@ extension Completer {
 
     /// Returns the candidates in the form that Bash requires.
     ///
-    /// They are quoted, and lack the part of the word before its last separator.
+    /// The candidates are quoted, without the part of the word before its last separator.
     private func bash(_ line: ShellLine, breaks: String) -> [String] {
         let candidates = candidates(Array(line.words.dropFirst())).map(\.text)
-        // Between quotes nothing is separated, and Bash quotes itself.
+        // Quoted text is not split, and Bash adds the quotes itself.
         guard !line.isQuoted, let current = line.words.last else { return candidates }
         let cut = current.lastIndex { ":=".contains($0) && breaks.contains($0) }
         let count = cut.map { current.distance(from: current.startIndex, to: $0) + 1 } ?? 0
@@ -31,7 +31,9 @@ extension Completer {
 
 /// A command line as a shell reads it, up to the cursor.
 struct ShellLine {
-    /// The words without their quotes; the last one is where the cursor is, and may be empty.
+    /// The words without their quotes.
+    ///
+    /// The last word is at the cursor, and may be empty.
     private(set) var words = [""]
     /// Whether the last word has an open quote.
     private(set) var isQuoted = false

@@ -63,7 +63,7 @@ struct Completer {
         return found
     }
 
-    /// Returns the candidates for a word of a usage, such as `STORE`.
+    /// Returns the candidates for a placeholder of a usage, such as `STORE`.
     private func places(_ word: String, current: String, line: CompletionLine) -> [Candidate] {
         if word.contains("|") || word.allSatisfy({ $0.isLowercase || $0 == "-" }) {
             return matching(current, candidates: word.split(separator: "|").map { Candidate(text: String($0)) })
@@ -116,14 +116,16 @@ struct Completer {
             + matching(current, candidates: types.map { Candidate(text: "\($0.name):", help: "a store of this type") })
     }
 
-    /// Returns the settings; empty if the configuration is wrong, which the command reports itself.
+    /// Returns the settings, or an empty array if the configuration is invalid.
+    ///
+    /// The command itself reports the error.
     private func settings(_ line: CompletionLine) -> [RoostConfiguration.Setting] {
         (try? RoostConfiguration(file: line.values["config"]))?.settings ?? []
     }
 
-    /// Returns the entities of the store that the line names first, or of the default store.
+    /// Returns the entities of the first store on the line, or of the default store.
     private func entities(_ line: CompletionLine) -> [String] {
-        // A store that cannot be read has no candidates; the command reports the reason itself.
+        // A store that cannot be read has no candidates. The command itself reports the reason.
         guard let arguments = try? ParsedArguments(line.storeArguments, for: .info),
             let text = arguments.positions.first
         else { return [] }

@@ -30,7 +30,7 @@ extension Subcommand {
     }
 }
 
-/// A shell that `roost completions` has a script for.
+/// A shell for which `roost completions` has a script.
 enum CompletionShell: String, CaseIterable {
     case bash, zsh, fish
 

@@ -25,7 +25,7 @@ enum FileCandidates {
         let directory = slash.map { String(word[...$0]) } ?? ""
         let name = slash.map { word[word.index(after: $0)...] } ?? word[...]
         var place = directory.isEmpty ? "." : directory
-        // Shells use the variable alone, too.
+        // Like shells, this uses only the variable `HOME`.
         if expandsHome, place.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"] {
             place = home + place.dropFirst()
         }
@@ -38,7 +38,7 @@ enum FileCandidates {
             guard
                 !companions.contains(where: { entry.hasSuffix($0) && names.contains(String(entry.dropLast($0.count))) })
             else { return nil }
-            // The answer has one line for each.
+            // The answer has one line for each candidate, so names with line feeds are left out.
             guard entry.hasPrefix(name), !entry.hasPrefix(".") || name.hasPrefix("."),
                 !entry.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
             else { return nil }

@@ -38,7 +38,7 @@ struct ConformanceRun {
 
     /// Runs the checks, and passes the report to `write` piece by piece.
     ///
-    /// The report of a cancelled run has the results so far and says that it is incomplete.
+    /// The report of a cancelled run has the results so far, and is marked as incomplete.
     ///
     /// - Throws: `cancelled`; errors of `write`; `missingDirectory` or `permissionDenied` without a
     ///   directory for temporary files.
@@ -66,7 +66,7 @@ struct ConformanceRun {
         return report.results.contains(where: \.isFailure) ? .finding : .success
     }
 
-    /// Ends the runner early.
+    /// The error that ends the runner early.
     private struct Interrupted: Error {}
 
     /// The error of a run that ends early.
@@ -121,7 +121,7 @@ struct ConformanceRun {
         }
     }
 
-    /// Returns the types with these names.
+    /// Returns the types with the given names.
     ///
     /// - Throws: `UsageError` for an unknown or repeated name.
     static func types(_ names: [String], registry: StoreRegistry) throws -> [any PersistentStoreType] {

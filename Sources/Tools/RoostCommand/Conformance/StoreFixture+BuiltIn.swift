@@ -11,7 +11,7 @@ extension StoreFixture {
     static func builtIn(
         _ type: any PersistentStoreType, exclusions: [ConformanceExclusion] = [], peer: PeerProgram? = .thisProgram
     ) -> StoreFixture {
-        // A store in memory is kept under its name as long as the process lives.
+        // A store in memory exists under its name for the lifetime of the process.
         StoreFixture(
             type, keepsClosedStores: type is MemoryStoreType, exclusions: exclusions, peer: peer
         ).with { fixture in
@@ -21,7 +21,7 @@ extension StoreFixture {
         }
     }
 
-    /// The variable that has the connection parameters for types whose stores are on a server.
+    /// The environment variable with the connection parameters for store types on a server.
     static let serverVariable = "ROOST_POSTGRES"
     /// The connection parameters of the server, or nil without a server.
     static var server: String? {
@@ -39,7 +39,7 @@ extension StoreFixture {
         return StoreLocation(type: type.name, path: "\(server) schema=conformance_\(String(number, radix: 16))")
     }
 
-    /// Returns a function that makes a sample of a type that cannot write, or nil.
+    /// Returns a function that creates a sample for a read-only type, or nil.
     private static func sample(of type: any PersistentStoreType) -> (
         @Sendable (_ directory: String) throws -> StoreSample
     )? {

@@ -13,7 +13,7 @@ struct Console: Sendable {
     /// Writes a result and a line feed to standard output.
     ///
     /// Fails if the reader has closed standard output. The command then closes its stores and ends
-    /// without a message, like a program that SIGPIPE ends.
+    /// without a message, like a program that is ended by SIGPIPE.
     func print(_ text: String) throws {
         try write(Array((text + "\n").utf8))
     }
@@ -53,8 +53,8 @@ struct Console: Sendable {
 
     /// Returns a message with the program's punctuation.
     ///
-    /// A single sentence ends without a full stop, as in other programs. Each of several sentences
-    /// ends with one.
+    /// A single sentence ends without a full stop, as in other programs. If there are several
+    /// sentences, each ends with a full stop.
     static func punctuated(_ message: String) -> String {
         let isOneSentence = message.firstRange(of: ". ") == nil
         if isOneSentence, message.hasSuffix("."), !message.hasSuffix("..") { return String(message.dropLast()) }
@@ -67,7 +67,9 @@ struct Console: Sendable {
     /// A failure is ignored.
     func show(_ text: String) { _ = Self.write(Array(text.utf8), to: STDERR_FILENO) }
 
-    /// Replaces the progress line on standard error; an empty text removes it.
+    /// Replaces the progress line on standard error.
+    ///
+    /// An empty text removes the line.
     func showProgress(_ text: String) {
         guard showsProgress else { return }
         _ = Self.write(Array("\r\u{1B}[K\(text)".utf8), to: STDERR_FILENO)
@@ -78,7 +80,7 @@ struct Console: Sendable {
     /// The end of standard input counts as no. Throws `cancelled` after a signal.
     func ask(_ question: String) throws(StoreError) -> Bool {
         _ = Self.write(Array(question.utf8), to: STDERR_FILENO)
-        // A terminal gives whole lines.
+        // A terminal delivers whole lines.
         try StandardInput.wait { () throws(StoreError) in try Interruption.shared.check() }
         guard let answer = readLine() else {
             _ = Self.write([UInt8(ascii: "\n")], to: STDERR_FILENO)
@@ -97,9 +99,8 @@ struct Console: Sendable {
 
     /// Opens `/dev/null` for each closed descriptor of standard input, output and error.
     ///
-    /// Otherwise a store's file would get the number, and a report or an error would be written
-    /// into it. The replacement is opened for the other direction, so that using it is still an
-    /// error.
+    /// Otherwise a store's file could get the descriptor, and a report would be written into the
+    /// file. The replacement is opened in the opposite direction, so that its use still fails.
     static func fillStandardDescriptors() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
             // The system returns the lowest free number. The numbers below are open already.
@@ -112,7 +113,9 @@ struct Console: Sendable {
     /// Ends the process at once.
     static func leave(_ code: ExitCode) -> Never { _exit(code.rawValue) }
 
-    /// Writes all bytes; returns the value of `errno` after a failure, or nil.
+    /// Writes all bytes.
+    ///
+    /// Returns the value of `errno` after a failure, or nil.
     private static func write(_ bytes: borrowing [UInt8], to descriptor: Int32) -> Int32? {
         bytes.withUnsafeBytes { bytes in
             var offset = 0
@@ -133,9 +136,11 @@ struct Console: Sendable {
 /// A failure to write to standard output.
 struct OutputError: Error, CustomStringConvertible {
     enum Reason {
-        /// The reader has ended, which is not an error of the command.
+        /// The reader of standard output has ended.
+        ///
+        /// This is not an error of the command.
         case readerGone
-        /// A signal came.
+        /// A signal was received.
         case interrupted
         /// The value of `errno`.
         case system(Int32)

@@ -1,7 +1,7 @@
 /// The number of terminal columns that a text fills.
 ///
-/// East Asian wide characters and emoji fill two columns, combining marks none; see Unicode's
-/// annexes 11 and 51.
+/// East Asian wide characters and emoji fill two columns, and combining marks fill none. See
+/// Unicode's annexes 11 and 51.
 enum DisplayWidth {
     /// Returns the columns of a text without control characters.
     static func of(_ text: some StringProtocol) -> Int {

@@ -3,13 +3,13 @@ internal import RoostCore
 internal import RoostMigration
 internal import RoostSystem
 
-/// Handles SIGINT, SIGTERM and SIGHUP: cancels what can be cancelled, and otherwise ends the
-/// process.
+/// Handles SIGINT, SIGTERM and SIGHUP: cancels the current operation if possible, and otherwise
+/// ends the process.
 final class Interruption: Sendable {
     /// The instance of the process, since signals belong to the process.
     static let shared = Interruption()
 
-    /// The time that open stores have to end after they were cancelled.
+    /// The time that open stores have to finish after a cancellation.
     private static let patienceSeconds: UInt32 = 3
     /// The stacks of threads that only wait.
     private static let stackByteCount = 1 << 20
@@ -25,7 +25,7 @@ final class Interruption: Sendable {
         var wasInterrupted = false
         /// Whether a signal has cancelled the reading of open stores.
         var isReadingCancelled = false
-        /// The shell that Ctrl-C does not end; nil in other commands.
+        /// The interactive shell, which Ctrl-C does not end, or nil in other commands.
         var session: Session?
     }
 
@@ -33,7 +33,7 @@ final class Interruption: Sendable {
     private struct Session {
         /// The task of the current statement.
         var statement: Task<Void, Never>?
-        /// Whether Ctrl-C came since the last query.
+        /// Whether Ctrl-C was pressed since the last query.
         var wasInterrupted = false
     }
 
@@ -45,20 +45,22 @@ final class Interruption: Sendable {
 
     private let state = Mutex(State())
 
-    /// Installs the handling of signals; called once, before a second thread starts.
+    /// Installs the signal handling.
     ///
-    /// Writing to a closed pipe and beyond a size limit become ordinary errors. The other signals
-    /// are blocked in every thread, because threads inherit the mask, and one thread waits for
-    /// them. Dispatch's signal sources can lose a signal on Linux, if a thread that does not block
-    /// it receives it first.
+    /// Called once, before a second thread starts.
+    ///
+    /// Writing to a closed pipe or beyond a size limit becomes an ordinary error. The other signals
+    /// are blocked in every thread, because threads inherit the mask. One thread waits for these
+    /// signals. Dispatch's signal sources can lose a signal on Linux, if a thread that does not
+    /// block the signal receives it first.
     func install() {
         for ignored in [SIGPIPE, SIGXFSZ] { signal(ignored, SIG_IGN) }
         var awaited = sigset_t()
         sigemptyset(&awaited)
         for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&awaited, number) }
-        // If they cannot be blocked, they end the process, as they do by default.
+        // If the signals cannot be blocked, they end the process, as by default.
         guard pthread_sigmask(SIG_BLOCK, &awaited, nil) == 0 else { return }
-        // Shells start background processes with these two ignored.
+        // Shells start background processes with these two signals ignored.
         for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
         // An ignored SIGHUP stays ignored, as with nohup.
         // SAFETY: both are function pointers or the numbers that C defines instead, and are only
@@ -74,14 +76,16 @@ final class Interruption: Sendable {
                 var edited = sigset_t()
                 sigemptyset(&edited)
                 for number in [SIGTSTP, SIGCONT, SIGWINCH] { sigaddset(&edited, number) }
-                // If they cannot be blocked, a handler runs here, which is rare and harmless.
+                // If the signals cannot be blocked, a handler runs on this thread, which is rare
+                // and harmless.
                 _ = pthread_sigmask(SIG_BLOCK, &edited, nil)
                 var signals = signals
                 var number: Int32 = 0
                 while sigwait(&signals, &number) == 0 { arrived(number) }
             }
         } catch {
-            // No code would wait for them. They end the process, as they do by default.
+            // No thread waits for the signals, so they are unblocked and end the process, as by
+            // default.
             pthread_sigmask(SIG_UNBLOCK, &awaited, nil)
         }
     }
@@ -99,10 +103,13 @@ final class Interruption: Sendable {
         return code.withLock { $0 }
     }
 
-    /// Runs `body` so that a signal cancels it by `cancellation` instead of ending the process.
+    /// Runs `body`.
+    ///
+    /// A signal cancels `body` through `cancellation` instead of ending the process.
     ///
     /// The first signal after `body` has succeeded has no effect: the process prints its report and
-    /// ends with its own code. The second signal ends the process, in case its output blocks.
+    /// ends with its normal exit code. The second signal ends the process, in case its output
+    /// blocks.
     func cancelling<Result>(_ cancellation: ConversionCancellation, _ body: () throws -> Result) rethrows -> Result {
         state.withLock { state in
             (state.cancellation, state.isDone) = (cancellation, false)
@@ -118,10 +125,12 @@ final class Interruption: Sendable {
         }
     }
 
-    /// Runs `body`, which opens and closes a store, so that the first signal cancels its reading.
+    /// Runs `body`, which opens and closes a store.
     ///
-    /// Closing the store removes the files that it has only while it is open. A second signal, or
-    /// some seconds without an end, end the process at once.
+    /// The first signal cancels reading from the store.
+    ///
+    /// Closing the store removes its temporary files. A second signal, or a timeout of some
+    /// seconds, ends the process at once.
     func withOpenStore<Result>(_ body: () throws -> Result) rethrows -> Result {
         state.withLock { $0.openStoreCount += 1 }
         defer { state.withLock { $0.openStoreCount -= 1 } }
@@ -139,10 +148,10 @@ final class Interruption: Sendable {
         if isReadingCancelled { throw Self.error }
     }
 
-    /// Marks the beginning of a commit, unless a signal came first.
+    /// Marks the beginning of a commit, unless a signal was already received.
     ///
     /// From here on, the first signal has no effect: the command prints its report, closes the
-    /// store and ends with its own code.
+    /// store and ends with its normal exit code.
     ///
     /// - Throws: `cancelled` after a signal.
     func beginCommit() throws(StoreError) {
@@ -155,32 +164,36 @@ final class Interruption: Sendable {
 
     // MARK: Shells
 
-    /// Runs a commit that a signal does not interrupt; the command continues after it.
+    /// Runs a commit that a signal does not interrupt.
     ///
-    /// - Throws: `cancelled` if a signal came before; errors of `body`.
+    /// The command continues after the commit.
+    ///
+    /// - Throws: `cancelled` if a signal was already received; errors of `body`.
     func committing<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         try beginCommit()
         defer { state.withLock { $0.isDone = false } }
         return try body()
     }
 
-    /// Whether a signal came that ends the command.
+    /// Whether a signal that ends the command was received.
     var wasInterrupted: Bool { state.withLock { $0.wasInterrupted } }
 
-    /// Lets Ctrl-C end statements instead of the command while `body` runs.
+    /// Runs `body`.
+    ///
+    /// Meanwhile, Ctrl-C ends statements instead of the command.
     func withSession<Result>(_ body: () throws -> Result) rethrows -> Result {
         state.withLock { $0.session = Session() }
         defer { state.withLock { $0.session = nil } }
         return try body()
     }
 
-    /// Whether Ctrl-C came since ``takeInterrupt()``.
+    /// Whether Ctrl-C was pressed since the last call of ``takeInterrupt()``.
     var hasInterrupt: Bool { state.withLock { $0.session?.wasInterrupted ?? false } }
 
     /// Waits until the user types.
     ///
     /// - Parameter onSignal: Called after this thread handled a signal.
-    /// - Throws: `cancelled` after a signal that ends the command or what is typed.
+    /// - Throws: `cancelled` after a signal that ends the command or discards the typed text.
     func waitForTyping(onSignal: () -> Void = {}) throws(StoreError) {
         try StandardInput.wait(onSignal: onSignal) { () throws(StoreError) in
             try check()
@@ -188,7 +201,7 @@ final class Interruption: Sendable {
         }
     }
 
-    /// Returns whether Ctrl-C came since the last call.
+    /// Returns whether Ctrl-C was pressed since the last call.
     func takeInterrupt() -> Bool {
         state.withLock { state in
             defer { state.session?.wasInterrupted = false }
@@ -249,7 +262,8 @@ final class Interruption: Sendable {
                     Console.leave(.interrupted)
                 }
             } catch {
-                // Without the thread, a reader that ignores the cancellation would not end.
+                // If the thread cannot be started, a reader that ignores the cancellation would not
+                // end.
                 Console.leave(.interrupted)
             }
         }

@@ -13,7 +13,9 @@ enum StandardInput {
     /// Whether standard input is a terminal.
     static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// Reads up to as many bytes as the buffer holds; 0 at the end.
+    /// Reads up to as many bytes as the buffer holds.
+    ///
+    /// Returns 0 at the end.
     ///
     /// Waits for bytes or for the cancellation, since a signal does not end the system call.
     static func read(

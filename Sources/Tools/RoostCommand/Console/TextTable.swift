@@ -8,7 +8,7 @@ struct TextTable {
 
     init(_ columns: [(title: String, alignment: Alignment)]) { self.columns = columns }
 
-    /// Adds a row; it has a cell for each column.
+    /// Adds a row, which must have a cell for each column.
     mutating func append(_ cells: [String]) { rows.append(cells) }
 
     /// The table: a line for the titles and one for each row, without blanks at their ends.

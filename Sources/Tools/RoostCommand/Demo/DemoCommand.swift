@@ -120,7 +120,7 @@ private struct Demonstration {
             try store.close()
             try type.replace(location, with: temporary, overwriting: true)
         } catch {
-            // The first error is reported.
+            // Only the first error is reported.
             try? store.close()
             try? type.destroy(temporary)
             throw error

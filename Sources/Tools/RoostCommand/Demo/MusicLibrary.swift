@@ -13,7 +13,9 @@ struct MusicLibrary {
     private let tracks: Int
     private let seed: UInt64
 
-    /// A library of `objects` objects: most of them tracks, ten on an album.
+    /// Creates a library of `objects` objects.
+    ///
+    /// Most objects are tracks, ten on each album.
     init(objects: Int, seed: UInt64) throws(StoreError) {
         model = try MusicModel.make()
         genres = min(24, objects / 50)
@@ -166,7 +168,7 @@ struct MusicLibrary {
         }
     }
 
-    /// Batches on their way into a bulk loader.
+    /// A stream of batches into a bulk loader.
     private struct Stream {
         let loader: any BulkLoader
         var records: RecordBatch

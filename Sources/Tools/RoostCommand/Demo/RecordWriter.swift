@@ -8,7 +8,9 @@ struct RecordWriter {
     /// The positions of the values in the order of their fields.
     private let order: [Int]
 
-    /// Creates a writer of properties of an entity; dotted paths name elements of composites.
+    /// Creates a writer for properties of an entity.
+    ///
+    /// Dotted paths refer to elements of composites.
     init(_ entity: EntityName, properties: [String], model: ManagedObjectModel) throws(StoreError) {
         self.entity = try model.requireEntity(entity)
         var fields: [RecordLayout.Field] = []

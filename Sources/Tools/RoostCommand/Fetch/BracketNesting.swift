@@ -1,4 +1,4 @@
-/// The brackets and quotes that are open at a place of a text in the language of predicates.
+/// The brackets and quotes that are open at a place in a predicate.
 struct BracketNesting {
     private var depth = 0
     private var quote: Unicode.Scalar?

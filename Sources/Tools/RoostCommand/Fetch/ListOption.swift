@@ -11,7 +11,7 @@ struct ListOption {
         /// The number of code points before it in the option's value.
         let column: Int
 
-        /// The text after ``column`` blanks, so that errors name the columns of the whole value.
+        /// The text after ``column`` blanks, so that errors refer to columns of the whole value.
         var inPlace: String { String(repeating: " ", count: column) + text }
     }
 
@@ -25,8 +25,8 @@ struct ListOption {
     ///   - takesNames: Whether a part may end with `AS` and a name.
     /// - Throws: `UsageError` for a part that is empty.
     init(_ value: String, option: String, takesNames: Bool = false) throws {
-        // By code points, as the language reads them: an accent after a quote is one character with
-        // it.
+        // The text is read by code points, like predicates, because a quote and a following accent
+        // form one character.
         let characters = Array(value.unicodeScalars)
         var parts: [Part] = []
         var start = 0

@@ -2,18 +2,19 @@ internal import Roost
 internal import RoostCore
 internal import RoostQuery
 
-/// The rows that `--select`, `--group-by`, `--having`, `--distinct` and `--sort` ask for.
+/// The request for rows from `--select`, `--group-by`, `--having`, `--distinct` and `--sort`.
 ///
-/// In their expressions, `id` means the object itself unless a property has that name, and
-/// `album.id` means another object. `--having` and `--group-by` can name columns.
+/// In the expressions, `id` means the object itself unless a property has that name, and `album.id`
+/// means another object. `--having` and `--group-by` can refer to columns.
 struct RowOptions {
     private(set) var request: RowRequest
     private let entity: ManagedObjectModel.Entity
     private let model: ManagedObjectModel
-    /// The columns as they are written, before literals get their types.
+    /// The columns as written, before literals are typed.
     private var written: [String: FetchRequest.Expression] = [:]
 
-    /// Returns whether a list has columns besides properties, the key, the version and the entity.
+    /// Returns whether a list has columns other than properties, the key, the version and the
+    /// entity.
     static func isNeeded(
         _ arguments: ParsedArguments, columns: [ListOption.Part], entity: ManagedObjectModel.Entity
     ) -> Bool {
@@ -37,11 +38,11 @@ struct RowOptions {
     ///
     /// - Parameters:
     ///   - arguments: The command line.
-    ///   - columns: The columns of `--select`; nil without it.
-    ///   - fetch: The objects that rows are made of.
-    ///   - entity: The entity of these.
+    ///   - columns: The columns of `--select`, or nil without it.
+    ///   - fetch: The request for the objects from which rows are computed.
+    ///   - entity: The entity of the objects.
     ///   - model: The model of the store.
-    /// - Throws: `UsageError`; errors of an expression, which name the option.
+    /// - Throws: `UsageError`; errors of an expression, with the option in the message.
     init(
         _ arguments: ParsedArguments, columns: [ListOption.Part]?, fetch: FetchRequest,
         entity: ManagedObjectModel.Entity, model: ManagedObjectModel
@@ -61,7 +62,7 @@ struct RowOptions {
         }
         if let text = arguments.value("group-by") {
             for part in try ListOption(text, option: "group-by").parts {
-                // The name of a column is left as it is: the store knows what it means.
+                // The name of a column is not resolved here, because the store resolves it.
                 let isColumn = request.propertiesToFetch.contains { $0.name == part.text }
                 request.propertiesToGroupBy.append(
                     isColumn ? .keyPath([part.text]) : try expression(part, of: "group-by", names: written))
@@ -74,7 +75,7 @@ struct RowOptions {
     private func expression(
         _ part: ListOption.Part, of option: String, names: [String: FetchRequest.Expression]
     ) throws(StoreError) -> FetchRequest.Expression {
-        // A property may be called like a word of the language.
+        // A property may have the same name as a keyword of predicates.
         if entity.layout.field(part.text) != nil { return .keyPath([part.text]) }
         var isRewritten = false
         do throws(StoreError) {
@@ -139,9 +140,9 @@ struct RowOptions {
         return text.endIndex
     }
 
-    /// Returns an error of the language as an error of an option.
+    /// Returns the error of a predicate or expression as an error of an option.
     ///
-    /// Without `hasPlace`, the place in the message belongs to a rewritten text and is removed.
+    /// If `hasPlace` is false, the place in the message refers to a rewritten text and is removed.
     static func naming(_ option: String, error: StoreError, hasPlace: Bool) -> StoreError {
         var message = error.message
         if !hasPlace, message.hasPrefix("At column "), let colon = message.firstIndex(of: ":") {
@@ -157,7 +158,9 @@ struct RowOptions {
         return error.withMessage(message)
     }
 
-    /// Returns the replacement of a key path: a column's expression, or the object; nil for none.
+    /// Returns the replacement of a key path: a column's expression or the object.
+    ///
+    /// Returns nil if there is none.
     private func replacement(
         _ path: [String], names: [String: FetchRequest.Expression]
     ) -> FetchRequest.Expression? {

@@ -11,7 +11,9 @@ struct RowOutput {
     private let format: RecordFormat
     private let console: Console
     private let types: [AttributeType?]
-    /// The printer of a table, made for the first batch, which shows the numeric columns.
+    /// The printer of a table.
+    ///
+    /// The printer is created with the first batch, which determines the numeric columns.
     private var printer: TablePrinter?
     private var count = 0
 
@@ -19,7 +21,9 @@ struct RowOutput {
         (self.rows, self.types, self.format, self.console) = (rows, types, format, console)
     }
 
-    /// Writes the rows of a batch; the first one may be empty.
+    /// Writes the rows of a batch.
+    ///
+    /// The first batch may be empty.
     mutating func write(_ batch: RowBatch) throws {
         guard format != .table else { return try writeTable(batch) }
         var text = TextBuffer()
@@ -90,7 +94,7 @@ extension ValueRowWriter {
 }
 
 extension AttributeType? {
-    /// Whether values of the type are numbers, which tables align at their ends.
+    /// Whether values of the type are numbers, which tables align to the right.
     fileprivate var isNumber: Bool {
         switch self {
         case .integer16, .integer32, .integer64, .decimal, .double, .float, nil: true

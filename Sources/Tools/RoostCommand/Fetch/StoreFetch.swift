@@ -9,7 +9,7 @@ final class StoreFetch {
     struct Details {
         /// The keys of `--id`.
         var keys: [Int64] = []
-        /// The columns without `--select`, and the names that they have in a text; nil for all
+        /// The default columns without `--select`, with their names in the output, or nil for all
         /// columns under their own names.
         var usual: [(column: String, name: String)]?
         /// The values for each `%@` in the predicate.
@@ -26,7 +26,7 @@ final class StoreFetch {
     private let selection: [ListOption.Part]?
     /// The columns of objects.
     private let columns: RecordColumns
-    /// The names of the columns in a text; nil for their own.
+    /// The names of the columns in the output, or nil for their own names.
     private let columnNames: [String]?
     /// The request for rows of values, or nil for objects.
     private let rows: RowRequest?
@@ -37,7 +37,7 @@ final class StoreFetch {
     /// - Parameters:
     ///   - store: The store.
     ///   - arguments: The arguments of the command.
-    ///   - details: The details that they do not have.
+    ///   - details: The details that are not arguments.
     /// - Throws: `UsageError`, and errors of names and predicates.
     convenience init(
         _ store: any PersistentStore, arguments: ParsedArguments, details: Details = Details()
@@ -54,7 +54,7 @@ final class StoreFetch {
     /// - Parameters:
     ///   - snapshot: The state of a store, which is closed at the end.
     ///   - arguments: The arguments of the command.
-    ///   - details: The details that they do not have.
+    ///   - details: The details that are not arguments.
     /// - Throws: `UsageError`, and errors of names and predicates.
     init(_ snapshot: any StoreSnapshot, arguments: ParsedArguments, details: Details) throws {
         let (keys, usual, model) = (details.keys, details.usual, snapshot.model)
@@ -94,7 +94,7 @@ final class StoreFetch {
 
     // MARK: Arguments
 
-    /// Returns the entity that a command line names.
+    /// Returns the entity with the given name.
     static func entity(_ name: String, model: ManagedObjectModel) throws -> ManagedObjectModel.Entity {
         if let entity = model.entities.first(where: { $0.name.text == name }) { return entity }
         let names = model.entities.map(\.name.text)
@@ -117,10 +117,10 @@ final class StoreFetch {
     /// Returns the order of `--sort`.
     ///
     /// - Parameters:
-    ///   - text: The option's value; nil without it.
+    ///   - text: The option's value, or nil without it.
     ///   - entity: The entity of the objects.
     ///   - model: Its model.
-    ///   - columns: The names of the columns of rows; empty for objects.
+    ///   - columns: The names of the columns of rows, or empty for objects.
     ///   - isGrouped: Whether rows are groups, which have no keys.
     /// - Returns: The order, without the parts after the key.
     /// - Throws: `UsageError`; `unknownProperty` for a part after the key.
@@ -133,7 +133,7 @@ final class StoreFetch {
         var isDecided = false
         for part in try ListOption(text, option: "sort").parts.map(\.text) {
             if !columns.contains(part) { try refuseDirection(in: part) }
-            // The name of a column has no hyphen or modifier to interpret.
+            // A column's name can contain a hyphen or a modifier, which is not interpreted.
             let descriptor =
                 columns.contains(part)
                 ? FetchRequest.SortDescriptor(part) : FetchRequest.SortDescriptor(text: part, of: entity)
@@ -147,7 +147,7 @@ final class StoreFetch {
             } else if !isDecided {
                 order.append(descriptor)
             } else if !columns.contains(name) {
-                // Keys are unique, so the parts after the key have no effect; their names are
+                // Keys are unique, so the parts after the key have no effect. Only their names are
                 // checked.
                 _ = try ResolvedPath(name.split(separator: ".").map(String.init), from: entity.number, model: model)
             }
@@ -155,7 +155,7 @@ final class StoreFetch {
         return order
     }
 
-    /// Refuses a direction in SQL's words, with the remedy.
+    /// Refuses a direction in SQL syntax, and shows the correct syntax.
     private static func refuseDirection(in part: String) throws {
         let words = part.split(whereSeparator: \.isWhitespace).map(String.init)
         guard words.count == 2 else { return }
@@ -226,7 +226,7 @@ final class StoreFetch {
         if count == 0, format.records == .table { console.printError("0 rows") }
     }
 
-    /// Returns whether an expression is the path of an attribute that can have any object's ID.
+    /// Returns whether an expression is the path of an attribute with object IDs of any entity.
     private func isObjectIDAttribute(_ expression: FetchRequest.Expression) -> Bool {
         guard case .keyPath(let names) = expression, let entity = model.entity(request.entity),
             let path = try? ResolvedPath(names, from: entity.number, model: model),
@@ -265,7 +265,7 @@ final class StoreFetch {
             try output.write(batch)
         }
         try output.end()
-        // A missing object of '--id' has a message of its own.
+        // A missing object of `--id` is reported separately.
         if count == 0, keys.isEmpty, format.records == .table { console.printError("0 objects") }
     }
 
@@ -286,7 +286,7 @@ final class StoreFetch {
         let cursor = try snapshot.records(with: keys.map { ObjectID(request.entity, key: $0) })
         var found: Set<Int64> = []
         while try cursor.next(into: &batch) {
-            // The key may be that of another entity's object in the same hierarchy.
+            // The key may belong to another entity's object in the same hierarchy.
             var wanted = RecordBatch(model: model)
             for index in 0..<batch.count where entity.includes(batch.entityNumber(at: index)) {
                 wanted.append(batch, at: index)

@@ -2,7 +2,9 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostText
 
-/// Records as a table for people; memory is that of one batch.
+/// Records as a table for people.
+///
+/// Needs memory for one batch.
 struct TableOutput: RecordOutput {
     private let rows: RecordRowWriter
     private var printer: TablePrinter

@@ -15,10 +15,12 @@ struct TablePrinter {
             width = DisplayWidth.of(text)
         }
 
-        /// The cell of null.
+        /// The cell for null.
         static let null = Cell("NULL", isNull: true)
 
-        /// Returns the cell of a text; the text `NULL` gets quotes to distinguish it from null.
+        /// Returns the cell of a text.
+        ///
+        /// The text `NULL` gets quotes, to distinguish it from null.
         static func told(_ text: String) -> Cell {
             let bare = text.drop { $0 == "\"" }
             let isLikeNull = bare.hasPrefix("NULL") && bare.dropFirst(4).allSatisfy { $0 == "\"" }
@@ -34,7 +36,9 @@ struct TablePrinter {
     private let console: Console
     /// Whether a column's cells are aligned at their ends.
     private var alignsRight: [Bool]
-    /// The widths of the visible columns, known after the first batch; later columns have no room.
+    /// The widths of the visible columns, known after the first batch.
+    ///
+    /// The remaining columns have no room.
     private var widths: [Int] = []
     private var hasBegun = false
 

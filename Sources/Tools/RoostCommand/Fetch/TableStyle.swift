@@ -1,6 +1,6 @@
 /// The width of tables, and whether they have colors.
 struct TableStyle: Sendable {
-    /// The maximum width of a line in columns; nil for no limit.
+    /// The maximum width of a line in columns, or nil for no limit.
     var width: Int?
     /// Whether titles and nulls have colors.
     var hasColors: Bool
@@ -12,7 +12,7 @@ struct TableStyle: Sendable {
     ///
     /// - Parameters:
     ///   - environment: The variables of the process.
-    ///   - terminalWidth: The columns of the terminal, 0 if unknown; nil if the output is not a
+    ///   - terminalWidth: The columns of the terminal, 0 if unknown, or nil if the output is not a
     ///     terminal.
     init(environment: [String: String], terminalWidth: Int?) {
         let width = environment["COLUMNS"].flatMap { Int($0) } ?? terminalWidth ?? 0
@@ -35,7 +35,7 @@ struct TableStyle: Sendable {
         func least() -> Int { shown.reduce(2 * max(0, shown.count - 1)) { $0 + min($1, leastWidth) } }
         while shown.count > 1, least() > line { shown.removeLast() }
         let room = max(1, line - 2 * (shown.count - 1))
-        // The highest limit with which all of them fit.
+        // Finds the maximum column width with which all columns fit.
         var (low, high) = (1, max(1, shown.max() ?? 1))
         while low < high {
             let middle = (low + high + 1) / 2

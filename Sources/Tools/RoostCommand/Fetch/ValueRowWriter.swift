@@ -6,28 +6,28 @@ internal import RoostText
 
 /// Writes rows of values as text: as JSON objects, as lines of CSV, or value by value.
 ///
-/// The values are exact and in the form of ``RecordTextWriter``. The ID of an object is its key if
-/// its hierarchy has one entity, else `"Entity/key"`. A column can override this.
+/// The values are exact, in the format of ``RecordTextWriter``. The ID of an object is its key if
+/// its hierarchy has one entity, else `"Entity/key"`. A column can override this format.
 struct ValueRowWriter: Sendable {
     /// The names of the columns.
     let columns: [String]
     private let types: [AttributeType?]
-    /// By column, whether IDs name their entity; nil if that depends on the hierarchy.
+    /// For each column, whether IDs contain their entity, or nil if this depends on the hierarchy.
     private let namesEntity: [Bool?]
     private let model: ManagedObjectModel
     private let dates: DateForm
     private let csv: CSVText
-    /// For each column `"name": `.
+    /// For each column, the bytes of `"name": `.
     private let keys: [[UInt8]]
 
     /// Creates a writer.
     ///
     /// - Parameters:
     ///   - columns: The names of the columns.
-    ///   - types: By column, the type of its values; nil if only the values have one.
-    ///   - namesEntity: By column, whether IDs name their entity; nil if that depends on the
-    ///     hierarchy.
-    ///   - model: The model of the objects that IDs name.
+    ///   - types: For each column, the type of its values, or nil if only the values have types.
+    ///   - namesEntity: For each column, whether IDs contain their entity, or nil if this depends
+    ///     on the hierarchy.
+    ///   - model: The model of the objects to which IDs refer.
     ///   - format: The form of dates and lines.
     init(
         columns: [String], types: [AttributeType?], namesEntity: [Bool?], model: ManagedObjectModel,
@@ -73,7 +73,7 @@ struct ValueRowWriter: Sendable {
 
     /// Appends a value as plain text: a string unchanged, other values as in JSON without quotes.
     ///
-    /// - Returns: Whether there is a value; false, with nothing appended, for null.
+    /// - Returns: Whether there is a value. For null, returns false and appends nothing.
     func appendText(_ value: Value, column: Int, to text: inout TextBuffer) -> Bool {
         switch value {
         case .null: return false
@@ -81,7 +81,7 @@ struct ValueRowWriter: Sendable {
         default:
             let start = text.count
             appendJSON(value, column: column, to: &text)
-            // The strings that JSON has here contain no escapes; nor do names of entities.
+            // These JSON strings contain no escapes, because names of entities need none.
             if text.withBytes(from: start, { $0.first }) == UInt8(ascii: "\"") {
                 text.removeSubrange(start..<start + 1)
                 text.removeLast(1)

@@ -8,7 +8,7 @@ internal import RoostSystem
 
 /// The arguments of `roost import`.
 enum ImportArguments {
-    /// Returns the form of the text, and the use of its columns.
+    /// Returns the format of the text, and the use of its columns.
     static func options(_ source: String, arguments: ParsedArguments) throws -> TextImportOptions {
         let format = try format(source, arguments: arguments)
         var options = TextImportOptions(entity: try entity(source, arguments: arguments), format: format)
@@ -55,7 +55,7 @@ enum ImportArguments {
         arguments.allValues(option).flatMap { $0.split(separator: ",").map(String.init) }
     }
 
-    /// Returns the path of an SQLite database that a source names; nil for a text.
+    /// Returns the path of a source that is an SQLite database, or nil for a text.
     static func database(_ source: String) -> String? {
         if source.hasPrefix("sqlite:") { return String(source.dropFirst("sqlite:".count)) }
         guard source != "-", let start = StoreFile.read(prefix: 16, of: source) else { return nil }
@@ -103,7 +103,7 @@ enum ImportArguments {
         return letters
     }
 
-    /// Returns the existing store, or nil if a new one is to be made.
+    /// Returns the existing store, or nil if a new store is to be created.
     static func existingStore(_ text: String, arguments: ParsedArguments) throws -> PersistentStoreDescription? {
         guard !arguments.has("overwrite") else { return nil }
         guard var store = try StoreArguments.typedStore(text, arguments: arguments) else { return nil }
@@ -131,7 +131,7 @@ enum ImportArguments {
         ) { (buffer) throws(StoreError) in try StandardInput.read(into: buffer, cancellation: cancellation) }
     }
 
-    /// Returns the options of the conversion that makes a store.
+    /// Returns the options of the conversion that creates a store.
     static func conversion(
         _ destination: PersistentStoreDescription, arguments: ParsedArguments
     ) throws -> ConversionOptions {

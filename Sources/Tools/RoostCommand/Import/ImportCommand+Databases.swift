@@ -10,7 +10,7 @@ extension Subcommand {
         "on-error",
     ]
 
-    /// Makes a new store of a foreign SQLite database.
+    /// Creates a new store from a foreign SQLite database.
     static func importDatabase(
         _ path: String, into text: String, arguments: ParsedArguments, console: Console
     ) throws -> ExitCode {

@@ -179,7 +179,7 @@ extension Subcommand {
         return .success
     }
 
-    /// Makes a new store, or only shows its model.
+    /// Creates a new store, or only shows its model.
     private static func makeStore(_ text: String, run: TextRun) throws -> ExitCode {
         let model = try run.arguments.value("model").map { path in
             try UsageError.readingModel(at: path, version: nil) { try ModelFile.read(path).model }
@@ -198,7 +198,7 @@ extension Subcommand {
         return .success
     }
 
-    /// Makes a new store of the rows.
+    /// Creates a new store from the rows.
     private static func makeStore(
         _ destination: PersistentStoreDescription, content: TextImport, run: TextRun
     ) throws -> Imported {

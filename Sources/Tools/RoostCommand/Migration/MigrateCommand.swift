@@ -151,7 +151,9 @@ private struct MigrationRun {
         return .success
     }
 
-    /// Migrates the store; asks on a terminal before data are dropped.
+    /// Migrates the store.
+    ///
+    /// Asks on a terminal before data are dropped.
     ///
     /// - Returns: The report, or nil if the answer is no.
     private mutating func migrateOrAsk() throws -> MigrationReport? {
@@ -166,7 +168,8 @@ private struct MigrationRun {
                 }
                 let losses = refusal.losses.map { "  loses  \($0)\n" }.joined()
                 guard try console.ask("\(losses)Drop these data? [y/N] ") else { return nil }
-                // If the store changes while the question is open, other losses are not accepted.
+                // Only the losses shown are accepted, even if the store changes while the question
+                // is open.
                 options.acceptedLosses.append(refusal.losses)
             }
         }

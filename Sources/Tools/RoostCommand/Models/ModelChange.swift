@@ -2,7 +2,7 @@ internal import Roost
 internal import RoostCore
 internal import RoostMigration
 
-/// The changes from one version of a model to another, and the migration that they need.
+/// The changes from one version of a model to another, and the required migration.
 struct ModelChange: Encodable {
     struct Difference: Encodable {
         var kind: String
@@ -34,11 +34,11 @@ struct ModelChange: Encodable {
         var message: String
     }
 
-    /// Whether the models are equal in everything.
+    /// Whether the models are completely equal.
     var equal: Bool
-    /// Whether stores of one can be opened with the other.
+    /// Whether stores of one model can be opened with the other.
     var compatible: Bool
-    /// Whether a mapping can be inferred; nil if no migration is needed.
+    /// Whether a mapping can be inferred, or nil if no migration is needed.
     var inferable: Bool?
     var differences: [Difference]
     /// The mappings of an inferred migration.
@@ -55,8 +55,8 @@ struct ModelChange: Encodable {
     /// Compares two models.
     ///
     /// - Parameters:
-    ///   - old: The older one.
-    ///   - new: The newer one.
+    ///   - old: The older model.
+    ///   - new: The newer model.
     ///   - onlyHashed: Whether only differences that change version hashes count.
     ///   - options: The options of the inference.
     init(
@@ -101,7 +101,7 @@ struct ModelChange: Encodable {
         lines = (told.map(\.description), migration)
     }
 
-    /// Returns a line for each entity that changes, and the number of copied ones.
+    /// Returns a line for each entity that changes, and the number of copied entities.
     private static func lines(of mapping: MappingModel) -> [String] {
         var copied = 0
         var lines: [String] = []
@@ -141,7 +141,7 @@ struct ModelChange: Encodable {
 extension ManagedObjectModel {
     /// Returns whether stores of one model can be opened with the other.
     ///
-    /// Both have the same entities with the same version hashes.
+    /// Both models must have the same entities with the same version hashes.
     fileprivate func stores(sameAs other: ManagedObjectModel) -> Bool {
         entities.map(\.name) == other.entities.map(\.name)
             && entities.map(\.versionHash) == other.entities.map(\.versionHash)

@@ -13,7 +13,7 @@ extension Subcommand {
         return .success
     }
 
-    /// Returns the diagram of the difference of two models; nil without `--format`.
+    /// Returns the diagram of the difference of two models, or nil without `--format`.
     static func diagram(
         of model: ManagedObjectModel, comparedWith old: ManagedObjectModel, arguments: ParsedArguments
     ) throws -> String? {

@@ -131,7 +131,7 @@ extension Subcommand {
         } catch let error as StoreError {
             guard error.code == .invalidModel else { throw error }
             validation.valid = false
-            // The first line of several only says that problems follow.
+            // If there are several lines, the first only announces the problems.
             let lines = error.message.split(separator: "\n").map { String($0.drop(while: \.isWhitespace)) }
             validation.problems = lines.count > 1 ? Array(lines.dropFirst()) : lines
         }

@@ -1,7 +1,9 @@
 extension ModelDiagram {
     // MARK: Mermaid
 
-    /// The diagram as a class diagram; see <https://mermaid.js.org/syntax/classDiagram.html>.
+    /// The diagram as a Mermaid class diagram.
+    ///
+    /// See <https://mermaid.js.org/syntax/classDiagram.html>.
     var mermaid: String {
         var lines = ["classDiagram"]
         for (position, box) in boxes.enumerated() {
@@ -41,7 +43,9 @@ extension ModelDiagram {
 
     // MARK: DOT
 
-    /// The diagram for Graphviz; see <https://graphviz.org/doc/info/lang.html>.
+    /// The diagram for Graphviz.
+    ///
+    /// See <https://graphviz.org/doc/info/lang.html>.
     var dot: String {
         var lines = [
             "digraph model {", "    graph [rankdir=LR];", "    node [shape=plain, fontname=\"Helvetica\"];",

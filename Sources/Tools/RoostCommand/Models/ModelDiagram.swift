@@ -34,7 +34,7 @@ struct ModelDiagram {
     struct Connection {
         var source: Int
         var destination: Int
-        /// The count at the source, from the inverse; nil without an inverse.
+        /// The count at the source, from the inverse, or nil without an inverse.
         var sourceCount: String?
         var destinationCount: String
         /// The names and delete rules of the relationship and of its inverse.
@@ -50,10 +50,10 @@ struct ModelDiagram {
     ///
     /// - Parameters:
     ///   - model: The model.
-    ///   - old: An older version; the diagram shows the difference.
-    ///   - selection: The entities to begin with; empty for all.
-    ///   - depth: The maximum number of relationships between them and an entity. Steps to
-    ///     superentities and subentities do not count.
+    ///   - old: An older version. The diagram shows the differences.
+    ///   - selection: The entities to begin with, or empty for all.
+    ///   - depth: The maximum number of relationships between the selected entities and another
+    ///     entity. Steps to superentities and subentities do not count.
     init(_ model: ManagedObjectModel, comparedWith old: ManagedObjectModel? = nil, selection: [String], depth: Int) {
         let new = Dictionary(uniqueKeysWithValues: model.entityDescriptions.map { ($0.name, $0) })
         let before = old.map { Dictionary(uniqueKeysWithValues: $0.entityDescriptions.map { ($0.name, $0) }) }
@@ -110,7 +110,7 @@ struct ModelDiagram {
         }
     }
 
-    /// Returns the entities within a number of relationships of some.
+    /// Returns the entities that are at most `depth` relationships away from the selected entities.
     private static func near(_ selection: [String], all: [EntityDescription], depth: Int) -> Set<String> {
         var neighbors: [String: Set<String>] = [:]
         var relatives: [String: Set<String>] = [:]

@@ -4,40 +4,42 @@
     internal import RoostCore
     internal import RoostSystem
 
-    /// Lines that are typed on a terminal, with editing, completion and history, by libedit.
+    /// Reads typed lines on a terminal, with editing, completion and history, using libedit.
     final class LineEditor: ShellInput {
         /// The entries of the history that can be recalled.
         private static let historyCount: Int32 = 2000
 
-        /// The terminal, opened once more.
+        /// The terminal, opened a second time.
         ///
-        /// Ctrl-C empties the terminal's queue, so a read after a poll could wait. This file never
-        /// waits, and does not change standard input, which other programs share.
+        /// Ctrl-C empties the terminal's queue, so a read after a poll could block. This descriptor
+        /// is nonblocking. Standard input is not changed, because other programs share it.
         private let terminal: Int32
         private let editor: OpaquePointer
         private let list: OpaquePointer
         private let history: ShellHistory
         private let console: Console
-        /// Returns what can come at the end of a text, and how many of its last characters that
-        /// replaces.
+        /// Returns the completions at the end of a text, and the number of characters that they
+        /// replace.
         private let complete: (String) -> ShellCompleter.Answer
-        /// The prompt as C sees it, which lives until the next one.
+        /// The prompt as a C string, which is valid until the next prompt.
         private var prompt: UnsafeMutablePointer<CChar>
-        /// The statement so far, of whose last line the editor shows the text.
+        /// The previous lines of the statement.
+        ///
+        /// The editor shows its last line.
         var context = ""
-        /// Whether reading ended by a signal.
+        /// Whether a signal ended reading.
         private var wasCancelled = false
 
-        /// Creates an editor; nil on a terminal that libedit cannot use.
+        /// Creates an editor, or returns nil if libedit cannot use the terminal.
         ///
         /// - Parameters:
         ///   - history: The statements that can be recalled.
-        ///   - console: Where lists of candidates go.
+        ///   - console: The console for lists of candidates.
         ///   - complete: Finds candidates.
         init?(
             _ history: ShellHistory, console: Console, complete: @escaping (String) -> ShellCompleter.Answer
         ) {
-            // Characters of more than one byte need it; where it is missing, they show as bytes.
+            // Multibyte characters need this locale. Without it, they appear as bytes.
             if setlocale(LC_CTYPE, "C.UTF-8") == nil { _ = setlocale(LC_CTYPE, "") }
             guard let prompt = strdup(""), let list = history_init() else { return nil }
             guard let editor = cedit_make("roost", isatty(STDOUT_FILENO) == 1 ? 0 : 1) else {
@@ -56,13 +58,13 @@
             el_end(editor)
             history_end(list)
             free(prompt)
-            // Nothing was written to it.
+            // Nothing was written to the descriptor, so errors are ignored.
             if terminal >= 0 { _ = close(terminal) }
         }
 
-        /// Sets the editor up; returns whether that worked.
+        /// Sets up the editor, and returns whether this succeeded.
         private func setUp() -> Bool {
-            // SAFETY: the editor ends before this object does.
+            // SAFETY: the editor is freed before this object.
             let results = [
                 cedit_set_data(editor, Unmanaged.passUnretained(self).toOpaque()),
                 cedit_set_history_size(list, Self.historyCount),
@@ -81,13 +83,14 @@
                 cedit_bind(editor, "^R", "em-inc-search-prev"),
             ]
             guard results.allSatisfy({ $0 >= 0 }) else { return false }
-            // The user's own bindings; a file with errors leaves the ones above.
+            // Loads the user's own bindings. A file with errors leaves the bindings above
+            // unchanged.
             _ = el_source(editor, nil)
             return true
         }
 
         private static func of(_ editor: OpaquePointer?) -> LineEditor? {
-            // SAFETY: the data is this object, which ends the editor before it ends.
+            // SAFETY: the data is this object, which frees the editor before its own end.
             editor.flatMap { cedit_data($0) }.map { Unmanaged<LineEditor>.fromOpaque($0).takeUnretainedValue() }
         }
 
@@ -100,7 +103,8 @@
             free(self.prompt)
             self.prompt = text
             wasCancelled = false
-            // Before the prompt shows, so that keys mean the same from then on.
+            // This happens before the prompt appears, so that keys have the same meaning from the
+            // start.
             _ = cedit_prepare(editor)
             var count: Int32 = 0
             guard let bytes = el_gets(editor, &count), count > 0 else {
@@ -124,13 +128,16 @@
             _ = cedit_enter(list, statement)
         }
 
-        /// Reads one character; gives 1, 0 at the end, or -1 after a signal or an error.
+        /// Reads one character.
+        ///
+        /// Returns 1, or 0 at the end, or -1 after a signal or an error.
         private func read(into character: UnsafeMutablePointer<wchar_t>?) -> Int32 {
             guard let character else { return -1 }
             var bytes: [UInt8] = []
             while bytes.count < 4 {
                 do throws(StoreError) {
-                    // After another program had the terminal, or the terminal changed its size.
+                    // Redraws the line after another program used the terminal, or the terminal's
+                    // size changed.
                     try Interruption.shared.waitForTyping(onSignal: { _ = cedit_refresh(editor) })
                 } catch {
                     wasCancelled = true
@@ -151,7 +158,7 @@
                     character.pointee = wchar_t(scalar.value)
                     return 1
                 }
-                // A byte that begins no character is left out.
+                // A byte that cannot begin a character is left out.
                 if bytes.count == 1, byte < 0xC2 || byte > 0xF4 { bytes.removeAll() }
                 if bytes.count > 1, byte & 0xC0 != 0x80 { bytes.removeAll() }
             }

@@ -1,9 +1,11 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// A snapshot whose fetches find objects of a list, in its order where a request has none.
+/// A snapshot whose fetches find only objects of a list.
 ///
-/// Everything else is as the snapshot below shows it.
+/// Requests without an order use the order of the list.
+///
+/// All other reads go to the underlying snapshot.
 final class ListSnapshot: GraphProvidingSnapshot {
     private let base: any StoreSnapshot
     private let ids: [ObjectID]
@@ -12,7 +14,7 @@ final class ListSnapshot: GraphProvidingSnapshot {
     ///
     /// - Parameters:
     ///   - ids: The list, whose objects may be deleted.
-    ///   - base: The state of the store; it is closed with this snapshot.
+    ///   - base: The underlying snapshot, which is closed together with this snapshot.
     init(_ ids: [ObjectID], in base: any StoreSnapshot) { (self.ids, self.base) = (ids, base) }
 
     var model: ManagedObjectModel { base.model }

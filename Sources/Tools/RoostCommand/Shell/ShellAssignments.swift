@@ -4,7 +4,7 @@ internal import RoostQuery
 
 /// The assignments of `update a set plays = plays + 1, title = "x"`, for objects of one entity.
 struct ShellAssignments {
-    /// A property and the value that it gets.
+    /// A property and its new value.
     struct Target {
         let name: String
         let expression: FetchRequest.Expression
@@ -25,7 +25,8 @@ struct ShellAssignments {
     ///   - fragment: The assignments, between commas.
     ///   - entity: The entity of the objects.
     ///   - model: Its model.
-    ///   - reference: Returns the objects of a value like `a[0].artist`; nil for any other value.
+    ///   - reference: Returns the objects of a value such as `a[0].artist`, or nil for any other
+    ///     value.
     /// - Throws: `ShellSyntaxError` with the place of the mistake.
     init(
         _ fragment: ShellFragment, of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel,
@@ -60,7 +61,7 @@ struct ShellAssignments {
         }
     }
 
-    /// The meaning of a value like `a[0].artist`.
+    /// The meaning of a value such as `a[0].artist`.
     enum Reference {
         case value(Value)
         case objects([ObjectID])
@@ -99,7 +100,7 @@ struct ShellAssignments {
         }
     }
 
-    /// Returns the name and the value of an assignment; nil without `=` between them.
+    /// Returns the name and the value of an assignment, or nil without `=` between them.
     private static func split(_ assignment: ShellFragment) -> (name: String, value: ShellFragment)? {
         let text = ShellText(assignment.text)
         guard let equals = text.characters.indices.first(where: { text.isOutside[$0] && text.characters[$0] == "=" })

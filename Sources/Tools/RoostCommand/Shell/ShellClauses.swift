@@ -15,7 +15,7 @@ struct ShellClauses {
     /// The clauses of an update.
     static let ofUpdate: [Word] = [.set, .where, .sort, .limit, .offset]
 
-    /// The clauses, each with what follows its word.
+    /// The clauses, each with the text after its keyword.
     private(set) var fragments: [Word: ShellFragment] = [:]
 
     subscript(_ word: Word) -> ShellFragment? { fragments[word] }
@@ -25,8 +25,8 @@ struct ShellClauses {
     /// - Parameters:
     ///   - text: The statement.
     ///   - start: The place.
-    ///   - words: The clauses that the statement takes.
-    /// - Throws: `ShellSyntaxError` for anything else, naming the nearest word.
+    ///   - words: The clauses that the statement allows.
+    /// - Throws: `ShellSyntaxError` for any other text, with the nearest keyword in the message.
     init(_ text: ShellText, from start: Int, words: [Word]) throws(ShellSyntaxError) {
         let first = text.skipBlanks(from: start)
         guard first < text.count else { return }
@@ -58,8 +58,8 @@ struct ShellClauses {
 
     /// Returns the places where clauses begin.
     ///
-    /// A property can have the name of a clause. A word is a property beside an operator or a
-    /// comma, and at the beginning of a clause.
+    /// A property can have the name of a clause. A word next to an operator or a comma, or at the
+    /// beginning of a clause, is a property.
     private static func starts(
         _ text: ShellText, from start: Int, words: [Word]
     ) -> [(word: Word, range: Range<Int>)] {

@@ -5,7 +5,7 @@ struct ShellCompleter {
     /// The candidates for the last word.
     struct Answer {
         var candidates: [String] = []
-        /// The number of characters of the candidates that are typed already.
+        /// The number of characters of the candidates that are already typed.
         var prefixCount = 0
         /// Whether a blank follows the word.
         var addsBlank = true
@@ -27,7 +27,7 @@ struct ShellCompleter {
             return properties(of: word[..<dot], word: word[word.index(after: dot)...], before: before)
         }
         var answer = matching(word, candidates: candidates(before))
-        // A path can continue.
+        // A path can continue, so no blank follows.
         if answer.candidates.count == 1, let name = answer.candidates.first,
             session.variables[name] != nil
                 || entity(before)?.relationship(name) != nil
@@ -91,7 +91,7 @@ struct ShellCompleter {
         return nil
     }
 
-    /// Returns the entity of the objects that a source means, without reading them.
+    /// Returns the entity of a source's objects, without reading them.
     private func destination(_ source: ShellSource) -> ManagedObjectModel.Entity? {
         guard var entity = session.variables[source.name]?.entity ?? session.model.entity(EntityName(source.name))
         else { return nil }
@@ -102,7 +102,7 @@ struct ShellCompleter {
         return entity
     }
 
-    /// Returns the properties after a path: one from a variable, or one from the entity of the
+    /// Returns the properties after a path, which starts at a variable or at the entity of the
     /// statement.
     private func properties(of path: Substring, word: Substring, before: [String]) -> Answer {
         var entity: ManagedObjectModel.Entity?

@@ -53,13 +53,15 @@ struct ShellConversation {
         }
     }
 
-    /// The prompt, which shows whether something is not committed.
+    /// The prompt, which shows whether there are uncommitted changes.
     private var prompt: String {
         let count = session.changeCount
         return count == 0 ? "roost> " : "roost (\(count) changed)> "
     }
 
-    /// Returns whether the shell may end; asks if something is not committed.
+    /// Returns whether the shell may end.
+    ///
+    /// Asks the user if there are uncommitted changes.
     private func mayEnd() throws -> Bool {
         guard session.changeCount > 0 else { return true }
         let objects = session.changeCount == 1 ? "1 changed object is" : "\(session.changeCount) changed objects are"
@@ -108,7 +110,7 @@ struct ShellConversation {
         }
     }
 
-    /// Returns the line of a statement that has a place, and a mark below the place.
+    /// Returns the line of a statement that contains a column, and a mark below the column.
     static func mark(_ column: Int, of text: String) -> String {
         var rest = column
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {

@@ -5,8 +5,9 @@ internal import RoostSystem
 
 /// The statements that were typed in earlier sessions, in a file that only its user can read.
 ///
-/// Each statement is a line; a line feed in it is written as `\n`, and a backslash as `\\`. Shells
-/// that run at the same time append to the same file, each statement by one call.
+/// Each statement is a line. A line feed in a statement is written as `\n`, and a backslash as
+/// `\\`. Shells that run at the same time append to the same file, with one call for each
+/// statement.
 final class ShellHistory {
     /// The maximum number of statements that are kept.
     static let entryLimit = 5000
@@ -18,13 +19,13 @@ final class ShellHistory {
     private(set) var entries: [String] = []
     /// The file, or nil.
     private let path: String?
-    /// The reason why statements are not kept, or nil.
+    /// The reason why statements are not saved, or nil.
     private(set) var problem: String?
 
     /// Returns the file of a user, below `XDG_STATE_HOME` or `.local/state` in the home directory.
     ///
     /// - Parameter environment: The variables of the process.
-    /// - Returns: The path; nil without a home directory.
+    /// - Returns: The path, or nil without a home directory.
     static func path(_ environment: [String: String]) -> String? {
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return "\(state)/roost/shell-history" }
         guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
@@ -33,7 +34,7 @@ final class ShellHistory {
 
     /// Reads a history.
     ///
-    /// - Parameter path: The file, which need not exist; nil to keep nothing.
+    /// - Parameter path: The file, which need not exist, or nil to save nothing.
     init(_ path: String?) {
         self.path = path
         guard let path else { return }
@@ -47,9 +48,9 @@ final class ShellHistory {
         } catch { problem = "the history '\(path)' is not kept: \(error)" }
     }
 
-    /// Adds a statement; returns whether it can be recalled.
+    /// Adds a statement, and returns whether it can be recalled.
     ///
-    /// A statement that begins with a blank or equals the last one is left out.
+    /// A statement that begins with a blank or equals the last statement is left out.
     func append(_ statement: String) -> Bool {
         guard !statement.isEmpty, statement.first?.isWhitespace == false, statement != entries.last,
             statement.utf8.count <= Self.entryByteLimit, !statement.utf8.contains(0)
@@ -86,7 +87,7 @@ final class ShellHistory {
 
     // MARK: Files
 
-    /// Makes a directory, and those around it, for the user alone.
+    /// Creates a directory and its parents, accessible only to the user.
     private static func makeDirectory(_ path: String) throws(SystemError) {
         if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
         guard errno == ENOENT else { throw SystemError(code: errno) }
@@ -148,7 +149,7 @@ final class ShellHistory {
         let bytes = Array(text.utf8)
         var offset = 0
         while offset < bytes.count {
-            // SAFETY: the buffer is what is left of the bytes.
+            // SAFETY: the buffer is the rest of the bytes.
             let count = bytes.withUnsafeBytes {
                 SystemCalls.write(UnsafeRawBufferPointer(rebasing: $0[offset...]), to: descriptor)
             }
@@ -168,7 +169,7 @@ final class ShellHistory {
         }
     }
 
-    /// Replaces the file at once, so that no program sees a part of it.
+    /// Replaces the file atomically, so that no program sees a partial file.
     private static func replace(_ path: String, by lines: ArraySlice<Substring>) throws(SystemError) {
         let temporary = "\(path).\(getpid())"
         try withFile(temporary, flags: O_WRONLY | O_CREAT | O_EXCL) { (descriptor) throws(SystemError) in

@@ -5,8 +5,9 @@ internal import RoostSystem
 protocol ShellInput: AnyObject {
     /// Reads the next line.
     ///
-    /// - Parameter prompt: The text before it on a terminal.
-    /// - Returns: The line without its end; ``ShellInputLine/end`` at the end of the input.
+    /// - Parameter prompt: The prompt to show on a terminal.
+    /// - Returns: The line without its line ending, or ``ShellInputLine/end`` at the end of the
+    ///   input.
     /// - Throws: Errors of reading; `cancelled` after a signal that ends the command.
     func next(_ prompt: String) throws(StoreError) -> ShellInputLine
 
@@ -17,7 +18,7 @@ protocol ShellInput: AnyObject {
 /// The result of reading a line.
 enum ShellInputLine {
     case line(String)
-    /// Ctrl-C, which gives up what was typed.
+    /// Ctrl-C, which discards the typed text.
     case interrupted
     /// The end of the input.
     case end
@@ -30,12 +31,14 @@ extension ShellInput {
 /// The lines of standard input or of a file.
 final class StreamInput: ShellInput {
     private let read: (_ bytes: inout [UInt8]) throws(StoreError) -> Bool
-    /// Shows a prompt; nil without a terminal.
+    /// Shows a prompt.
+    ///
+    /// Nil without a terminal.
     private let show: ((String) -> Void)?
     private let name: String
     private var bytes: [UInt8] = []
     private var start = 0
-    /// The place up to which no end of a line was found.
+    /// The position up to which no line ending was found.
     private var searched = 0
     private var isAtEnd = false
 
@@ -43,8 +46,8 @@ final class StreamInput: ShellInput {
     ///
     /// - Parameters:
     ///   - name: The name of the input for messages.
-    ///   - show: Shows a prompt; nil without a terminal.
-    ///   - read: Appends bytes to an array; returns false at the end.
+    ///   - show: Shows a prompt. Nil without a terminal.
+    ///   - read: Appends bytes to an array. Returns false at the end.
     init(
         _ name: String, show: ((String) -> Void)? = nil,
         read: @escaping (_ bytes: inout [UInt8]) throws(StoreError) -> Bool

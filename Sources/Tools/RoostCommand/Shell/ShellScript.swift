@@ -4,7 +4,7 @@ internal import RoostCore
 struct ShellScript {
     private let session: ShellSession
     private let input: any ShellInput
-    /// The name of the file; nil for standard input.
+    /// The name of the file, or nil for standard input.
     private let name: String?
 
     /// Creates a script.
@@ -12,7 +12,7 @@ struct ShellScript {
     /// - Parameters:
     ///   - session: The session in which it runs.
     ///   - input: Its lines.
-    ///   - name: The name of its file for messages; nil for standard input.
+    ///   - name: The name of its file for messages, or nil for standard input.
     init(_ session: ShellSession, input: any ShellInput, name: String?) {
         (self.session, self.input, self.name) = (session, input, name)
     }
@@ -49,7 +49,7 @@ struct ShellScript {
             do { try session.run(statement.text) } catch let error as ShellSyntaxError {
                 throw ShellSyntaxError(error.message, at: error.column.map { $0 + statement.column })
             }
-            // What came during a commit.
+            // A signal may have been received during a commit.
             if Interruption.shared.wasInterrupted { throw StoreError(.cancelled, "Interrupted.") }
         }
     }
@@ -67,7 +67,7 @@ struct ShellFailure: Error {
     ///
     /// - Parameters:
     ///   - error: The error.
-    ///   - file: The file of the script; nil for standard input.
+    ///   - file: The file of the script, or nil for standard input.
     ///   - line: The line with which the statement began.
     init(_ error: any Error, in file: String?, line: Int) {
         let place = file.map { "\($0):\(line)" } ?? "line \(line)"

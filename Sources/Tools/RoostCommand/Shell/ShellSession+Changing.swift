@@ -3,11 +3,11 @@ internal import RoostCore
 internal import RoostGraph
 internal import RoostQuery
 
-// Statements that change objects. Each is one step that can be undone. A failing one changes
-// nothing.
+// Statements that change objects. Each statement is one step that can be undone. A statement that
+// fails changes nothing.
 
 extension ShellSession {
-    /// The values that properties of one object get.
+    /// The new values of one object's properties.
     private struct Change {
         let id: ObjectID
         var values: [(name: String, value: Value)] = []
@@ -16,7 +16,9 @@ extension ShellSession {
     /// The number of objects that are read together.
     private static let changePartCount = 1024
 
-    /// Runs `body` as one step; undoes its changes if it throws.
+    /// Runs `body` as one step.
+    ///
+    /// Undoes its changes if it throws.
     private func step(_ text: String, _ body: () throws -> Void) throws {
         guard !store.isReadOnly else {
             throw UsageError("the store was opened read-only, so nothing can be changed")
@@ -109,7 +111,8 @@ extension ShellSession {
     /// - Parameters:
     ///   - fragment: The assignments.
     ///   - entity: The entity of the objects.
-    ///   - variablesFirst: Whether a name that a property and a variable have means the variable.
+    ///   - variablesFirst: Whether a name that is both a property and a variable refers to the
+    ///     variable.
     /// - Returns: The assignments.
     /// - Throws: `ShellSyntaxError` with the place of the mistake; errors of reading.
     private func assignments(

@@ -13,7 +13,7 @@ extension ShellSession {
 
     /// Commits all changes, or none.
     ///
-    /// - Throws: Errors of the commit; the changes stay pending.
+    /// - Throws: Errors of the commit. The changes then stay pending.
     func commit() throws {
         guard context.hasChanges else { return try tell("nothing to commit") }
         let counts = Self.counts(written)
@@ -31,7 +31,7 @@ extension ShellSession {
         try tell("committed: \(counts)")
     }
 
-    /// Gives up all changes, and forgets all objects.
+    /// Discards all changes, and removes all objects from the context.
     func rollback() throws {
         let counts = context.hasChanges ? Self.counts(written) : nil
         context.rollback()
@@ -57,7 +57,7 @@ extension ShellSession {
         return some.isEmpty ? "no difference" : some.joined(separator: ", ")
     }
 
-    /// Returns the reasons of an error that its message does not name.
+    /// Returns the reasons of an error that its message does not contain.
     private func reasons(_ error: StoreError) -> [String] {
         guard error.code == .conflict else { return BatchRun.reasons(error) }
         return error.conflicts.map { conflict in

@@ -36,7 +36,7 @@ extension ShellSession {
     /// Returns an error with its place in a clause: the column in the message, or the beginning.
     ///
     /// - Parameters:
-    ///   - message: The message, as commands have it.
+    ///   - message: The message in the form of the commands.
     ///   - clause: The clause of the error, if any.
     /// - Returns: The error.
     static func located(_ message: String, clause: ShellFragment?) -> ShellSyntaxError {

@@ -9,7 +9,7 @@ extension ShellSession {
     /// The objects of a request, and the fetch for them.
     struct Selection {
         let objects: Objects
-        /// The snapshot that has the objects; closed by the fetch.
+        /// The snapshot with the objects, which the fetch closes.
         let fetch: StoreFetch
         let snapshot: any StoreSnapshot
     }
@@ -60,7 +60,7 @@ extension ShellSession {
 
     /// Replaces variables such as `$a` and `$a[0].artist` in a predicate with placeholders.
     ///
-    /// The text keeps its length, so that errors name the right column.
+    /// The text keeps its length, so that the columns in errors are correct.
     private func bind(
         _ fragment: ShellFragment, snapshot: any StoreSnapshot
     ) throws -> (text: String, values: [any PredicateArgument]) {
@@ -177,7 +177,7 @@ extension ShellSession {
 
     /// Returns the value of a source with one object: its attribute, or the object itself.
     ///
-    /// - Returns: The value; null without an object, nil for many objects.
+    /// - Returns: The value. It is null without an object, and nil for several objects.
     func value(of objects: Objects, snapshot: any StoreSnapshot) throws -> Value? {
         guard let ids = objects.ids, ids.count < 2 else { return nil }
         guard let id = ids.first else { return .null }

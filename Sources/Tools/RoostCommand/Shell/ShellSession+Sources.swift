@@ -2,20 +2,20 @@ internal import RoostCore
 internal import RoostQuery
 
 extension ShellSession {
-    /// The objects that a source means.
+    /// The objects of a source.
     struct Objects {
-        /// The entity of the objects, or an entity above.
+        /// The entity of the objects, or one of its superentities.
         var entity: ManagedObjectModel.Entity
-        /// The objects; nil for all of the entity.
+        /// The objects, or nil for all objects of the entity.
         var ids: [ObjectID]?
-        /// The attribute of them that the source ends with.
+        /// The attribute at the end of the source.
         var attribute: String?
     }
 
     /// The number of objects whose records are read together.
     private static let partCount = 4096
 
-    /// Finds the objects that a source means.
+    /// Finds the objects of a source.
     ///
     /// - Parameters:
     ///   - source: The source.
@@ -65,7 +65,7 @@ extension ShellSession {
         return Objects(entity: entity, ids: source.key.map { [ObjectID(entity.name, key: $0)] })
     }
 
-    /// Returns the attribute that the last names of a source form.
+    /// Returns the attribute given by the last names of a source.
     private func attribute(
         _ steps: [ShellSource.Step], of entity: ManagedObjectModel.Entity, column: Int
     ) throws -> String {

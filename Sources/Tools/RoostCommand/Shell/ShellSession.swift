@@ -7,7 +7,7 @@ internal import RoostStores
 final class ShellSession {
     /// The objects that a variable holds.
     struct Variable {
-        /// The entity of the objects, or an entity above.
+        /// The entity of the objects, or one of its superentities.
         let entity: ManagedObjectModel.Entity
         var ids: [ObjectID]
     }
@@ -17,19 +17,20 @@ final class ShellSession {
 
     let store: any PersistentStore
     let context: ManagedObjectContext
-    /// Keeps the context usable.
+    /// The container, which keeps the context usable.
     private let container: PersistentContainer
     let console: Console
     /// Whether a user types the statements.
     let isInteractive: Bool
     var format: RecordFormat = .table
     var variables: [String: Variable] = [:]
-    /// New objects of variables whose keys are not final yet.
+    /// The new objects in variables whose keys are still temporary.
     private var newObjects: [ObjectID: ManagedObject] = [:]
-    /// The files that `.read` reads, the innermost one last.
+    /// The files that `.read` currently reads, the innermost file last.
     var filesBeingRead: [String] = []
-    /// Whether a statement is changing objects, which must be read in the state that the context
-    /// reads.
+    /// Whether a statement is changing objects.
+    ///
+    /// Its reads must then use the state of the context.
     var isChanging = false
     /// Whether `.quit` was given.
     var isEnded = false
@@ -38,7 +39,7 @@ final class ShellSession {
     ///
     /// - Parameters:
     ///   - store: The open store, which must stay open.
-    ///   - console: Where results go.
+    ///   - console: The destination of results.
     ///   - isInteractive: Whether a user types the statements.
     /// - Throws: Errors of creating a context.
     init(_ store: any PersistentStore, console: Console, isInteractive: Bool) throws(StoreError) {
@@ -66,7 +67,7 @@ final class ShellSession {
     ///   then changed nothing.
     func run(_ text: String) throws {
         if text.hasPrefix(".") { return try runCommand(text) }
-        // Other programs can have changed what an earlier statement read.
+        // Other programs may have changed objects that an earlier statement read.
         context.forgetUnchangedObjects()
         defer { context.processPendingChanges() }
         switch try ShellStatement(text, names: names) {
@@ -93,14 +94,15 @@ final class ShellSession {
 
     /// Returns the state that statements see: the store with all uncommitted changes.
     ///
-    /// Without changes it is the store's own snapshot, which can explain fetches and use indexes.
+    /// Without changes, this is the store's own snapshot, which can explain fetches and use
+    /// indexes.
     func snapshot() throws(StoreError) -> any StoreSnapshot {
         context.hasChanges || isChanging ? try context.snapshotWithChanges() : try store.snapshot()
     }
 
     // MARK: Variables
 
-    /// Refuses a name that means something else.
+    /// Refuses a name that is already in use.
     func requireFree(_ name: String) throws {
         guard model.entities.allSatisfy({ $0.name.text != name }), !ShellStatement.words.contains(name.lowercased())
         else { throw UsageError("'\(name)' has a meaning already; choose another name for the variable") }
@@ -125,7 +127,7 @@ final class ShellSession {
     /// Forgets new objects that a rollback removed from the context.
     func forgetNewObjects() { newObjects.removeAll() }
 
-    /// Prints the effect of a statement, unless results are for programs.
+    /// Prints the effect of a statement, unless the output format is for programs.
     func tell(_ text: String) throws {
         if format == .table { try console.print(text) }
     }

@@ -1,11 +1,10 @@
-/// The objects that a statement is about, as it writes them: `Album`, `Album/5`, `a`,
-/// `a[0].artist.name`.
+/// The objects of a statement in written form: `Album`, `Album/5`, `a`, `a[0].artist.name`.
 struct ShellSource {
-    /// A step from objects to others.
+    /// A step from objects to other objects.
     enum Step {
         /// The object at a position.
         case position(Int)
-        /// A relationship, or the last name, which can be that of an attribute.
+        /// A relationship, or an attribute if the name is the last.
         case name(String)
     }
 
@@ -17,7 +16,7 @@ struct ShellSource {
     let steps: [(step: Step, column: Int)]
     /// The place in the statement.
     let column: Int
-    /// The place in the statement after it.
+    /// The place in the statement after the source.
     let end: Int
 
     /// Reads the source that begins at a place of a statement.
@@ -25,7 +24,7 @@ struct ShellSource {
     /// - Parameters:
     ///   - text: The statement.
     ///   - start: The place.
-    /// - Throws: `ShellSyntaxError` that names the expected text.
+    /// - Throws: `ShellSyntaxError` with the expected text.
     init(_ text: ShellText, from start: Int) throws(ShellSyntaxError) {
         let end = text.endOfName(from: start)
         guard end > start else { throw ShellSyntaxError("the name of an entity or a variable is expected", at: start) }
@@ -42,7 +41,9 @@ struct ShellSource {
         self.end = place
     }
 
-    /// Reads a whole text as a source; nil if it is not one.
+    /// Reads a whole text as a source.
+    ///
+    /// Returns nil if it is not one.
     init?(whole text: String) {
         let scanned = ShellText(text)
         guard let source = try? ShellSource(scanned, from: 0), source.end == scanned.count else { return nil }

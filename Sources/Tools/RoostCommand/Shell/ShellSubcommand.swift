@@ -56,7 +56,8 @@ extension Subcommand {
             try ShellScript(session, input: StreamInput.standard(isPrompting: false), name: nil).run()
         } catch let failure as ShellFailure {
             if let output = failure.output {
-                // A reader that ends early is not an error, unless changes are lost.
+                // If the reader of the output ends early, this is not an error, unless changes are
+                // lost.
                 guard session.changeCount > 0 else { throw output }
                 if case .system = output.reason { console.printError(failure.message) }
                 code = .failure
@@ -72,7 +73,7 @@ extension Subcommand {
         return lostChanges(session, console: console) && code == .success ? .finding : code
     }
 
-    /// Prints that changes were not committed; returns whether there are any.
+    /// Prints a message about uncommitted changes, and returns whether there are any.
     private static func lostChanges(_ session: ShellSession, console: Console) -> Bool {
         let count = session.changeCount
         guard count > 0 else { return false }

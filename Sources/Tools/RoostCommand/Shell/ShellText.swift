@@ -4,7 +4,7 @@ internal import RoostCore
 struct ShellFragment {
     /// The text, without blanks around it.
     let text: String
-    /// The number of characters of the statement before it.
+    /// The number of characters before the fragment in the statement.
     let column: Int
 
     /// A fragment of a statement without blanks around it.
@@ -25,19 +25,20 @@ struct ShellFragment {
     var isEmpty: Bool { text.isEmpty }
 }
 
-/// A statement that cannot be understood, with its place.
+/// A syntax error in a statement, with its place.
 struct ShellSyntaxError: Error {
     let message: String
-    /// The number of characters of the statement before the place; nil if it has none.
+    /// The number of characters before the place in the statement, or nil if the error has no
+    /// place.
     let column: Int?
 
     init(_ message: String, at column: Int? = nil) { (self.message, self.column) = (message, column) }
 }
 
-/// The characters of a statement, and which of them are outside of brackets and quotes.
+/// The characters of a statement, with the nesting of brackets and quotes.
 struct ShellText {
     let characters: [Character]
-    /// By character: whether it is outside of brackets and quotes.
+    /// For each character, whether it is outside of brackets and quotes.
     let isOutside: [Bool]
 
     init(_ text: String) {
@@ -59,7 +60,8 @@ struct ShellText {
         return index
     }
 
-    /// Returns the end of the name that begins at an index; the index itself if none does.
+    /// Returns the end of the name that begins at an index, or the index itself if there is no
+    /// name.
     func endOfName(from start: Int) -> Int {
         guard start < count, Self.isNameStart(characters[start]) else { return start }
         var index = start
@@ -75,10 +77,10 @@ struct ShellText {
     static func isNamePart(_ character: Character) -> Bool { isNameStart(character) || character.isNumber }
 }
 
-/// Collects lines to statements.
+/// Combines lines into statements.
 ///
 /// A statement ends with the line, unless a bracket or a quote is open. Between statements, a line
-/// that begins with `--` or `#` is a comment, and one that begins with a period is a command.
+/// that begins with `--` or `#` is a comment, and a line that begins with a period is a command.
 struct ShellStatementBuffer {
     /// The maximum number of bytes of a statement.
     static let byteLimit = 16 << 20
@@ -89,12 +91,12 @@ struct ShellStatementBuffer {
     private(set) var firstLine = 0
     private var lineCount = 0
 
-    /// Whether a statement has begun that is not complete.
+    /// Whether an incomplete statement has begun.
     private(set) var isOpen = false
 
     /// Adds a line.
     ///
-    /// - Returns: The text of complete statements; nil if none is complete.
+    /// - Returns: The text of complete statements, or nil if none is complete.
     /// - Throws: `ShellSyntaxError` for a statement that is too long.
     mutating func append(_ line: String) throws(ShellSyntaxError) -> String? {
         lineCount += 1
@@ -120,7 +122,7 @@ struct ShellStatementBuffer {
         return lines
     }
 
-    /// Forgets an incomplete statement.
+    /// Discards an incomplete statement.
     mutating func clear() {
         (lines, nesting, isOpen) = ("", BracketNesting(), false)
     }

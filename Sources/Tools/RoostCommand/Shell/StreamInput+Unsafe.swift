@@ -10,7 +10,7 @@ extension StreamInput {
 
     /// Returns the lines of standard input.
     ///
-    /// - Parameter isPrompting: Whether a user types them, and sees prompts.
+    /// - Parameter isPrompting: Whether a user types the lines and sees prompts.
     /// - Returns: The input.
     static func standard(isPrompting: Bool) -> StreamInput {
         let cancellation = Interruption.shared.readingCancellation
@@ -61,14 +61,14 @@ extension StreamInput {
     }
 }
 
-/// An open file that is closed with the object.
+/// An open file that is closed when the object is deallocated.
 private final class OpenFile {
     let descriptor: Int32
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     deinit {
-        // A file that was only read loses nothing.
+        // An error of closing is ignored, because the file was only read.
         _ = close(descriptor)
     }
 }

@@ -50,7 +50,9 @@ extension Subcommand {
         return .success
     }
 
-    /// Returns the destination of a backup; a bare path without a store has the type of the source.
+    /// Returns the destination of a backup.
+    ///
+    /// A bare path without a store gets the type of the source.
     ///
     /// Other problems are reported by the backup itself.
     private static func destination(
@@ -60,7 +62,9 @@ extension Subcommand {
             ?? PersistentStoreDescription(StoreLocation(type: type, path: text))
     }
 
-    /// Runs an operation on a whole store with progress; a signal ends it without a trace.
+    /// Runs an operation on a whole store, and shows its progress.
+    ///
+    /// A signal cancels the operation without side effects.
     static func maintain<Report>(
         _ store: PersistentStoreDescription, arguments: ParsedArguments, console: Console,
         _ body: (ConversionOptions) throws -> Report

@@ -65,7 +65,7 @@ extension Subcommand {
         do {
             findings = try StoreArguments.withStore(arguments.positions[0], arguments: arguments) { try checkStore($0) }
         } catch let error as StoreError where error.code == .corrupted {
-            // Damage that keeps the store from being opened at all.
+            // The damage prevents the store from being opened.
             findings = [StoreFinding(.damage, message: error.message)]
         }
         func count(_ severity: StoreFinding.Severity) -> Int {
@@ -91,8 +91,8 @@ extension Subcommand {
     }
 }
 
-/// One run of `roost check --accept`, which lists changes of another program, asks, and records
-/// them.
+/// One run of `roost check --accept`, which lists changes by another program, asks for
+/// confirmation, and records the changes.
 private struct ChangeAcceptance {
     /// The object that `--json` prints.
     private struct Report: Encodable {

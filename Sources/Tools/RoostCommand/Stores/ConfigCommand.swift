@@ -66,7 +66,7 @@ extension Subcommand {
         guard !configuration.settings.isEmpty else { return .success }
         var table = TextTable([("setting", .leading), ("value", .leading), ("from", .leading)])
         for setting in configuration.settings {
-            // A file above the working directory can belong to another user.
+            // The path is shown because a file in a parent directory can belong to another user.
             table.append(
                 [setting.key, setting.value, text(setting.origin, file: configuration.file)].map { VisibleText.of($0) })
         }
@@ -74,7 +74,9 @@ extension Subcommand {
         return .success
     }
 
-    /// Returns a short origin; the first line of the table has the whole path of the file.
+    /// Returns a short form of an origin.
+    ///
+    /// The first line of the table has the whole path of the file.
     private static func text(_ origin: RoostConfiguration.Origin, file: String?) -> String {
         guard case .file(let path, let line) = origin, path == file else { return origin.description }
         return "\(path.split(separator: "/").last ?? ""):\(line)"

@@ -103,7 +103,9 @@ extension Subcommand {
     }
 }
 
-/// One transaction as `roost history` shows it; see its help for the fields.
+/// One transaction in the format of `roost history`.
+///
+/// See its help for the fields.
 struct HistoryReport: Encodable {
     struct Change: Encodable {
         var object: String

@@ -31,7 +31,9 @@ extension Subcommand {
     }
 }
 
-/// The report of `roost info`; its help describes the fields.
+/// The report of `roost info`.
+///
+/// The help of the command describes the fields.
 struct StoreInfo: Encodable {
     struct Model: Encodable {
         struct Entity: Encodable {

@@ -5,11 +5,11 @@ internal import RoostCore
     /// The type of an attribute, chosen by a column's declared type and its values.
     struct AttributeInference {
         var type: AttributeType
-        /// A phrase for the user about the values.
+        /// A remark about the values for the user.
         var remark: String?
-        /// Whether values cannot be restored exactly as they were.
+        /// Whether the original values cannot be restored exactly.
         var isLossy = false
-        /// Whether different values of the column stay different values of the attribute.
+        /// Whether different values of the column become different values of the attribute.
         var isInjective = true
 
         /// Chooses a type.
@@ -108,8 +108,8 @@ internal import RoostCore
 
         // MARK: Defaults
 
-        /// Returns the value of a DEFAULT clause in the chosen type; nil if the model cannot have
-        /// it.
+        /// Returns the value of a DEFAULT clause in the chosen type, or nil if the model cannot
+        /// have it.
         func defaultValue(_ text: String) -> Value? {
             guard let literal = SchemaLiteral(text) else { return nil }
             switch (literal, type) {

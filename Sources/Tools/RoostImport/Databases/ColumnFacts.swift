@@ -14,15 +14,21 @@ internal import RoostForeignSQLite
         var isBoolean = true
         /// Whether all whole numbers are floating-point numbers too.
         var isExactDouble = true
-        /// Whether all numbers are decimals of at most 38 digits; known for declared decimals.
+        /// Whether all numbers are decimals of at most 38 digits.
+        ///
+        /// Only determined for declared decimals.
         var isDecimal = true
         /// Whether all texts are valid UTF-8.
         var isValidText = true
-        /// Whether all texts and blobs are UUIDs; known for declared UUIDs.
+        /// Whether all texts and blobs are UUIDs.
+        ///
+        /// Only determined for declared UUIDs.
         var isUUID = true
         var hasUpperCase = false
         var hasLowerCase = false
-        /// Whether all texts are dates; known for declared dates.
+        /// Whether all texts are dates.
+        ///
+        /// Only determined for declared dates.
         var isDate = true
         /// The forms of the dates that were found.
         var dateForms: DateForm = []
@@ -77,15 +83,15 @@ internal import RoostForeignSQLite
         }
     }
 
-    /// The rows of a table in numbers.
+    /// Statistics about the rows of a table.
     struct TableFacts {
         var rows = 0
         var columns: [ColumnFacts]
         /// Whether all rowids are at least 1, or the table has none.
         var hasPositiveRowIDs = true
-        /// For each foreign key, the rows whose values find no row.
+        /// For each foreign key, the number of rows with dangling values.
         var danglingRows: [Int]
-        /// For each foreign key, the first of those rows.
+        /// For each foreign key, the first row with dangling values.
         var firstDanglingRow: [Int64?]
 
         /// Reads all rows of a table.

@@ -4,16 +4,17 @@ internal import RoostForeignSQLite
 #if SQLite
     internal import RoostFiles
 
-    /// The files of an SQLite database: which mode reads them, and whether they changed meanwhile.
+    /// The files of an SQLite database, with the mode for reading them, and a check for changes.
     struct DatabaseFile {
         let path: String
         let mode: ForeignDatabase.Mode
-        /// The path of the file that a symbolic link refers to: SQLite looks for a log beside that
-        /// file.
+        /// The path after resolving a symbolic link.
+        ///
+        /// SQLite looks for a log next to this file.
         private let target: String
         private let main: FileIdentity
         private let log: FileIdentity?
-        /// A sentence about rows that the files may not have.
+        /// A remark about rows that may be missing in the files.
         let remark: String?
 
         /// Examines the file at `path` and refuses a file that is not a foreign SQLite database.
@@ -38,7 +39,7 @@ internal import RoostForeignSQLite
                 throw StoreError(
                     .notAStore, "'\(path)' is not an SQLite database, or it is encrypted. Check the path.")
             }
-            // 'Rost' at offset 68 marks a store of Roost's own.
+            // 'Rost' at offset 68 marks a store of Roost.
             if header[68..<72].elementsEqual("Rost".utf8) { throw Self.roostStore(path) }
             let hasLog = (log?.byteCount ?? 0) > 0
             // 1 means 65536. SQLite refuses every other size that is not a power of two.
@@ -68,7 +69,7 @@ internal import RoostForeignSQLite
             }
         }
 
-        /// Throws code `busy` if another program changed files that are read without locks.
+        /// Throws `busy` if another program changed files that are read without locks.
         func verify() throws(StoreError) {
             guard mode != .locked else { return }
             let (now, logNow) = (try Self.identity(path), try Self.identity(target + "-wal"))

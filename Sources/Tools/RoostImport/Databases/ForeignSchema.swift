@@ -1,7 +1,7 @@
 internal import RoostCore
 
 #if SQLite
-    /// A table whose rows can be imported, as its database declares it.
+    /// A table whose rows can be imported, as declared in its database.
     struct ForeignTable {
         /// A column.
         struct Column {
@@ -16,7 +16,7 @@ internal import RoostCore
             let isGenerated: Bool
         }
 
-        /// A foreign key whose values find at most one row of a table that is imported.
+        /// A foreign key that refers to at most one row of an imported table.
         struct ForeignKey: Equatable {
             /// The positions of the key's columns.
             let columns: [Int]
@@ -31,14 +31,14 @@ internal import RoostCore
         /// An index over columns.
         struct Index {
             let name: String
-            /// The positions of the columns; nil for expressions and the rowid.
+            /// The positions of the columns, or nil for expressions and the rowid.
             let columns: [Int?]
             let isDescending: [Bool]
             let collations: [String]
             let isUnique: Bool
             let isPartial: Bool
             let isPrimaryKey: Bool
-            /// Whether it belongs to a PRIMARY KEY or UNIQUE clause of the table.
+            /// Whether the index belongs to a PRIMARY KEY or UNIQUE clause of the table.
             let isConstraint: Bool
         }
 
@@ -49,7 +49,8 @@ internal import RoostCore
         var rowIDColumn: Int?
         /// The name of the rowid in statements.
         ///
-        /// Nil for a table without a rowid, and for a table with columns of all its names.
+        /// Nil for a table without a rowid, and for a table in which columns use all possible names
+        /// of the rowid.
         var rowIDName: String?
         /// The positions of the columns of the primary key.
         var primaryKey: [Int] = []
@@ -68,10 +69,10 @@ internal import RoostCore
             columns.append(column)
         }
 
-        /// Returns the position of the column with this name.
+        /// Returns the position of the column with the given name.
         func column(_ name: String) -> Int? { columnNumbers[SchemaName(name)] }
 
-        /// Returns the names of a foreign key's columns, as models remember them.
+        /// Returns the names of a foreign key's columns, in the form stored in models.
         func source(of key: ForeignKey) -> String { key.columns.map { columns[$0].name }.joined(separator: ", ") }
     }
 
@@ -114,10 +115,12 @@ internal import RoostCore
         var remarks: [String] = []
         fileprivate var numbers: [SchemaName: Int] = [:]
 
-        /// Returns the position of the table with this name.
+        /// Returns the position of the table with the given name.
         func table(_ name: String) -> Int? { numbers[SchemaName(name)] }
 
-        /// Adds a table; returns false if another table has its name.
+        /// Adds a table.
+        ///
+        /// Returns false if another table has the same name.
         mutating func add(_ table: ForeignTable) -> Bool {
             guard numbers.updateValue(tables.count, forKey: SchemaName(table.name)) == nil else { return false }
             tables.append(table)

@@ -4,7 +4,7 @@ internal import RoostCore
 #if SQLite
     internal import RoostSystem
 
-    /// The ways in which a text writes a date.
+    /// The forms in which a text represents a date.
     struct DateForm: OptionSet, Hashable {
         let rawValue: UInt8
 
@@ -18,7 +18,9 @@ internal import RoostCore
         /// The fraction has more digits than a date keeps.
         static let rounded = DateForm(rawValue: 128)
 
-        /// Reads a date as `DateText` does, with the form it was written in; nil for other text.
+        /// Reads a date as `DateText` does, with the form it was written in.
+        ///
+        /// Returns nil for other text.
         static func read(_ bytes: UnsafeRawBufferPointer) -> (seconds: Double, form: DateForm)? {
             if let plain = plain(bytes) { return plain }
             guard bytes.count >= 10, bytes.count <= 100, bytes.isValidUTF8,
@@ -45,13 +47,13 @@ internal import RoostCore
             return digits
         }
 
-        /// Returns the digits of the fraction that a date has.
+        /// Returns the digits of the fraction that a date can represent.
         private static func kept(_ seconds: Double) -> [UInt8] {
             guard let text = DateText.text(seconds), let point = text.firstIndex(of: ".") else { return [] }
             return digits(text[text.index(after: point)...].utf8)
         }
 
-        /// Reads `yyyy-mm-dd` and `yyyy-mm-dd hh:mm:ss`, which nearly all dates are, without
+        /// Reads `yyyy-mm-dd` and `yyyy-mm-dd hh:mm:ss`, the most frequent forms, without
         /// allocating.
         private static func plain(_ bytes: UnsafeRawBufferPointer) -> (seconds: Double, form: DateForm)? {
             guard bytes.count == 10 || bytes.count == 19 else { return nil }
@@ -64,7 +66,7 @@ internal import RoostCore
                 (1...(month == 2 ? 28 : 30)).contains(day)
             else { return nil }
             let shifted = month > 2 ? century * 100 + rest : century * 100 + rest - 1
-            // Before the year 1, the slower way knows how to round.
+            // Dates before the year 1 are left to the slower function, which rounds them correctly.
             guard shifted > 0 else { return nil }
             let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
             // 730 791 days lie between 0000-03-01 and 2001-01-01.
@@ -85,7 +87,8 @@ internal import RoostCore
 
     /// Reads UUIDs as text.
     enum UUIDText {
-        /// Returns the sixteen bytes of `F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6`; nil for other text.
+        /// Returns the sixteen bytes of `F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6`, or nil for other
+        /// text.
         static func bytes(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
             var bytes = [UInt8](repeating: 0, count: 16)
             return bytes.withUnsafeMutableBytes { Hexadecimal.decodeUUID(text, into: $0) } ? bytes : nil
@@ -94,12 +97,12 @@ internal import RoostCore
 
     /// Numbers as decimals and as text.
     enum NumberText {
-        /// Returns the shortest decimal that gives the same floating-point number; nil if a decimal
-        /// cannot hold it.
+        /// Returns the shortest decimal that gives the same floating-point number, or nil if a
+        /// decimal cannot hold it.
         static func decimal(_ value: Double) -> DecimalNumber? {
             guard value.isFinite, !(value == 0 && value.sign == .minus) else { return nil }
-            // A product and a quotient of exact numbers below 10^15 find most prices without making
-            // text.
+            // A product and a quotient of exact numbers below 10^15 find most prices without
+            // creating text.
             var (power, places) = (1.0, 0)
             while places <= 4 {
                 let digits = (value * power).rounded()

@@ -12,7 +12,7 @@ internal import RoostForeignSQLite
             let isMandatory: Bool
             /// The position of the column, or of the first column of a foreign key.
             let column: Int
-            /// The position of the foreign key; nil for an attribute.
+            /// The position of the foreign key, or nil for an attribute.
             let foreignKey: Int?
         }
 
@@ -21,7 +21,7 @@ internal import RoostForeignSQLite
             let entity: ManagedObjectModel.Entity
             let table: Int
             var expressions: [String] = []
-            /// In the order of the record's fields.
+            /// The expressions of the fields, in the order of the fields.
             var readings: [Reading] = []
         }
 
@@ -38,7 +38,7 @@ internal import RoostForeignSQLite
         private(set) var links: [Links] = []
         private let schema: ForeignSchema
         private let inference: ModelInference
-        /// By entity number, the table.
+        /// The position of each entity's table, by entity number.
         private var tables: [Int: Int] = [:]
         private var filled: Set<Int> = []
         private var problems: [String] = []
@@ -47,9 +47,9 @@ internal import RoostForeignSQLite
         ///
         /// - Parameters:
         ///   - model: The model to fill.
-        ///   - inference: The inferred model, whose names count where a model remembers no source.
+        ///   - inference: The inferred model, whose names are used if a model stores no source.
         ///   - lookup: The keys of rows.
-        /// - Throws: `invalidModel`, which lists everything that fits no table and column.
+        /// - Throws: `invalidModel`, with a list of everything without a matching table or column.
         init(
             _ model: ManagedObjectModel, inference: ModelInference, lookup: KeyLookup
         ) throws(StoreError) {
@@ -144,8 +144,9 @@ internal import RoostForeignSQLite
 
         // MARK: Relationships
 
-        /// Finds the foreign key of a to-one relationship; nil for a to-many one, and after a
-        /// problem.
+        /// Finds the foreign key of a to-one relationship.
+        ///
+        /// Returns nil for a to-many one, and after a problem.
         private mutating func foreignKey(
             of relationship: ManagedObjectModel.Relationship, entity: ManagedObjectModel.Entity, number: Int
         ) -> Int? {

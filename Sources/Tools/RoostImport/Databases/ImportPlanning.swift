@@ -7,14 +7,14 @@ internal import RoostCore
         private let facts: [TableFacts]
         private let binding: ImportBinding
         private var remarks: ImportRemarks
-        /// For each table and column, the property that gets its values and that property's type.
+        /// For each table and column, the property for its values, with the property's type.
         private var properties: [Int: [Int: (name: String, type: String)]] = [:]
         /// The entities by their tables.
         private let entities: [Int: String]
         /// The tables that are join tables.
         private let joins: Set<Int>
 
-        /// Sentences about everything that cannot be kept.
+        /// Sentences about everything that the import loses.
         var losses: [String] { schema.remarks + remarks.losses }
 
         init(_ schema: ForeignSchema, facts: [TableFacts], binding: ImportBinding, remarks: ImportRemarks) {
@@ -24,7 +24,7 @@ internal import RoostCore
             joins = Set(binding.links.map(\.table))
         }
 
-        /// Returns the plan, and finds what cannot be kept.
+        /// Returns the plan, and finds the losses of the import.
         mutating func plan() -> ImportPlan {
             for source in binding.sources { describe(source) }
             for links in binding.links { describe(links) }
@@ -56,7 +56,7 @@ internal import RoostCore
             }
         }
 
-        /// Describes an attribute, and what its type does not keep.
+        /// Describes an attribute, and the losses caused by its type.
         private mutating func describe(_ reading: ImportBinding.Reading, of source: ImportBinding.Source) {
             guard let type = source.entity.attribute(reading.field.name)?.type else { return }
             let (column, table) = (reading.column, source.table)

@@ -7,7 +7,7 @@ internal import RoostCore
         var tables: [Int: [String]] = [:]
         /// For each table and column, phrases.
         var columns: [Int: [Int: [String]]] = [:]
-        /// Sentences about everything that cannot be kept.
+        /// Sentences about everything that the import loses.
         var losses: [String] = []
 
         /// Adds a sentence about a table.
@@ -49,7 +49,7 @@ internal import RoostCore
     }
 
     extension AttributeDescription {
-        /// The column that the attribute was made for.
+        /// The column from which the attribute was imported.
         var importedFrom: String? { userInfo[ImportSource.key] }
     }
 

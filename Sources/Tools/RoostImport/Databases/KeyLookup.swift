@@ -2,17 +2,17 @@ internal import RoostCore
 internal import RoostForeignSQLite
 
 #if SQLite
-    /// The keys of the objects that rows become, and the SQL that finds them.
+    /// The keys of the objects for rows, and the SQL that finds the keys.
     ///
-    /// A row's key is its rowid. Where the rowids of a table are missing or below 1, its rows are
-    /// numbered in order; if foreign keys refer to such a table, a temporary table on disk maps
+    /// A row's key is its rowid. If the rowids of a table are missing or below 1, its rows are
+    /// numbered in order. If foreign keys refer to a numbered table, a temporary table on disk maps
     /// rows to numbers.
     struct KeyLookup {
         private let schema: ForeignSchema
         /// For each table, whether its rows are numbered.
         let isNumbered: [Bool]
 
-        /// Decides for each table, and makes the temporary tables.
+        /// Decides for each table whether rows are numbered, and creates the temporary tables.
         init(_ schema: ForeignSchema, facts: [TableFacts], database: ForeignDatabase) throws(StoreError) {
             self.schema = schema
             isNumbered = zip(schema.tables, facts).map { $0.rowIDName == nil || !$1.hasPositiveRowIDs }
@@ -36,7 +36,7 @@ internal import RoostForeignSQLite
             table.rowIDName.map { [$0] } ?? table.primaryKey.map { ForeignDatabase.quoted(table.columns[$0].name) }
         }
 
-        /// Returns SQL for the key of the object that a foreign key of table `t` refers to, or
+        /// Returns SQL for the key of the object to which a foreign key of table `t` refers, or
         /// null.
         func key(_ key: ForeignTable.ForeignKey, of table: ForeignTable) -> String {
             let parent = schema.tables[key.parent]
@@ -51,7 +51,7 @@ internal import RoostForeignSQLite
                 "(SELECT k.key FROM \(source) CROSS JOIN temp.\(Self.map(key.parent)) AS k WHERE \(condition) AND \(sameRow))"
         }
 
-        /// Returns SQL that is 1 for a row whose foreign key has values and finds no row, else 0.
+        /// Returns SQL that is 1 for a row with a dangling foreign key, and 0 otherwise.
         static func danglingCheck(
             _ key: ForeignTable.ForeignKey, of table: ForeignTable, in schema: ForeignSchema
         ) -> String {
@@ -61,8 +61,8 @@ internal import RoostForeignSQLite
                 "((\(values.joined(separator: " OR "))) AND NOT EXISTS (SELECT 1 FROM main.\(ForeignDatabase.quoted(parent.name)) AS p WHERE \(condition(key, of: table, parent: parent))))"
         }
 
-        /// Compares as SQLite's foreign keys do: with the collation and affinity of the parent's
-        /// columns.
+        /// Returns a condition that compares like SQLite's foreign keys, with the collation and
+        /// affinity of the parent's columns.
         private static func condition(
             _ key: ForeignTable.ForeignKey, of table: ForeignTable, parent: ForeignTable
         ) -> String {

@@ -19,7 +19,9 @@ internal import RoostCore
             }
         }
 
-        /// Adds a uniqueness constraint; returns the reason if the model cannot have it.
+        /// Adds a uniqueness constraint.
+        ///
+        /// Returns the reason if the model does not support it.
         private mutating func addConstraint(_ index: ForeignTable.Index, table: Int) -> String? {
             if let reason = Self.plainReason(index) { return reason }
             let columns = index.columns.compactMap { $0 }
@@ -36,7 +38,9 @@ internal import RoostCore
             return nil
         }
 
-        /// Adds a fetch index; returns the reason if the model cannot have it.
+        /// Adds a fetch index.
+        ///
+        /// Returns the reason if the model does not support it.
         private mutating func addIndex(
             _ index: ForeignTable.Index, table: Int, names: inout ModelNames
         ) -> String? {
@@ -48,7 +52,7 @@ internal import RoostCore
             guard let properties = properties(columns, table: table, isConstraint: false) else {
                 return "its columns are not all properties of the entity"
             }
-            // A relationship of several columns is one element.
+            // A relationship of several columns is a single element of the index.
             let descending = zip(columns, index.isDescending).first { column, _ in column == columns.first }?.1 ?? false
             let isOneToOne = properties.count == columns.count
             let elements = properties.enumerated().map { place, property in
@@ -65,7 +69,8 @@ internal import RoostCore
             return index.columns.contains(nil) ? "it has an expression" : nil
         }
 
-        /// Returns the properties that hold the values of columns, in order; nil if they do not.
+        /// Returns the properties that hold the values of the columns, in order, or nil if there
+        /// are none.
         private func properties(_ columns: [Int], table: Int, isConstraint: Bool) -> [String]? {
             var (result, open): ([String], [Int]) = ([], columns)
             while let column = open.first {

@@ -7,9 +7,9 @@ internal import RoostCore
         let facts: [TableFacts]
         let joinTables: [Int: JoinTable]
         var remarks = ImportRemarks()
-        /// The description of each table's entity; nil for join tables.
+        /// The description of each table's entity, or nil for join tables.
         var entities: [EntityDescription?]
-        /// The names taken in each entity.
+        /// The names already used in each entity.
         private var names: [PropertyNames]
         /// For each table, the attributes of columns.
         private(set) var attributes: [[Int: (name: String, isInjective: Bool)]]
@@ -53,7 +53,8 @@ internal import RoostCore
         private func replacedColumns(of table: Int) -> Set<Int> {
             var result: Set<Int> = []
             for (number, key) in schema.tables[table].foreignKeys.enumerated() {
-                // The parts of an incomplete key have a meaning of their own.
+                // The columns of a partly dangling key have values of their own, so they are not
+                // replaced.
                 guard key.columns.count == 1 || facts[table].danglingRows[number] == 0 else { continue }
                 result.formUnion(key.columns)
             }
@@ -158,7 +159,7 @@ internal import RoostCore
 
     /// Names of relationships.
     enum RelationshipNames {
-        /// Returns the name of a key's column without `id` at its end; nil for a key of several
+        /// Returns the name of a key's column without `id` at its end, or nil for a key of several
         /// columns.
         static func stem(of key: ForeignTable.ForeignKey, in table: ForeignTable) -> String? {
             guard let column = key.columns.first, key.columns.count == 1 else { return nil }
@@ -175,16 +176,16 @@ internal import RoostCore
         static func capitalized(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
     }
 
-    /// Makes the names of one entity's properties.
+    /// Creates the names of one entity's properties.
     struct PropertyNames {
         private var names = ModelNames()
         private var taken: Set<String> = []
 
-        /// Returns a name that is valid, not reserved and not taken.
+        /// Returns a name that is valid, not reserved and not already used.
         ///
         /// - Parameters:
         ///   - text: The wanted name.
-        ///   - fallback: The name for an empty one.
+        ///   - fallback: The name to use if `text` is empty.
         ///   - other: The name to try before a number is added.
         /// - Returns: The name.
         mutating func name(for text: String, orElse fallback: String, instead other: String? = nil) -> String {

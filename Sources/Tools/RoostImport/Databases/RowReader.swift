@@ -2,10 +2,10 @@ internal import RoostCore
 internal import RoostForeignSQLite
 
 #if SQLite
-    /// Reads the rows of one table, with as many expressions for each as are needed.
+    /// Reads the rows of one table, with any number of expressions for each row.
     ///
-    /// SQLite limits the columns of a statement. More expressions take several statements, which
-    /// move from row to row together.
+    /// SQLite limits the columns of a statement. More expressions are divided among several
+    /// statements, which step through the rows together.
     struct RowReader {
         /// A place in the statements.
         struct Place {
@@ -24,7 +24,7 @@ internal import RoostForeignSQLite
         /// Prepares to read.
         ///
         /// - Parameters:
-        ///   - expressions: The SQL to read of each row of the table `t`.
+        ///   - expressions: The SQL expressions to read for each row of the table `t`.
         ///   - table: The table.
         ///   - database: The connection.
         /// - Throws: Errors of the database.
@@ -53,7 +53,7 @@ internal import RoostForeignSQLite
 
         /// Returns the FROM clause of a table.
         static func source(_ table: ForeignTable) -> String {
-            // Rows are read from the table itself, not from an index that has all columns.
+            // Rows are read from the table itself, not from a covering index.
             "FROM main.\(ForeignDatabase.quoted(table.name)) AS t NOT INDEXED"
         }
 
@@ -65,7 +65,9 @@ internal import RoostForeignSQLite
             return "ORDER BY " + columns.joined(separator: ", ")
         }
 
-        /// Moves to the next row; returns false at the end.
+        /// Moves to the next row.
+        ///
+        /// Returns false at the end.
         func step() throws(StoreError) -> Bool {
             guard let first = statements.first else { return false }
             let hasRow = try first.step()

@@ -24,7 +24,9 @@ internal import RoostForeignSQLite
             places = reader.places
         }
 
-        /// Appends the record of the next row; returns false at the end.
+        /// Appends the record of the next row.
+        ///
+        /// Returns false at the end.
         ///
         /// - Throws: `invalidValue` with table, column and row if the model cannot hold a value;
         ///   `limitExceeded` for a row that is too large for a record; errors of the database.

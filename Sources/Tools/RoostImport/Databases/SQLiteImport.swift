@@ -9,7 +9,7 @@
     ///
     /// - Each table becomes an entity, and each row an object whose key is the rowid.
     /// - Each foreign key becomes a to-one relationship with a to-many inverse.
-    /// - Each table of two foreign keys alone becomes a many-to-many relationship.
+    /// - Each table that consists of two foreign keys becomes a many-to-many relationship.
     ///
     /// ```swift
     /// let content = try SQLiteImport(path: "shop.db", model: nil) { () throws(StoreError) in }
@@ -25,7 +25,7 @@
         private let job: Mutex<Job>
         private let checkCancellation: @Sendable () throws(StoreError) -> Void
 
-        /// The connection, and what is needed to read rows.
+        /// The connection and the state for reading rows.
         struct Job {
             let file: DatabaseFile
             let database: ForeignDatabase
@@ -36,18 +36,18 @@
             var losses: [String]
         }
 
-        /// Reads the schema and every row once, and infers a model.
+        /// Reads the schema and every row once, and infers a model if none is given.
         ///
         /// - Parameters:
         ///   - path: The path of the database.
-        ///   - model: The model to fill; nil to infer one. Its `userInfo` says where the values of
-        ///     an entity or property come from (`importedFrom`); otherwise its name does.
-        ///   - checkCancellation: Called regularly, also in ``send(to:)``; its error ends the
-        ///     import.
+        ///   - model: The model to fill, or nil to infer a model. The source of an entity or
+        ///     property is `importedFrom` in its `userInfo`, or otherwise its name.
+        ///   - checkCancellation: Called regularly, also in ``send(to:)``. If it throws, the import
+        ///     ends.
         /// - Throws: `notFound`, `notAStore`, `corrupted`, `busy`, `permissionDenied`, `ioFailure`;
         ///   `invalidRequest` for a store of Roost or Core Data and for a database without tables;
-        ///   `invalidModel` if the model does not fit the tables; `invalidValue` with table, column
-        ///   and row for the first value that the model cannot hold.
+        ///   `invalidModel` if the model does not match the tables; `invalidValue` with table,
+        ///   column and row for the first value that the model cannot hold.
         package init(
             path: String, model: ManagedObjectModel?,
             checkCancellation: @escaping @Sendable () throws(StoreError) -> Void
@@ -100,12 +100,15 @@
             }
         }
 
-        /// Returns what could not be kept, one sentence each; called after ``send(to:)``.
+        /// Returns a sentence for each loss of the import.
+        ///
+        /// Call this after ``send(to:)``.
         package func warnings() -> [String] { job.withLock { $0.losses } }
     }
 
     extension SQLiteImport.Job {
-        /// Makes every record and keeps none, to find the first value that the model cannot hold.
+        /// Creates every record without storing it, to find the first value that the model cannot
+        /// hold.
         func checkValues(_ checkCancellation: () throws(StoreError) -> Void) throws(StoreError) {
             var batch = RecordBatch(model: binding.model)
             for source in binding.sources {

@@ -9,7 +9,7 @@ internal import RoostForeignSQLite
 
         private init(_ database: ForeignDatabase) { self.database = database }
 
-        /// Returns the tables and what else the schema declares.
+        /// Returns the tables and the other declarations of the schema.
         ///
         /// - Throws: `invalidRequest` for a Core Data store and a database without tables; errors
         ///   of the database.
@@ -24,7 +24,7 @@ internal import RoostForeignSQLite
 
         // MARK: Tables
 
-        /// Tables, and everything that is not one.
+        /// Reads the names of tables and of all other declarations.
         private mutating func readNames() throws(StoreError) {
             let rows = try database.prepare(
                 "SELECT type, name, tbl_name, rootpage, sql FROM main.sqlite_schema ORDER BY rowid")
@@ -75,7 +75,8 @@ internal import RoostForeignSQLite
             }
         }
 
-        /// Returns whether a table is a part of a virtual one, as FTS and R*Tree make them.
+        /// Returns whether a table is a shadow table of a virtual table, as created by FTS and
+        /// R*Tree.
         private static func isShadow(_ name: String, of owner: (name: String, sql: String)) -> Bool {
             guard let suffix = SchemaName(name).suffix(after: SchemaName(owner.name + "_")) else { return false }
             let words = SchemaText.words(owner.sql)
@@ -103,8 +104,8 @@ internal import RoostForeignSQLite
                 }
                 let type = try rows.text(2) ?? ""
                 let isGenerated = rows.integer(6) >= 2
-                // SQLite computes such values on each read, with functions that may be missing or
-                // not allowed.
+                // SQLite computes generated values on each read, with functions that may be missing
+                // or not allowed.
                 if isGenerated, try !isReadable(name, of: table.name) {
                     table.remarks.append(
                         "Column '\(name)' is left out, because SQLite cannot compute its values without the program that made it."
@@ -148,7 +149,7 @@ internal import RoostForeignSQLite
                 table.rowIDName = free
                 return
             }
-            // Without any name of the rowid, the order of the primary key has to do.
+            // If the rowid has no usable name, the order of the primary key is used.
             table.isWithoutRowID = !table.primaryKey.isEmpty
         }
 
@@ -174,8 +175,8 @@ internal import RoostForeignSQLite
                 var (columns, descending, collations): ([Int?], [Bool], [String]) = ([], [], [])
                 while try parts.step() {
                     guard parts.integer(5) != 0 else { continue }
-                    // The numbers of columns count columns that are left out too, so the name
-                    // decides.
+                    // SQLite's column numbers include columns that are left out, so the column is
+                    // found by name.
                     columns.append(try parts.text(2).flatMap { table.column($0) })
                     descending.append(parts.integer(3) != 0)
                     collations.append(try parts.text(4)?.uppercased() ?? "BINARY")
@@ -186,7 +187,7 @@ internal import RoostForeignSQLite
                         isUnique: rows.integer(2) != 0, isPartial: rows.integer(4) != 0, isPrimaryKey: origin == "pk",
                         isConstraint: origin != "c"))
             }
-            // SQLite lists the newest first.
+            // SQLite lists the newest index first.
             table.indexes.reverse()
             schema.tables[number] = table
         }
@@ -210,7 +211,7 @@ internal import RoostForeignSQLite
                         ))
                 }
             }
-            // SQLite lists the last one first.
+            // SQLite lists the last foreign key first.
             for entry in found.reversed() {
                 let columns = entry.from.compactMap { table.column($0) }
                 let (parent, problem) = try resolve(entry.parent, names: entry.to, count: entry.from.count)
@@ -227,7 +228,8 @@ internal import RoostForeignSQLite
             schema.tables[number] = table
         }
 
-        /// Finds the columns that a foreign key refers to, or the reason why it finds no row.
+        /// Finds the columns to which a foreign key refers, or the reason why the key cannot be
+        /// resolved.
         private func resolve(
             _ parent: String, names: [String?], count: Int
         ) throws(StoreError) -> ((table: Int, columns: [Int])?, String?) {

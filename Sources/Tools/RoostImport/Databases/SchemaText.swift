@@ -1,7 +1,7 @@
 internal import RoostCore
 
 #if SQLite
-    /// A name as SQLite compares names: ASCII letters without case, all else byte for byte.
+    /// A name with SQLite's comparison: ASCII letters without case, all other bytes exactly.
     struct SchemaName: Hashable {
         private let folded: [UInt8]
 
@@ -11,7 +11,8 @@ internal import RoostCore
 
         func hasPrefix(_ prefix: String) -> Bool { folded.starts(with: prefix.utf8) }
 
-        /// Returns the bytes after a prefix, if the name has it.
+        /// Returns the rest of the name after a prefix, or nil if the name does not have the
+        /// prefix.
         func suffix(after prefix: SchemaName) -> String? {
             guard folded.starts(with: prefix.folded) else { return nil }
             return String(decoding: folded.dropFirst(prefix.folded.count), as: UTF8.self)
@@ -20,7 +21,7 @@ internal import RoostCore
 
     /// Reads and writes small pieces of SQL.
     enum SchemaText {
-        /// Returns the bytes that pairs of hexadecimal digits mean; nil for other text.
+        /// Returns the bytes given by pairs of hexadecimal digits, or nil for other text.
         static func bytes(ofHexadecimal digits: some Sequence<UInt8>) -> [UInt8]? {
             var (result, high): ([UInt8], UInt8?) = ([], nil)
             for digit in digits {
@@ -92,7 +93,9 @@ internal import RoostCore
         case blob([UInt8])
         case boolean(Bool)
 
-        /// Reads a literal; nil for an expression such as `CURRENT_TIMESTAMP`.
+        /// Reads a literal.
+        ///
+        /// Returns nil for an expression such as `CURRENT_TIMESTAMP`.
         init?(_ text: String) {
             let text = text.drop { $0.isWhitespace }
             let bytes = Array(text.utf8)

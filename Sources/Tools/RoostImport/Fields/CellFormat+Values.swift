@@ -4,7 +4,7 @@ internal import RoostQuery
 internal import RoostSystem
 
 extension CellFormat {
-    /// Returns the value that a text gives to a field; nil for a text that the field cannot have.
+    /// Returns the value of a text for a field, or nil if the text is invalid for the field.
     ///
     /// - Parameters:
     ///   - text: The text, in UTF-8.
@@ -31,7 +31,9 @@ extension CellFormat {
         }
     }
 
-    /// Sets a field of the record that is being built; false for a text that the field cannot have.
+    /// Sets a field of the current record.
+    ///
+    /// Returns false if the text is invalid for the field.
     ///
     /// - Parameters:
     ///   - text: The text, in UTF-8.
@@ -69,8 +71,9 @@ extension CellFormat {
         return true
     }
 
-    /// Returns a whole number that fits the field, also one that is written with a fraction of
-    /// zeros.
+    /// Returns a whole number in the range of the field.
+    ///
+    /// A fraction of zeros is allowed.
     private func wholeNumber(_ text: UnsafeRawBufferPointer, for field: RecordLayout.Field) -> Int64? {
         guard let number = integer(text) ?? decimal(text).flatMap({ Self.whole($0) }) else { return nil }
         switch field.kind {
@@ -93,7 +96,7 @@ extension CellFormat {
         return number.isNegative ? -value : value
     }
 
-    /// Returns the object that a key, or `Album/5`, names.
+    /// Returns the object ID for a key or a text such as `Album/5`.
     private func object(
         _ text: UnsafeRawBufferPointer, for field: RecordLayout.Field, in model: ManagedObjectModel
     ) -> Value? {
@@ -105,7 +108,7 @@ extension CellFormat {
         return .objectID(ObjectID(model.entities[number].name, key: key))
     }
 
-    /// Returns the texts that fields of a kind can have, for messages.
+    /// Returns a description of the valid texts for fields of a kind, for messages.
     package static func expectation(of kind: RecordLayout.Field.Kind) -> String {
         switch kind {
         case .integer16: "a whole number from -32768 to 32767"

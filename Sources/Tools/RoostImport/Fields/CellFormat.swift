@@ -2,23 +2,23 @@ internal import Foundation
 internal import RoostCore
 internal import RoostJSONText
 
-/// The rules by which the cells of a text become values.
+/// The rules for converting the cells of a text to values.
 package struct CellFormat: Sendable {
     /// The character before the digits of a fraction: a point or a comma.
     var decimalSeparator = UInt8(ascii: ".")
-    /// The form of dates; nil for ISO 8601, `2024-05-01` or `2024-05-01T12:30:00Z`.
+    /// The form of dates, or nil for ISO 8601, `2024-05-01` or `2024-05-01T12:30:00Z`.
     var datePattern: DatePattern?
-    /// The zone of times without one.
+    /// The time zone of times without a zone.
     var timeZone: TimeZone?
 
-    /// Creates the usual rules: a decimal point, dates in ISO 8601, UTC.
+    /// Creates the default rules: a decimal point, dates in ISO 8601, UTC.
     package init() {}
 
-    /// Returns a number in ASCII, with a point, without blanks around it.
+    /// Calls `body` with a number in ASCII, with a decimal point, without blanks around it.
     ///
     /// - Parameters:
     ///   - bytes: The bytes of a cell.
-    ///   - body: Gets the number's bytes.
+    ///   - body: Receives the number's bytes.
     /// - Returns: The result of `body`.
     func withNumber<Result>(
         _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result
@@ -26,7 +26,7 @@ package struct CellFormat: Sendable {
         let trimmed = Self.trimmed(bytes)
         let point = UInt8(ascii: ".")
         guard decimalSeparator != point else { return body(trimmed) }
-        // A point may be between thousands, so that a number with one is not read at all.
+        // A point may be a thousands separator, so a number with a point is not read.
         guard !trimmed.contains(point) else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
         guard trimmed.contains(decimalSeparator) else { return body(trimmed) }
         return Array(trimmed.map { $0 == decimalSeparator ? point : $0 }).withUnsafeBytes(body)
@@ -41,7 +41,8 @@ package struct CellFormat: Sendable {
         return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
     }
 
-    /// Returns a whole number of 64 bits; nil for any other text, also for one with a fraction.
+    /// Returns a whole number of 64 bits, or nil for any other text, including a number with a
+    /// fraction.
     func integer(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         let text = Self.trimmed(bytes)
         guard let first = text.first else { return nil }
@@ -54,16 +55,16 @@ package struct CellFormat: Sendable {
         return JSONNumbers.integer(text)
     }
 
-    /// Returns a floating-point number; nil for any other text.
+    /// Returns a floating-point number, or nil for any other text.
     func double(_ bytes: UnsafeRawBufferPointer) -> Double? {
         withNumber(bytes) { text in
             guard Self.isNumber(text), let number = JSONNumbers.double(text) else { return nil }
-            // A number that is too small for a double is not zero.
+            // A number that is too small for a double must not become zero.
             return number == 0 && Self.hasNonzeroDigit(text) ? nil : number
         }
     }
 
-    /// Returns a decimal number; nil for any other text, and for more than 38 digits.
+    /// Returns a decimal number, or nil for any other text, and for more than 38 digits.
     func decimal(_ bytes: UnsafeRawBufferPointer) -> DecimalNumber? {
         withNumber(bytes) { text in Self.isNumber(text) ? DecimalNumber(utf8: text) : nil }
     }
@@ -100,7 +101,8 @@ package struct CellFormat: Sendable {
         return index == text.count
     }
 
-    /// True for `true`, `yes`, `t`, `y` and `1`, in any case, and false for their opposites.
+    /// Returns true for `true`, `yes`, `t`, `y` and `1`, in any case, and false for their
+    /// opposites.
     static func boolean(_ bytes: UnsafeRawBufferPointer) -> Bool? {
         let text = trimmed(bytes)
         guard text.count <= 5 else { return nil }
@@ -111,16 +113,16 @@ package struct CellFormat: Sendable {
         }
     }
 
-    /// Returns the seconds since 2001-01-01 00:00:00 UTC of a date; nil for any other text.
+    /// Returns the seconds since 2001-01-01 00:00:00 UTC of a date, or nil for any other text.
     func seconds(_ bytes: UnsafeRawBufferPointer) -> Double? {
         let text = Self.trimmed(bytes)
         if let datePattern {
             return datePattern.hasTime ? datePattern.seconds(text).map(inZone) : datePattern.seconds(text)
         }
         guard (10...60).contains(text.count), text[4] == UInt8(ascii: "-") else { return nil }
-        // Most dates are days, or days with seconds; anything else takes longer.
+        // Most dates are a day, or a day with seconds. These forms have a fast path.
         if let pattern = text.count == 10 ? Self.day : text.count == 19 ? Self.time(after: text[10]) : nil {
-            // A zone never moves a day to another one.
+            // A date without a time is not shifted by the time zone.
             return text.count == 10 ? pattern.seconds(text) : pattern.seconds(text).map(inZone)
         }
         let string = String(decoding: text, as: UTF8.self)
@@ -136,7 +138,7 @@ package struct CellFormat: Sendable {
         separator == UInt8(ascii: " ") ? timeAfterBlank : separator == UInt8(ascii: "T") ? timeAfterLetter : nil
     }
 
-    /// Returns whether a date in ISO 8601 names its zone.
+    /// Returns whether a date in ISO 8601 includes its time zone.
     private static func hasZone(_ text: String) -> Bool {
         guard !text.hasSuffix("Z"), let time = text.firstIndex(where: { $0 == "T" || $0 == " " }) else { return true }
         return text[time...].contains { $0 == "+" || $0 == "-" }
@@ -145,12 +147,12 @@ package struct CellFormat: Sendable {
     /// Returns the seconds in UTC of a time in the zone.
     private func inZone(_ seconds: Double) -> Double {
         guard let timeZone else { return seconds }
-        // The offset may differ between the two times on a day on which clocks are set.
+        // On a day on which clocks change, the offset may differ between the two times.
         let first = seconds - Double(timeZone.secondsFromGMT(for: Date(timeIntervalSinceReferenceDate: seconds)))
         return seconds - Double(timeZone.secondsFromGMT(for: Date(timeIntervalSinceReferenceDate: first)))
     }
 
-    /// Returns a UUID of 36 characters; nil for any other text.
+    /// Returns a UUID of 36 characters, or nil for any other text.
     static func uuid(_ bytes: UnsafeRawBufferPointer) -> UUID? {
         let text = trimmed(bytes)
         guard text.count == 36 else { return nil }

@@ -1,24 +1,26 @@
 internal import RoostCore
 internal import RoostJSONText
 
-/// The type that all values of a column have.
+/// The common type of all values of a column.
 ///
-/// Whole numbers make an integer, numbers a floating-point number, or a decimal number where
-/// digits would be lost. Digits after a zero, as in postal codes, are text. What fits no other type
-/// is text, which keeps each cell as it is.
+/// Whole numbers become integers. Other numbers become floating-point numbers, or decimal numbers
+/// if digits would be lost. Digits after a leading zero, as in postal codes, are text. All other
+/// columns are text, which keeps each cell unchanged.
 struct ColumnProfile {
-    /// The digits that every floating-point number keeps.
+    /// The number of digits that every floating-point number preserves.
     private static let doubleDigitCount = 15
-    /// The digits of a fraction of a second that a date keeps.
+    /// The number of digits of a fractional second that a date preserves.
     private static let dateDigitCount = 6
 
     private static let nestedRemark = "lists and objects are kept as JSON text"
     private static let mixedRemark = "values of several types are kept as text"
-    /// The remarks about values that are kept in another form.
+    /// The remarks about values that are stored in another form.
     static let changes = [nestedRemark, mixedRemark]
 
     private let format: CellFormat
-    /// The types that all cells so far have; all of them before the first cell.
+    /// The types that all cells so far can have.
+    ///
+    /// Before the first cell, these are all types.
     private var candidates: [AttributeType] = [.boolean, .integer64, .double, .decimal, .date, .uuid]
     private var kinds: Set<ImportRow.Cell.Kind> = []
     /// The number of cells with a value.
@@ -26,7 +28,8 @@ struct ColumnProfile {
 
     init(_ format: CellFormat) {
         self.format = format
-        // A form of dates that is given comes before numbers, which dates can look like.
+        // If a date pattern is given, dates are tried before numbers, because dates can look like
+        // numbers.
         if format.datePattern != nil { candidates = [.date] + candidates.filter { $0 != .date } }
     }
 
@@ -41,7 +44,7 @@ struct ColumnProfile {
         candidates.removeAll { !Self.fits(bytes, kind: kind, type: $0, format: format) }
     }
 
-    /// The type, and what the user should know about it.
+    /// The type, with a remark for the user.
     var type: (type: AttributeType, remark: String?) {
         if kinds.contains(.json) { return (.string, Self.nestedRemark) }
         if kinds.count > 1, kinds.contains(.text) || kinds.contains(.boolean) {
@@ -65,7 +68,8 @@ struct ColumnProfile {
             return format.integer(bytes) != nil && !hasBlanks(bytes)
         case .double:
             guard isPlainNumber(bytes, kind: kind), let number = format.double(bytes) else { return false }
-            // More digits are those of the shortest text of a double, or they would be lost.
+            // If there are more digits, they must equal the shortest text of the double. Otherwise
+            // digits would be lost.
             if digitCount(bytes) <= doubleDigitCount { return number.isNormal || number == 0 }
             guard let exact = format.decimal(bytes) else { return false }
             return exact == DecimalNumber(utf8: "\(number)".utf8)
@@ -88,14 +92,14 @@ struct ColumnProfile {
             || bytes.last == UInt8(ascii: "\t")
     }
 
-    /// Returns whether a zero that means nothing comes first, as in `007`.
+    /// Returns whether the text begins with a redundant zero, as in `007`.
     private static func startsWithZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let digits = bytes.first == UInt8(ascii: "-") ? bytes.dropFirst() : bytes[...]
         guard digits.count > 1, digits.first == UInt8(ascii: "0") else { return false }
         return JSONNumbers.isDigit(digits[digits.startIndex + 1])
     }
 
-    /// Returns the digits after the last point.
+    /// Returns the number of digits after the last point.
     private static func fractionDigitCount(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard let point = bytes.lastIndex(of: UInt8(ascii: ".")) else { return 0 }
         return bytes[(point + 1)...].prefix { JSONNumbers.isDigit($0) }.count

@@ -4,8 +4,8 @@ internal import RoostCore
 /// The form of the dates of a text.
 ///
 /// The parts are `yyyy`, `yy` (1970 to 2069), `MM`, `M`, `MMM` (English), `dd`, `d`, `HH`, `H`,
-/// `mm`, `ss` and `SSS` (any number of digits). Every other character means itself; other letters
-/// are in single quotes.
+/// `mm`, `ss` and `SSS` (any number of digits). All other characters are literal. Other letters
+/// must be in single quotes.
 struct DatePattern: Sendable {
     private enum Part: Sendable, Equatable {
         case year, shortYear, month, monthName, day, hour, minute, second, fraction
@@ -21,7 +21,9 @@ struct DatePattern: Sendable {
     /// Whether the text has an hour.
     var hasTime: Bool { parts.contains { $0.part == .hour } }
 
-    /// Reads a pattern; nil for one that is not as described, or has no year, month and day.
+    /// Reads a pattern.
+    ///
+    /// Returns nil for one that is not as described, or has no year, month and day.
     init?(_ text: String) {
         var parts: [(Part, ClosedRange<Int>)] = []
         var rest = Array(text.utf8)[...]
@@ -58,7 +60,8 @@ struct DatePattern: Sendable {
         self.parts = parts.map { (part: $0.0, digits: $0.1) }
     }
 
-    /// Returns the seconds since 2001-01-01 00:00:00 of the zone of the text; nil for another text.
+    /// Returns the seconds since 2001-01-01 00:00:00 in the time zone of the text, or nil if the
+    /// text does not match.
     func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
         var (year, month, day, time, fraction) = (0, 0, 0, 0, 0.0)
         var index = 0

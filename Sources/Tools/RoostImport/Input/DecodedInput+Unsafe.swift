@@ -2,23 +2,24 @@ internal import RoostCore
 
 /// The text of an input as UTF-8, from its beginning.
 ///
-/// A byte order mark is left out. Whether bytes in UTF-8 are valid is checked by the reader of the
-/// cells.
+/// A byte order mark is left out. The reader of the cells checks whether UTF-8 is valid.
 struct DecodedInput {
     private let input: ImportInput
     private var encoding: TextEncoding
     private var offset = 0
-    /// The first half of a pair of surrogates, whose second half comes next.
+    /// The first half of a surrogate pair whose second half has not been read yet.
     private var firstHalf: UInt16?
     private var raw: [UInt8] = []
-    /// Decoded bytes; those from `decodedStart` on are read next.
+    /// Decoded bytes.
+    ///
+    /// The bytes from `decodedStart` on are read next.
     private var decoded: [UInt8] = []
     private var decodedStart = 0
     private static let chunkByteCount = 64 << 10
 
     /// - Parameters:
     ///   - input: The bytes.
-    ///   - encoding: The encoding; nil for what a byte order mark says, otherwise UTF-8.
+    ///   - encoding: The encoding, or nil to use the byte order mark, or UTF-8 without a mark.
     /// - Throws: `ioFailure`.
     init(_ input: ImportInput, encoding: TextEncoding?) throws(StoreError) {
         self.input = input
@@ -46,9 +47,9 @@ struct DecodedInput {
 
     /// Fills the beginning of a buffer with the next bytes of the text.
     ///
-    /// - Parameter buffer: Memory of one byte at least.
-    /// - Returns: The number of bytes; 0 at the end.
-    /// - Throws: `ioFailure`; `invalidValue` for what the encoding cannot have.
+    /// - Parameter buffer: Memory for at least one byte.
+    /// - Returns: The number of bytes, or 0 at the end.
+    /// - Throws: `ioFailure`; `invalidValue` for bytes that are invalid in the encoding.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int {
         if encoding == .utf8 {
             let count = try input.read(into: buffer, at: offset)
@@ -66,7 +67,9 @@ struct DecodedInput {
         return count
     }
 
-    /// Decodes the next bytes; false at the end.
+    /// Decodes the next bytes.
+    ///
+    /// Returns false at the end.
     private mutating func decodeMore() throws(StoreError) -> Bool {
         decoded.removeAll(keepingCapacity: true)
         decodedStart = 0

@@ -3,7 +3,7 @@ package import RoostCore
 internal import RoostFiles
 internal import RoostSystem
 
-/// The bytes of a text that can be read several times: a file, or a pipe whose bytes are kept in a
+/// The bytes of a text that can be read several times: a file, or a pipe that was copied to a
 /// temporary file.
 package final class ImportInput: Sendable {
     /// The place of the bytes.
@@ -54,7 +54,8 @@ package final class ImportInput: Sendable {
     /// - Parameters:
     ///   - name: The name in messages.
     ///   - directories: The directories for the file, the preferred one first.
-    ///   - source: Fills the beginning of a buffer and returns the number of bytes; 0 at the end.
+    ///   - source: Fills the beginning of a buffer, and returns the number of bytes, or 0 at the
+    ///     end.
     /// - Throws: `noSpace`, `ioFailure`, and the errors of `source`.
     package init(
         spooling name: String, inOneOf directories: [String],
@@ -81,7 +82,7 @@ package final class ImportInput: Sendable {
     }
 
     deinit {
-        // Nothing was written: a failure to close loses nothing.
+        // A failure to close is ignored, because nothing was written.
         if case .file(let descriptor) = place { _ = close(descriptor) }
     }
 
@@ -100,7 +101,7 @@ package final class ImportInput: Sendable {
     /// - Parameters:
     ///   - buffer: Memory for the bytes.
     ///   - offset: The offset of the first byte.
-    /// - Returns: The number of bytes; 0 only at the end.
+    /// - Returns: The number of bytes, or 0 at the end.
     /// - Throws: `ioFailure`.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StoreError) -> Int {
         switch place {

@@ -1,12 +1,12 @@
-/// The plan of an import: what becomes of each table and column.
+/// The plan of an import: the use of each table and column.
 package struct ImportPlan: Sendable, Hashable, Encodable {
     /// A column.
     package struct Column: Sendable, Hashable, Encodable {
         /// The column's name.
         package var name: String
-        /// The property that gets its values; nil for a column that is left out.
+        /// The property for the column's values, or nil for a column that is left out.
         package var property: String?
-        /// The property's type: that of an attribute as in model documents, or `to Artist`.
+        /// The type of the property: an attribute type as in model documents, or `to Artist`.
         package var type: String?
         /// A remark for the user.
         package var remark: String?
@@ -20,7 +20,7 @@ package struct ImportPlan: Sendable, Hashable, Encodable {
     package struct Table: Sendable, Hashable, Encodable {
         /// The table's name.
         package var name: String
-        /// The entity that gets its rows; nil for a table of links, or one that is left out.
+        /// The entity for the table's rows, or nil for a join table or a table that is left out.
         package var entity: String?
         /// The number of rows that were read.
         package var rows: Int
@@ -36,7 +36,7 @@ package struct ImportPlan: Sendable, Hashable, Encodable {
 
     /// The tables.
     package var tables: [Table] = []
-    /// One sentence for everything that the import leaves out, such as views and triggers.
+    /// Sentences about everything that the import leaves out, such as views and triggers.
     package var remarks: [String] = []
 
     package init() {}

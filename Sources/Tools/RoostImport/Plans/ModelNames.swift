@@ -1,21 +1,21 @@
 internal import Foundation
 internal import RoostCore
 
-/// Makes names of a model, each used once, of names that can be anything.
+/// Creates unique, valid model names from arbitrary names.
 package struct ModelNames {
     private var taken: Set<String> = []
     /// The maximum number of bytes of a name, with room for a number.
     private static let maximumByteCount = 240
 
-    /// Creates names of properties, or of entities, which can be any.
+    /// Creates a source of names for properties, or for entities, which have no reserved names.
     package init(ofProperties: Bool = true) {
         if ofProperties { taken = Set(ManagedObjectModel.reservedPropertyNames.map { $0.lowercased() }) }
     }
 
-    /// Returns the name itself if a model can have it and none before it was equal to it.
+    /// Returns the name itself if it is valid in a model and not used yet.
     ///
-    /// Otherwise control characters and the separators of paths become underscores, and a number
-    /// follows a name that is taken. Names are compared without case.
+    /// Otherwise control characters and the separators of paths become underscores, and a number is
+    /// appended to a name that is already used. Names are compared without case.
     package mutating func name(for text: String, orElse fallback: String) -> String {
         var name = ""
         for character in text.precomposedStringWithCanonicalMapping.trimmingCharacters(in: .whitespacesAndNewlines) {

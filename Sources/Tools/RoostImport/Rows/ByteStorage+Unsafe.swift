@@ -1,4 +1,4 @@
-/// Bytes that stay where they are until the next ones are added.
+/// A buffer whose bytes do not move until the next bytes are added.
 struct ByteStorage: ~Copyable {
     // SAFETY: base has room for `capacity` bytes. The first `count` of them are initialized.
     private var base = UnsafeMutableRawPointer.allocate(byteCount: 4096, alignment: 16)
@@ -7,13 +7,15 @@ struct ByteStorage: ~Copyable {
 
     deinit { base.deallocate() }
 
-    /// Forgets all bytes.
+    /// Removes all bytes.
     mutating func removeAll() { count = 0 }
 
-    /// Adds bytes, which may move those before them.
+    /// Adds bytes.
+    ///
+    /// Earlier bytes may move.
     ///
     /// - Parameter bytes: The bytes.
-    /// - Returns: The offset of the first one.
+    /// - Returns: The offset of the first added byte.
     mutating func append(_ bytes: UnsafeRawBufferPointer) -> Int {
         if capacity - count < bytes.count {
             let larger = UnsafeMutableRawPointer.allocate(
@@ -28,7 +30,7 @@ struct ByteStorage: ~Copyable {
         return count
     }
 
-    /// Returns the bytes of a range that was added; empty for any other.
+    /// Returns the bytes of a range that was added, or an empty buffer for any other range.
     func bytes(_ start: Int, byteCount: Int) -> UnsafeRawBufferPointer {
         guard start >= 0, byteCount >= 0, start + byteCount <= count else {
             return UnsafeRawBufferPointer(start: nil, count: 0)

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import RoostCore
 
-/// Reads comma-separated values (RFC 4180) and their relatives.
+/// Reads comma-separated values (RFC 4180) and similar formats.
 ///
-/// Cells are read where they lie; quotes inside quotes are removed there. Lines end as the first
-/// one does: with LF or CR LF, or with CR. Empty lines are passed over. An empty cell is null; an
-/// empty text is in quotes. Memory is that of the longest row.
+/// Cells are read in place, and doubled quotes are removed in place. All lines end like the first
+/// line: with LF or CR LF, or with CR. Empty lines are skipped. An empty cell is null, and an empty
+/// text is written in quotes. The memory is that of the longest row.
 final class DelimitedReader: TextRowReader {
     /// The maximum number of bytes of a row.
     private static let maximumRowByteCount = 256 << 20
@@ -13,7 +13,7 @@ final class DelimitedReader: TextRowReader {
     private static let quote = UInt8(ascii: "\"")
     private static let newline = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
-    /// The separators that are looked for in the first line.
+    /// The separators that are searched in the first line.
     private static let usualDelimiters = [",", ";", "\t", "|"].map { UInt8(ascii: $0) }
 
     private(set) var columns: [String] = []
@@ -22,26 +22,29 @@ final class DelimitedReader: TextRowReader {
     private let name: String
     private var text: DecodedInput
     private var delimiter: UInt8
-    /// Whether the first row, which was read for its number of cells, is the next one.
+    /// Whether the first row was read only to count its cells, and must be returned next.
     private var keepsFirst = false
 
     // SAFETY: the bytes base[0 ..< end] are initialized, 0 <= rowStart <= end <= capacity, and
-    // cells are offsets from rowStart of bytes before end. One thread uses the reader.
+    // cells are offsets from rowStart to bytes before end. One thread uses the reader.
     private var base: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     private var rowStart = 0
     private var end = 0
     private var isAtEnd = false
-    /// The number of bytes of the row that were read; the next row starts after them.
+    /// The number of bytes of the current row.
+    ///
+    /// The next row starts after them.
     private var rowByteCount = 0
     private var line = 1
-    /// Whether lines end with CR alone; nil before the end of the first line.
+    /// Whether lines end with CR alone, or nil before the end of the first line.
     private var endsWithReturn: Bool?
 
     /// - Parameters:
     ///   - input: The bytes.
-    ///   - encoding: The encoding; nil for what a byte order mark says.
-    ///   - delimiter: The separator of cells; nil for the most frequent one of the first line.
+    ///   - encoding: The encoding, or nil to use the byte order mark, or UTF-8 without a mark.
+    ///   - delimiter: The separator of cells, or nil for the most frequent separator in the first
+    ///     line.
     ///   - hasHeader: Whether the first row has the names of the columns.
     /// - Throws: `invalidValue` for a text without a row; `ioFailure`.
     init(
@@ -93,7 +96,7 @@ final class DelimitedReader: TextRowReader {
         }
         rowStart += rowByteCount
         rowByteCount = 0
-        // Empty lines are passed over.
+        // Empty lines are skipped.
         while try has(0), try isLineEnd(0) {
             var end = 0
             try passLineEnd(&end)
@@ -140,7 +143,7 @@ final class DelimitedReader: TextRowReader {
         row.cells.append(.init(kind: index == start ? .null : .plain, start: start, count: index - start))
     }
 
-    /// Reads a cell in quotes, and moves its bytes together.
+    /// Reads a quoted cell, and removes the doubled quotes in place.
     private func readQuotedCell(_ index: inout Int) throws(StoreError) {
         index += 1
         let start = index
@@ -165,7 +168,7 @@ final class DelimitedReader: TextRowReader {
         }
         let column = columnName
         row.cells.append(.init(kind: .plain, start: start, count: out - start))
-        // Whatever follows belongs to no cell.
+        // The bytes after the closing quote do not belong to a cell.
         let closing = index
         while try has(index) {
             if base[rowStart + index] == delimiter { break }
@@ -182,7 +185,9 @@ final class DelimitedReader: TextRowReader {
         return columns.indices.contains(index) ? columns[index] : "column\(index + 1)"
     }
 
-    /// Passes what follows a cell: true for a separator, false for the end of the row.
+    /// Skips the separator after a cell.
+    ///
+    /// Returns false at the end of the row.
     private func passDelimiter(_ index: inout Int) throws(StoreError) -> Bool {
         guard try has(index) else { return false }
         if base[rowStart + index] == delimiter {
@@ -193,8 +198,9 @@ final class DelimitedReader: TextRowReader {
         return false
     }
 
-    /// Returns whether a line ends at a byte outside quotes; LF in a text with CR, and CR in any
-    /// other text, are a part of a cell.
+    /// Returns whether a line ends at a byte outside quotes.
+    ///
+    /// If lines end with CR, LF is part of a cell, and vice versa.
     private func isLineEnd(_ index: Int) throws(StoreError) -> Bool {
         switch base[rowStart + index] {
         case Self.newline:
@@ -205,7 +211,7 @@ final class DelimitedReader: TextRowReader {
                 if endsWithReturn == nil { endsWithReturn = false }
                 return true
             }
-            // At the end of the text, CR ends a line in any case.
+            // At the end of the text, CR always ends a line.
             guard try has(index + 1) else { return true }
             if endsWithReturn == nil { endsWithReturn = true }
             return endsWithReturn == true
@@ -213,13 +219,13 @@ final class DelimitedReader: TextRowReader {
         }
     }
 
-    /// Returns whether LF follows CR, or a few of them, as some programs write it.
+    /// Returns whether one or more CR are followed by LF, as written by some programs.
     private func isPairOfEnds(_ index: Int) throws(StoreError) -> Bool {
         try byteCountOfPair(index) > 0
     }
 
-    /// Returns the number of bytes of CR LF, with more than one CR perhaps; 0 where it is something
-    /// else.
+    /// Returns the number of bytes of CR LF, possibly with repeated CR, or 0 if there is no such
+    /// line ending.
     private func byteCountOfPair(_ index: Int) throws(StoreError) -> Int {
         guard endsWithReturn != true else { return 0 }
         for count in 0..<4 {
@@ -238,7 +244,9 @@ final class DelimitedReader: TextRowReader {
 
     // MARK: Bytes
 
-    /// Returns whether the row has a byte at an index, which is read if it was not yet.
+    /// Returns whether the row has a byte at an index.
+    ///
+    /// Reads more bytes if necessary.
     @inline(__always)
     private func has(_ index: Int) throws(StoreError) -> Bool {
         if rowStart + index < end { return true }

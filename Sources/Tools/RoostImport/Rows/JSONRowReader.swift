@@ -3,12 +3,12 @@ internal import RoostJSONText
 
 /// Reads the objects of a JSON array, or of JSON Lines.
 ///
-/// The columns are the keys, in the order in which they were met. An array or object inside a row
-/// is taken as its JSON text. Memory is that of one row.
+/// The columns are the keys, in the order of their first occurrence. An array or object inside a
+/// row is read as its JSON text. The memory is that of one row.
 final class JSONRowReader: TextRowReader {
     /// The maximum number of bytes of a value.
     private static let maximumValueByteCount = 256 << 20
-    /// The maximum number of columns, which is that of the properties of an entity.
+    /// The maximum number of columns, which equals the maximum number of properties of an entity.
     private static let maximumColumnCount = 65_535
 
     private(set) var columns: [String] = []
@@ -17,15 +17,16 @@ final class JSONRowReader: TextRowReader {
     private let name: String
     private let isLines: Bool
     private var tokens: JSONTokenizer
-    /// By the bytes of their names: two keys of an object can be equal as strings of Swift.
+    /// The columns by the bytes of their names, because Swift compares different keys as equal if
+    /// they are canonically equivalent.
     private var known: [[UInt8]: Int] = [:]
     private var hasBegun = false
     private var storage = ByteStorage()
 
     /// - Parameters:
     ///   - input: The bytes.
-    ///   - encoding: The encoding; nil for what a byte order mark says.
-    ///   - isLines: Whether each row is a line of its own.
+    ///   - encoding: The encoding, or nil to use the byte order mark, or UTF-8 without a mark.
+    ///   - isLines: Whether each row is on its own line.
     /// - Throws: `ioFailure`.
     init(_ input: ImportInput, encoding: TextEncoding?, isLines: Bool) throws(StoreError) {
         (name, self.isLines) = (input.name, isLines)
@@ -83,7 +84,9 @@ final class JSONRowReader: TextRowReader {
         return true
     }
 
-    /// Returns the position of a column, which is added if it is new.
+    /// Returns the position of a column.
+    ///
+    /// Adds a new column if necessary.
     private func column(_ key: String) -> Int {
         let bytes = Array(key.utf8)
         if let index = known[bytes] { return index }

@@ -2,21 +2,21 @@ internal import RoostCore
 
 /// Reads the rows of a text, one after the other.
 protocol TextRowReader: AnyObject {
-    /// The names of the columns that were met so far.
+    /// The names of the columns that were found so far.
     var columns: [String] { get }
     /// The current row.
     var row: ImportRow { get }
 
-    /// Goes to the next row.
+    /// Moves to the next row.
     ///
-    /// - Returns: False at the end.
-    /// - Throws: `invalidValue` with a place for a text that cannot be read on; `ioFailure`,
+    /// - Returns: Whether there is a next row.
+    /// - Throws: `invalidValue` with the place at which the text cannot be read; `ioFailure`,
     ///   `limitExceeded`.
     func next() throws(StoreError) -> Bool
 
     /// Returns the bytes of a cell of the current row, in UTF-8 if the text is valid.
     ///
-    /// They are there until ``next()`` is called again.
+    /// The bytes are valid until ``next()`` is called again.
     func bytes(of cell: ImportRow.Cell) -> UnsafeRawBufferPointer
 }
 
@@ -24,19 +24,19 @@ protocol TextRowReader: AnyObject {
 struct ImportRow {
     /// A value of a row.
     struct Cell {
-        /// The kind of value that the text shows.
+        /// The kind of value in the text.
         enum Kind: UInt8 {
             /// The row has no such cell.
             case absent
-            /// The text has a null.
+            /// The cell is null.
             case null
-            /// Characters that can mean anything: a cell of CSV.
+            /// Untyped characters: a cell of CSV.
             case plain
             /// Characters that are text: a JSON string.
             case text
             /// A JSON number.
             case number
-            /// A JSON boolean; its bytes are `true` or `false`.
+            /// A JSON boolean, with the bytes `true` or `false`.
             case boolean
             /// A JSON array or object, as JSON.
             case json
@@ -51,8 +51,10 @@ struct ImportRow {
 
     /// The number of the line that the row starts in, from 1.
     var line = 1
-    /// By column; a column that is missing at the end is absent.
+    /// The cells by column.
+    ///
+    /// Missing columns at the end are absent.
     var cells: [Cell] = []
-    /// The reason why the row cannot be taken, without its place; nil for a sound row.
+    /// The reason why the row is invalid, without its place, or nil for a valid row.
     var problem: String?
 }

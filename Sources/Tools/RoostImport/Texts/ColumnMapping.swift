@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// The fields that the cells of rows go into.
+/// The mapping from the cells of rows to fields.
 struct ColumnMapping {
     /// A column with a field.
     struct Target {
@@ -11,7 +11,8 @@ struct ColumnMapping {
         /// The name of the property, with the dotted path of an element.
         let property: String
         let field: RecordLayout.Field
-        /// The way in which cells name objects; nil where they are values, or keys of objects.
+        /// The relation by which cells refer to objects, or nil if cells are values or keys of
+        /// objects.
         let relation: TextImportOptions.Relation?
     }
 
@@ -25,13 +26,13 @@ struct ColumnMapping {
     private(set) var columnCount = 0
     /// The number of columns that belong to the key.
     private(set) var keyCount = 0
-    /// The fields that have a column.
+    /// The fields that already have a column.
     private var taken: [Int: String] = [:]
     /// The names of properties.
     private let names: [String]
-    /// By the column that a property was made of: the names of the properties.
+    /// The names of the properties that were created from each column.
     private let made: [String: [String]]
-    /// By their letters: the names of properties.
+    /// The names of properties, by their letters.
     private let similar: [String: [String]]
 
     init(
@@ -53,7 +54,7 @@ struct ColumnMapping {
     /// Returns the letters and digits of a name, without case.
     private static func letters(_ text: String) -> String { text.lowercased().filter { $0.isLetter || $0.isNumber } }
 
-    /// Finds the fields of columns that were met since the last call.
+    /// Finds the fields of columns that were found since the last call.
     ///
     /// - Parameter columns: All columns.
     /// - Throws: `unknownProperty` for a column without a property.
@@ -107,7 +108,7 @@ struct ColumnMapping {
             "'\(relationship.name)' refers to objects of '\(destination.name)', not of '\(relation.entity)'.")
     }
 
-    /// Refuses options that name columns which a text with a header lacks.
+    /// Refuses options that refer to columns missing in a text with a header.
     ///
     /// - Parameters:
     ///   - options: The options.
@@ -121,10 +122,11 @@ struct ColumnMapping {
         }
     }
 
-    /// Returns the property of a column: a property that was made of it, a property of the same
-    /// name, or a property whose name differs in case and signs only.
+    /// Returns the property of a column: a property that was created from it, a property with the
+    /// same name, or a property whose name differs only in case and punctuation.
     ///
-    /// Of several columns with one name each gets another property, in the order of their names.
+    /// If several columns have the same name, each gets a different property, in the order of the
+    /// properties' names.
     private func propertyName(of column: String) throws(StoreError) -> String {
         if let made = made[column] {
             let free = made.first { name in

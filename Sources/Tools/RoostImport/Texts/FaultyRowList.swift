@@ -1,7 +1,9 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// The rows that cannot be taken: the first one ends an import, or all are left out and counted.
+/// The invalid rows of an import.
+///
+/// Either the first invalid row ends the import, or all are left out and counted.
 package final class FaultyRowList: Sendable {
     private let faultyRows: TextImportOptions.FaultyRows
     private let report: @Sendable (String) -> Void
@@ -10,16 +12,16 @@ package final class FaultyRowList: Sendable {
     /// Creates an empty list.
     ///
     /// - Parameters:
-    ///   - faultyRows: The treatment of a row.
-    ///   - report: Takes a message for each row, with its place, where rows are reported.
+    ///   - faultyRows: The treatment of invalid rows.
+    ///   - report: Receives a message with the place of each invalid row, if rows are reported.
     package init(_ faultyRows: TextImportOptions.FaultyRows, report: @escaping @Sendable (String) -> Void) {
         (self.faultyRows, self.report) = (faultyRows, report)
     }
 
-    /// The number of rows.
+    /// The number of invalid rows.
     package var count: Int { number.withLock { $0 } }
 
-    /// A sentence about the rows that were left out; nil without any.
+    /// A sentence about the rows that were left out, or nil if there are none.
     var summary: String? { count == 0 ? nil : "\(count) \(count == 1 ? "row was" : "rows were") left out." }
 
     /// Adds a row.
@@ -35,7 +37,9 @@ package final class FaultyRowList: Sendable {
         if faultyRows == .report { report(Self.message(problem, line: line, name: name)) }
     }
 
-    /// Looks at a row that ``add(_:line:of:)`` gets when the text is read once more.
+    /// Checks an invalid row in a first pass.
+    ///
+    /// ``add(_:line:of:)`` receives it when the text is read again.
     ///
     /// - Parameters:
     ///   - problem: The reason.

@@ -2,23 +2,23 @@ internal import RoostCore
 internal import RoostQuery
 internal import RoostStores
 
-/// Rows as values by property name, with the objects that they name.
+/// Rows as values by property name, with the objects to which they refer.
 final class RowFeed {
     private let source: TextImport
     private let reader: any TextRowReader
-    /// The store; nil where rows are only looked at.
+    /// The store, or nil if rows are only checked.
     private let store: (any PersistentStore)?
     private var mapping: ColumnMapping
-    /// A row, and the line that it starts in.
+    /// A row, with the number of its first line.
     private struct NumberedRow {
         var values: BatchInsertRequest.Row
         let line: Int
     }
 
-    /// Rows with their objects, the next one last.
+    /// Rows with their objects, the next row last.
     private var ready: [NumberedRow] = []
     private(set) var rowCount = 0
-    /// The rules of single records; nil where a row can be a part of an object that exists.
+    /// The rules of single records, or nil if a row can be part of an existing object.
     private var recordRules: RecordRules?
     private let defaults: BatchInsertRequest.Row
 
@@ -34,9 +34,9 @@ final class RowFeed {
         defaults = Dictionary(fields.map { ($0.name, values[$0.index]) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns the next row; nil at the end.
+    /// Returns the next row, or nil at the end.
     func next() throws(StoreError) -> BatchInsertRequest.Row? {
-        // All rows of a chunk can be faulty.
+        // All rows of a chunk may be invalid.
         while ready.isEmpty {
             var rows = try read(TextImport.chunkCount)
             guard !rows.isEmpty else { break }
@@ -51,7 +51,7 @@ final class RowFeed {
         return row.values
     }
 
-    /// Inserts the objects that rows name and that do not exist.
+    /// Inserts the missing objects to which rows refer.
     ///
     /// - Returns: The number of new objects.
     func insertMissing() throws(StoreError) -> Int {
@@ -78,7 +78,7 @@ final class RowFeed {
 
     /// Reads all rows and writes nothing.
     ///
-    /// - Returns: The number of rows that can be taken.
+    /// - Returns: The number of valid rows.
     func lookAtAll() throws(StoreError) -> Int {
         var count = 0
         while true {
@@ -86,7 +86,7 @@ final class RowFeed {
             guard !rows.isEmpty else { return count }
             for target in mapping.targets {
                 guard let relation = target.relation else { continue }
-                // Any object of the entity is as good for the rules of a single object.
+                // Any object of the entity suffices to check the rules of a single object.
                 let other = Value.objectID(ObjectID(try relatedEntity(relation).name, key: 1))
                 for index in rows.indices where rows[index].values[target.property]?.isNull == false {
                     rows[index].values[target.property] = other
@@ -98,7 +98,9 @@ final class RowFeed {
 
     // MARK: Reading
 
-    /// Reads up to so many rows; a column with a relation has the value of the attribute.
+    /// Reads up to `limit` rows.
+    ///
+    /// A column with a relation has the value of the attribute.
     private func read(_ limit: Int, isLook: Bool = false) throws(StoreError) -> [NumberedRow] {
         var rows: [NumberedRow] = []
         try source.checkCancellation()

@@ -4,11 +4,11 @@ internal import RoostStores
 extension TextImport {
     /// The numbers of an import.
     package struct Result: Sendable {
-        /// The rows that were taken.
+        /// The number of imported rows.
         package var rows = 0
-        /// The new objects of the entity.
+        /// The number of new objects of the entity.
         package var inserted = 0
-        /// The objects that rows named and that did not exist.
+        /// The number of missing objects to which rows referred, and which were inserted.
         package var related = 0
 
         package init() {}
@@ -16,16 +16,16 @@ extension TextImport {
 
     /// Inserts an object for each row, or updates the object with its key.
     ///
-    /// Objects that relations name and that do not exist are inserted first, in transactions of
-    /// their own. Without a key the rows are one transaction. With a key they are transactions of
-    /// 20 000 rows, because all rows of one are in memory; the rows before an error stay.
+    /// Missing objects of relations are inserted first, in separate transactions. Without a key,
+    /// all rows form one transaction. With a key, each transaction has 20 000 rows, because its
+    /// rows are held in memory. After an error, the committed transactions remain.
     ///
     /// - Parameters:
     ///   - store: The store.
     ///   - author: The author, for the store's history.
-    ///   - isNew: Whether nothing is left of the store after an error.
+    ///   - isNew: Whether the caller deletes the store after an error.
     /// - Returns: The numbers of rows and new objects.
-    /// - Throws: As a batch insert; `invalidValue` with the line of a row that cannot be taken.
+    /// - Throws: The errors of a batch insert; `invalidValue` with the line of an invalid row.
     package func insert(
         into store: any PersistentStore, author: String? = nil, isNew: Bool = false
     ) throws(StoreError) -> Result {
@@ -72,10 +72,10 @@ extension TextImport {
 
     /// Reads all rows, and writes nothing.
     ///
-    /// Rows are compared with the rules of single objects, not with other objects.
+    /// Rows are checked against the rules of single objects, not against other objects.
     ///
-    /// - Returns: The number of rows that can be taken.
-    /// - Throws: As ``insert(into:author:isNew:)``.
+    /// - Returns: The number of valid rows.
+    /// - Throws: The same errors as ``insert(into:author:isNew:)``.
     package func look() throws(StoreError) -> Int { try RowFeed(self, in: nil).lookAtAll() }
 
     private func request(

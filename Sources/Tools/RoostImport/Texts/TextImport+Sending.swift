@@ -3,7 +3,7 @@ package import RoostMigration
 internal import RoostStores
 
 extension TextImport {
-    /// Sends a record for each row, without a dictionary or a value in between.
+    /// Sends a record for each row, without intermediate dictionaries or values.
     package func send(to sink: ContentSink) throws(StoreError) {
         let reader = try reader()
         var mapping = ColumnMapping(options, entity: entity, in: model, of: input.name)
@@ -50,7 +50,9 @@ extension TextImport {
         try input.requireUnchanged()
     }
 
-    /// Sets the fields of a record; returns the problem of the first cell that cannot be taken.
+    /// Sets the fields of a record.
+    ///
+    /// Returns the problem of the first invalid cell.
     private func fill(
         _ batch: inout RecordBatch, reader: any TextRowReader, mapping: ColumnMapping,
         defaultFields: [RecordLayout.Field], defaults: [Value]
@@ -58,7 +60,8 @@ extension TextImport {
         let cells = reader.row.cells
         var next = 0
         for target in mapping.targets {
-            // Fields of the tail are set in their order, those with defaults between the others.
+            // Fields of the tail must be set in order, so defaults are set between the other
+            // fields.
             while next < defaultFields.count, defaultFields[next].index < target.field.index {
                 let field = defaultFields[next]
                 try batch.set(defaults[field.index], for: field)
@@ -86,7 +89,9 @@ extension TextImport {
         return nil
     }
 
-    /// The number of a row in a failure, which the place of the row in the text replaces.
+    /// A placeholder for the row number in a failure.
+    ///
+    /// The placeholder is replaced by the place of the row in the text.
     static let rowNumber = 0
 
     /// Returns the rule that a row breaks.
@@ -94,7 +99,7 @@ extension TextImport {
         failure.message.replacing(" of row \(rowNumber) (\(failure.entity))", with: "")
     }
 
-    /// Returns the problem of a cell that its field cannot have.
+    /// Returns the problem of a cell that is invalid for its field.
     static func problem(
         _ bytes: UnsafeRawBufferPointer, column: String, field: RecordLayout.Field
     ) -> String {

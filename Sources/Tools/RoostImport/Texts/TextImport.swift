@@ -6,18 +6,22 @@ internal import RoostSystem
 
 /// The rows of a text as objects of one entity.
 ///
-/// Without a model all rows are read once to infer one. Rows become objects with the keys 1, 2, …
-/// of a new store by ``send(to:)``, or of any store by ``insert(into:author:isNew:)``.
-/// Memory is bounded whatever the size of the text.
+/// Without a model, all rows are read once to infer a model. ``send(to:)`` turns the rows into
+/// objects of a new store with the keys 1, 2, …, and ``insert(into:author:isNew:)`` inserts them
+/// into any store. The memory is bounded regardless of the size of the text.
 package final class TextImport: MadeContent {
-    /// The rows that are inserted or updated together, and whose related objects are found
-    /// together.
+    /// The number of rows that are inserted or updated together, and whose related objects are
+    /// found together.
     static let chunkCount = 2_000
-    /// The maximum number of rows of one change set with a key, whose values are in memory.
+    /// The maximum number of rows in one change set of an import with a key.
+    ///
+    /// Their values are held in memory.
     static let keyedCount = 20_000
 
     package let model: ManagedObjectModel
-    /// The plan of an import without a given model; otherwise empty.
+    /// The plan of an import without a given model.
+    ///
+    /// Otherwise empty.
     package let plan: ImportPlan
     let input: ImportInput
     let options: TextImportOptions
@@ -31,10 +35,10 @@ package final class TextImport: MadeContent {
     ///
     /// - Parameters:
     ///   - input: The text.
-    ///   - options: Its form.
-    ///   - model: The model; nil for one that fits all rows.
-    ///   - faults: Takes the rows that are left out.
-    ///   - checkCancellation: Throws when the import is to end.
+    ///   - options: The options of the import.
+    ///   - model: The model, or nil to infer a model that fits all rows.
+    ///   - faults: Receives the rows that are left out.
+    ///   - checkCancellation: Throws to end the import.
     /// - Throws: `invalidValue` with line and column for a text that cannot be read;
     ///   `unknownEntity`, `unknownProperty`, `invalidRequest`, `invalidModel`, `ioFailure`.
     package init(
@@ -60,7 +64,7 @@ package final class TextImport: MadeContent {
         }
         try requireKey()
         try requireKeyOfOwnRelations()
-        // The columns of JSON are known at its end only.
+        // The columns of JSON are known only at the end of the text.
         guard options.format == .csv || options.format == .tsv else { return }
         let columns = try reader().columns
         try ColumnMapping.requireColumns(options, in: columns)
@@ -79,7 +83,7 @@ package final class TextImport: MadeContent {
     package var entityName: String { entity.name.text }
 
     /// Whether the rows are independent of each other and of other objects, so that ``send(to:)``
-    /// does all there is to do.
+    /// is sufficient.
     package var canBeSent: Bool {
         options.key.isEmpty && options.relations.isEmpty && !rules.hasDerivedAttributes && entity.relationships.isEmpty
             && !BatchProperties(entity, in: model).hasComposites
@@ -113,7 +117,7 @@ package final class TextImport: MadeContent {
         }
     }
 
-    /// Objects are found by their keys, so that stores must hold each key once.
+    /// Requires a uniqueness constraint for the key, because objects are found by their keys.
     private func requireKey() throws(StoreError) {
         guard !options.key.isEmpty else { return }
         var mapping = ColumnMapping(options, entity: entity, in: model, of: input.name)
@@ -126,8 +130,9 @@ package final class TextImport: MadeContent {
         )
     }
 
-    /// A row names another row before or after it: without its key, that object would be inserted
-    /// twice.
+    /// Requires a key for relations between rows of the text.
+    ///
+    /// Otherwise the related object would be inserted twice.
     private func requireKeyOfOwnRelations() throws(StoreError) {
         for relation in options.relations where relation.entity == options.entity {
             guard options.key != [relation.attribute] else { continue }

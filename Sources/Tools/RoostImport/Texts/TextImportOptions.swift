@@ -1,11 +1,13 @@
 package import Foundation
 internal import RoostCore
 
-/// The form of a text of rows, and what becomes of them.
+/// The format of a text with rows, and the use of its columns.
 package struct TextImportOptions: Sendable {
     /// The format of a text.
     package enum Format: String, Sendable, CaseIterable {
-        /// Comma-separated values; the separator can be another character.
+        /// Comma-separated values.
+        ///
+        /// The separator can be another character.
         case csv
         /// Values separated by tabs.
         case tsv
@@ -15,7 +17,7 @@ package struct TextImportOptions: Sendable {
         case jsonl
     }
 
-    /// The treatment of a row that cannot be taken.
+    /// The treatment of an invalid row.
     package enum FaultyRows: String, Sendable, CaseIterable {
         /// The import ends, and nothing is imported.
         case stop
@@ -25,7 +27,7 @@ package struct TextImportOptions: Sendable {
         case report
     }
 
-    /// A column whose cells name objects by the value of an attribute.
+    /// A column whose cells refer to objects by the value of an attribute.
     package struct Relation: Sendable, Hashable {
         /// The column, and the to-one relationship.
         package var column: String
@@ -39,36 +41,36 @@ package struct TextImportOptions: Sendable {
         }
     }
 
-    /// The entity that gets the rows.
+    /// The entity of the rows.
     package var entity: String
     /// The format.
     package var format: Format
-    /// The character between cells; nil for the most frequent one of the first line.
+    /// The character between cells, or nil for the most frequent separator in the first line.
     package var delimiter: UInt8?
     /// Whether the first row has the names of the columns.
     package var hasHeader = true
-    /// The encoding; nil for what a byte order mark says, otherwise UTF-8.
+    /// The encoding, or nil to use the byte order mark, or UTF-8 without a mark.
     package var encoding: TextEncoding?
     /// Whether a comma comes before the digits of a fraction, instead of a point.
     package var hasDecimalComma = false
-    /// The form of dates, as in `dd.MM.yyyy HH:mm`; nil for ISO 8601.
+    /// The form of dates, as in `dd.MM.yyyy HH:mm`, or nil for ISO 8601.
     package var datePattern: String?
-    /// The zone of times without one; nil for UTC.
+    /// The time zone of times without a zone, or nil for UTC.
     package var timeZone: TimeZone?
     /// The columns that identify an object, so that it is updated instead of inserted again.
     package var key: [String] = []
-    /// The columns that name other objects.
+    /// The columns that refer to other objects.
     package var relations: [Relation] = []
     /// The columns that are left out.
     package var leftOut: Set<String> = []
-    /// The treatment of a row that cannot be taken.
+    /// The treatment of an invalid row.
     package var faultyRows = FaultyRows.stop
 
     package init(entity: String, format: Format) { (self.entity, self.format) = (entity, format) }
 
-    /// Returns the rules by which cells become values.
+    /// Returns the rules for converting cells to values.
     ///
-    /// - Throws: `invalidRequest` for a pattern of dates that cannot be read.
+    /// - Throws: `invalidRequest` for an invalid date pattern.
     func cellFormat() throws(StoreError) -> CellFormat {
         var cells = CellFormat()
         if hasDecimalComma { cells.decimalSeparator = UInt8(ascii: ",") }

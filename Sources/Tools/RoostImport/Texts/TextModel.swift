@@ -3,7 +3,8 @@ internal import RoostCore
 
 /// The model that is inferred from the columns of a text.
 struct TextModel {
-    /// The key in `userInfo` of the name of the column or table that a declaration was made of.
+    /// The key in `userInfo` for the name of the column or table from which a declaration was
+    /// created.
     static let originKey = "importedFrom"
 
     /// The maximum number of columns that become properties of one entity.
@@ -13,11 +14,12 @@ struct TextModel {
 
     init(_ options: TextImportOptions) { self.options = options }
 
-    /// Makes the model.
+    /// Creates the model.
     ///
     /// - Parameter columns: The columns with the types of their values.
     /// - Returns: The model.
-    /// - Throws: `invalidModel`; `unknownProperty` for a column of the options that the text lacks.
+    /// - Throws: `invalidModel`; `unknownProperty` for a column in the options that is missing in
+    ///   the text.
     func make(_ columns: [(name: String, type: AttributeType)]) throws(StoreError) -> ManagedObjectModel {
         guard columns.count <= Self.maximumColumnCount else {
             throw StoreError(
@@ -66,7 +68,7 @@ struct TextModel {
             entities: [entity] + others.values.sorted { $0.name < $1.name })
     }
 
-    /// `tracks` for `Track`.
+    /// Returns the name of an inverse relationship, such as `tracks` for `Track`.
     private static func inverseName(of entity: String, taken: [String]) -> String {
         let name = entity.prefix(1).lowercased() + entity.dropFirst() + "s"
         var (unique, number) = (name, 1)

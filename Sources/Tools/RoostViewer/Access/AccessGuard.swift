@@ -3,18 +3,19 @@
 
     /// Decides which requests are answered.
     ///
-    /// The address that starts the page has a token that works once. The request with it gets a
-    /// cookie, which every other request needs. A program can send ``programToken`` instead, if the
-    /// viewer has one.
+    /// The start address contains a token that works once. The answer to the request with this
+    /// token sets a cookie, which all other requests need. A program can send ``programToken``
+    /// instead, if the viewer has one.
     ///
-    /// Cookies belong to a host and not to a port, and pages on other ports of this machine count
-    /// as the same site. So each request must also name this server as its host, and no other
-    /// origin.
+    /// Cookies belong to a host, not to a port, and pages on other ports of this machine count as
+    /// the same site. So each request must also have this server as its host, and no other origin.
     final class AccessGuard: Sendable {
         /// The decision about a request.
         enum Verdict {
             case allowed
-            /// The request has the token of the start; the answer gives the cookie.
+            /// The request has the start token.
+            ///
+            /// The answer sets the cookie.
             case starts(cookie: String)
             case refused(ViewerError)
         }
@@ -68,8 +69,9 @@
                 ))
         }
 
-        /// Returns whether a host is this server; at `localhost` any port is, because a tunnel may
-        /// listen on another one.
+        /// Returns whether a host is this server.
+        ///
+        /// For `localhost` any port is accepted, because a tunnel may listen on another port.
         private func isOwn(_ host: String) -> Bool {
             if host == "127.0.0.1:\(port)" || host == "localhost" { return true }
             guard host.hasPrefix("localhost:") else { return false }
@@ -77,10 +79,9 @@
             return !digits.isEmpty && digits.utf8.count <= 5 && digits.utf8.allSatisfy { (48...57).contains($0) }
         }
 
-        /// Returns whether no other page sent the request.
+        /// Returns whether the request was not sent by another page.
         ///
-        /// A person may come from anywhere: opening an address shows nothing to the page that has
-        /// the link.
+        /// A user may follow a link from any page, because the linking page cannot read the answer.
         private func comesFromThisPage(_ request: HTTPRequest, host: String) -> Bool {
             if let origin = request.headers["origin"], origin != "http://\(host)" { return false }
             switch request.headers["sec-fetch-site"] {
@@ -113,7 +114,7 @@
             return Self.isEqual(String(value.dropFirst("Bearer ".count)), programToken)
         }
 
-        /// Compares in a time that does not depend on how much is equal.
+        /// Compares two texts in constant time.
         private static func isEqual(_ left: String, _ right: String) -> Bool {
             guard left.utf8.count == right.utf8.count else { return false }
             return zip(left.utf8, right.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0

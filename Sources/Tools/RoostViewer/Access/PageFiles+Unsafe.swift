@@ -1,7 +1,7 @@
 #if Interactive
     internal import CRoostPage
 
-    /// The files of the page, which are in the program itself.
+    /// The files of the page, which are embedded in the program.
     enum PageFiles {
         /// The headers of every answer.
         static let headers: [(name: String, value: String)] = [
@@ -9,10 +9,10 @@
             ("Cross-Origin-Resource-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
             ("Cache-Control", "no-store"),
         ]
-        /// The policy of the page: it loads and runs only what comes from this server.
+        /// The policy of the page: it loads and runs only content from this server.
         static let pagePolicy =
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        /// The policy of everything else, should a browser show it: nothing is loaded or run.
+        /// The policy of all other answers, in case a browser shows them: nothing is loaded or run.
         static let valuePolicy = "default-src 'none'; sandbox; frame-ancestors 'none'"
 
         private static let all: [String: [UInt8]] = {
@@ -26,7 +26,7 @@
             return files
         }()
 
-        /// Returns the file with a name; nil where the page has none.
+        /// Returns the file with the given name, or nil if there is none.
         static func response(_ name: String) -> HTTPResponse? {
             guard let bytes = all[name], let type = type(of: name) else { return nil }
             return HTTPResponse(type: type, body: bytes, headers: [("Content-Security-Policy", pagePolicy)])

@@ -4,9 +4,9 @@
     internal import RoostGraph
     internal import RoostSystem
 
-    /// A thread that owns a context, for code that waits for it and is in no task.
+    /// A thread that owns a context, for blocking code outside of tasks.
     ///
-    /// The thread ends with ``end()``, when the work that was given to it is done.
+    /// ``end()`` ends the thread after its pending work is done.
     final class ContextThread: Sendable {
         private struct State {
             var work: [@Sendable (ManagedObjectContext) -> Void] = []
@@ -20,8 +20,8 @@
 
         /// Starts the thread.
         ///
-        /// - Parameter makeContext: Makes the context, on the thread.
-        /// - Throws: `outOfResources` when the system starts no more threads.
+        /// - Parameter makeContext: Creates the context, on the thread.
+        /// - Throws: `outOfResources` if the system cannot start another thread.
         init(_ makeContext: @escaping @Sendable () -> ManagedObjectContext) throws(StoreError) {
             let (state, news) = (state, news)
             do throws(SystemFailure) {

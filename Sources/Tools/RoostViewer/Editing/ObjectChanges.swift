@@ -5,10 +5,10 @@
 
     /// The changes that the page makes, one object at a time.
     struct ObjectChanges {
-        /// The objects that a deletion takes.
+        /// The objects that a deletion removes.
         private struct Deletion: Sendable {
             var counts: [EntityName: Int] = [:]
-            /// A text that is equal for the same objects in the same versions.
+            /// A text that identifies the objects and their versions.
             var state: String
 
             init(_ context: ManagedObjectContext) {
@@ -41,7 +41,7 @@
             return HTTPResponse(.created, json: try object(id))
         }
 
-        /// Gives an object other values, unless it changed since the page read it.
+        /// Updates the values of an object, unless the object changed since the page read it.
         func update(_ id: ObjectID, body: [UInt8]) throws -> HTTPResponse {
             let record = try viewed.read {
                 try viewed.record(id, entity: try viewed.entity(id.entity.text), snapshot: $0)
@@ -62,16 +62,16 @@
             return HTTPResponse(json: try object(id))
         }
 
-        /// Deletes an object with what its delete rules take along.
+        /// Deletes an object, and the objects that its delete rules delete.
         ///
         /// - Parameters:
         ///   - id: The object.
-        ///   - version: The version that the person saw.
-        ///   - shown: The state of a trial; nil for any.
-        ///   - isTrial: Whether nothing is deleted, but only shown.
+        ///   - version: The version that the user saw.
+        ///   - shown: The state shown by a trial, or nil to accept any state.
+        ///   - isTrial: Whether the objects are only shown, not deleted.
         /// - Returns: The answer.
-        /// - Throws: A conflict, if other objects would be deleted than were shown; the errors of
-        ///   the rules.
+        /// - Throws: A conflict if other objects would be deleted than were shown; errors of the
+        ///   rules.
         func delete(_ id: ObjectID, version: UInt32, shown: String?, isTrial: Bool) throws -> HTTPResponse {
             let record = try viewed.read {
                 try viewed.record(id, entity: try viewed.entity(id.entity.text), snapshot: $0)
@@ -116,8 +116,8 @@
         /// Undoes or redoes a step.
         ///
         /// - Parameters:
-        ///   - redoing: Whether the step is done again.
-        ///   - body: The body, which may have the revision that the person saw.
+        ///   - redoing: Whether to redo a step instead of undoing one.
+        ///   - body: The body, which may contain the revision that the user saw.
         /// - Returns: The answer.
         /// - Throws: A conflict.
         func undo(redoing: Bool, body: [UInt8]) throws -> HTTPResponse {
@@ -133,7 +133,9 @@
             return HTTPResponse(json: JSONNode(["undo": viewed.undo]))
         }
 
-        /// Returns the object in the context, in the version that the page has.
+        /// Returns the object in the context.
+        ///
+        /// Requires the version that the page has.
         private static func object(
             _ id: ObjectID, version: UInt32, in context: ManagedObjectContext
         ) throws -> ManagedObject {
@@ -146,11 +148,13 @@
             return object
         }
 
-        /// Returns an error; that of a conflict with the object as it is stored now.
+        /// Returns an error for the page.
+        ///
+        /// A conflict includes the current state of the object.
         private func conflict(_ error: any Error, id: ObjectID) throws -> ViewerError {
             var error = ViewerError(any: error)
             guard error.status == .conflict else { return error }
-            // It may be deleted: then there is nothing to show.
+            // The object may be deleted. Then there is nothing to show.
             error.current = try? object(id)
             return error
         }

@@ -11,12 +11,14 @@
         private enum Change: Sendable {
             case value(Value)
             case objects(adding: [ObjectID], removing: [ObjectID])
-            /// All members, and the keys of the members that the person saw; nil for any.
+            /// All members in order.
+            ///
+            /// `seen` has the keys of the members that the user saw, or nil to accept any.
             case order([ObjectID], seen: [Int64]?)
         }
 
         private let changes: [(name: String, change: Change)]
-        /// The version that the person saw; nil for a new object.
+        /// The version that the user saw, or nil for a new object.
         let version: UInt32?
 
         /// Reads the body of a request.
@@ -25,7 +27,7 @@
         ///   - body: The JSON text.
         ///   - entity: The object's entity.
         ///   - model: Its model.
-        /// - Throws: A ``ViewerError`` that lists every value that its property cannot have.
+        /// - Throws: A ``ViewerError`` that lists all invalid values.
         init(_ body: [UInt8], entity: ManagedObjectModel.Entity, model: ManagedObjectModel) throws(ViewerError) {
             let node: JSONNode
             do { node = try JSONNode(body) } catch {
@@ -90,8 +92,9 @@
             return .value(value)
         }
 
-        /// Returns the value that a text gives to a field; dates without a calendar date are
-        /// seconds, as they are shown.
+        /// Returns the value of a text for a field.
+        ///
+        /// Dates outside of the calendar are given in seconds, as in the page.
         private static func value(_ text: String, field: RecordLayout.Field, model: ManagedObjectModel) -> Value? {
             if let value = Array(text.utf8).withUnsafeBytes({ CellFormat().value($0, for: field, in: model) }) {
                 return value
@@ -111,7 +114,8 @@
         private static func id(
             _ node: JSONNode, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
         ) throws(ViewerError) -> ObjectID {
-            // Compared as texts: a name that is made of a text stays in memory.
+            // Names are compared as texts, because a name that is created from a text stays in
+            // memory.
             let name = node["entity"]?.text ?? entity.name.text
             guard let key = node["key"]?.integer, key > 0,
                 let own = model.entities.first(where: { $0.name.text == name }), entity.includes(own.number)
@@ -123,7 +127,7 @@
 
         // MARK: Applying
 
-        /// Gives the values to an object.
+        /// Applies the values to an object.
         ///
         /// - Throws: Errors of setting a value; `objectNotFound` for a missing object of a
         ///   relationship.
@@ -142,7 +146,7 @@
             }
         }
 
-        /// Throws `conflict` if a relationship has other members, or another order, than the person
+        /// Throws `conflict` if a relationship has other members, or another order, than the user
         /// saw.
         private static func requireMembers(_ seen: [Int64], name: String, of object: ManagedObject) throws {
             let isOrdered = object.entity.relationship(name)?.isOrdered ?? false
@@ -167,7 +171,9 @@
             }
         }
 
-        /// Sets an attribute, or an element of a composite, which is present then.
+        /// Sets an attribute, or an element of a composite.
+        ///
+        /// If the composite is null, it is created.
         private static func set(_ value: Value, at path: ArraySlice<String>, of object: ManagedObject) throws {
             guard let name = path.first else { return }
             guard path.count > 1 else { return try object.setValue(value, for: name) }
@@ -184,7 +190,7 @@
             return .composite(elements)
         }
 
-        /// Makes objects the only ones of a relationship, in their order where it has one.
+        /// Replaces the members of a relationship, in order if the relationship is ordered.
         private static func set(
             _ name: String, of object: ManagedObject, to ids: [ObjectID], context: ManagedObjectContext
         ) throws {

@@ -2,7 +2,7 @@
     internal import RoostCore
     internal import RoostStores
 
-    /// Some objects as they are stored at one moment, so that changes of others are noticed.
+    /// The stored states of some objects at one time, to detect changes by other programs.
     ///
     /// The version of an object covers its record. The members of to-many relationships have no
     /// version, so they are compared too.
@@ -12,7 +12,7 @@
             var members: Int
         }
 
-        /// By ID; nil for an object that does not exist.
+        /// The states by ID, with nil for an object that does not exist.
         private var states: [ObjectID: State?] = [:]
 
         var ids: [ObjectID] { Array(states.keys) }
@@ -26,7 +26,7 @@
             for id in Set(ids) { states[id] = .some(try Self.state(of: id, snapshot: snapshot)) }
         }
 
-        /// Replaces the states of objects that are the same as in a former list.
+        /// Replaces each state that is equal to the state in `former` by the state in `new`.
         mutating func replace(_ former: ObjectStates, by new: ObjectStates) {
             for (id, state) in new.states {
                 if let known = states[id], let old = former.states[id], known == old { states[id] = .some(state) }

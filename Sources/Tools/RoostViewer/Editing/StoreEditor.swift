@@ -7,8 +7,8 @@
 
     /// Changes objects of one store: each change is saved at once, and can be undone.
     ///
-    /// The changes are made by one context, whose rules are those of every program: delete rules,
-    /// validation, and conflicts, which are reported and never overwritten.
+    /// One context makes the changes, with delete rules and validation. Conflicts are reported, and
+    /// never overwritten.
     final class StoreEditor: Sendable {
         /// The state of the steps, for the page.
         private struct Steps {
@@ -16,14 +16,14 @@
             var canRedo = false
             var undoName: String?
             var redoName: String?
-            /// The objects of each step that can be undone, as the step left them.
+            /// The objects of each step that can be undone, in their state after the step.
             var done: [ObjectStates] = []
-            /// The objects of each step that can be redone, as its undoing left them.
+            /// The objects of each step that can be redone, in their state after the undo.
             var undone: [ObjectStates] = []
-            /// The number of steps that were done, undone and redone.
+            /// The total number of steps that were done, undone or redone.
             var revision: Int64 = 0
 
-            /// Lets all steps know what the page itself changed.
+            /// Updates all steps for the page's own changes.
             mutating func expect(_ states: ObjectStates, insteadOf former: ObjectStates) {
                 for index in done.indices { done[index].replace(former, by: states) }
                 for index in undone.indices { undone[index].replace(former, by: states) }
@@ -68,7 +68,7 @@
         ///   - name: The name of the step.
         ///   - body: Makes the change.
         /// - Returns: The result of `body`.
-        /// - Throws: Errors of `body` and of the save; nothing is changed then.
+        /// - Throws: Errors of `body` and of the save. After an error, nothing is changed.
         func change<Result: Sendable>(
             _ name: String, _ body: @escaping @Sendable (ManagedObjectContext) throws -> Result
         ) throws -> Result {
@@ -87,8 +87,8 @@
                 }
                 undo.endGroup()
                 if case .failure = result {
-                    // Nothing was changed, so no step was recorded: what was undone before can
-                    // still be redone.
+                    // Nothing was changed, so no step was recorded, and undone steps can still be
+                    // redone.
                     guard context.hasChanges else { return try result.get() }
                     takeBack(context) { undo.undo() }
                     steps.withLock { $0.undone = [] }
@@ -109,10 +109,10 @@
         /// Undoes the last step, or redoes the step that was undone last, and saves.
         ///
         /// - Parameters:
-        ///   - redoing: Whether the step is done again.
-        ///   - revision: The revision that the person saw; nil for any.
-        /// - Throws: A conflict if another program changed one of the objects since, or if another
-        ///   step came meanwhile; errors of the save. Nothing is changed then.
+        ///   - redoing: Whether to redo a step instead of undoing one.
+        ///   - revision: The revision that the user saw, or nil to accept any.
+        /// - Throws: A conflict if another program changed one of the objects, or if there was
+        ///   another step in the meantime; errors of the save. After an error, nothing is changed.
         func undo(redoing: Bool, revision: Int64?) throws {
             try thread.run { [self] context in
                 let undo = try Self.undo(of: context)
@@ -160,8 +160,9 @@
             }
         }
 
-        /// Leaves the context without changes after a save that failed; a rollback would forget all
-        /// steps.
+        /// Reverts the changes of the context after a failed save.
+        ///
+        /// A rollback would remove all steps.
         private func takeBack(_ context: ManagedObjectContext, _ step: () -> Void) {
             step()
             // The caller reports the error of the save that failed before.
@@ -176,7 +177,7 @@
             return context.insertedObjects.union(context.updatedObjects).union(context.deletedObjects)
         }
 
-        /// Finds out what a change would do, and does nothing.
+        /// Runs a change to determine its effect, and reverts it.
         func attempt<Result: Sendable>(
             _ body: @escaping @Sendable (ManagedObjectContext) throws -> Result
         ) throws -> Result {
@@ -190,7 +191,7 @@
             return undo
         }
 
-        /// Remembers what can be undone and redone.
+        /// Records whether there are steps to undo and to redo.
         private func note(_ undo: UndoStack) {
             steps.withLock { steps in
                 steps.done.removeFirst(max(0, steps.done.count - undo.depth))

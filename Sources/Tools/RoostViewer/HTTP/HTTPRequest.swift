@@ -3,16 +3,16 @@
 
     /// A request of a browser or of a program.
     struct HTTPRequest: Sendable {
-        /// `GET`, `POST`, `PATCH`, `DELETE` or another one, in upper case.
+        /// `GET`, `POST`, `PATCH`, `DELETE` or another method, in upper case.
         var method: String
-        /// The parts of the path, decoded; empty for `/`.
+        /// The parts of the path, decoded, or empty for `/`.
         var segments: [String]
         /// The names and values of the query, decoded, in their order.
         var query: [(name: String, value: String)]
-        /// The headers that the server looks at, by their names in lower case.
+        /// The headers that the server uses, by their names in lower case.
         var headers: [String: String]
         var body: [UInt8] = []
-        /// Whether only the headers of the answer are wanted.
+        /// Whether the client requested only the headers of the answer.
         var isHead = false
         /// Whether the client no longer waits for the answer.
         var isAbandoned: @Sendable () -> Bool = { false }
@@ -42,7 +42,7 @@
             }
         }
 
-        /// Returns the first value of a name in the query; nil for an empty one.
+        /// Returns the first value of a name in the query, or nil if it is missing or empty.
         func value(_ name: String) -> String? {
             query.first { $0.name == name }.flatMap { $0.value.isEmpty ? nil : $0.value }
         }
@@ -51,10 +51,10 @@
         ///
         /// - Parameters:
         ///   - name: The name.
-        ///   - range: The numbers that are possible.
-        ///   - usual: The number where the query has none.
+        ///   - range: The allowed numbers.
+        ///   - usual: The number to use if the query has none.
         /// - Returns: The number.
-        /// - Throws: A ``ViewerError`` for a text that is not such a number.
+        /// - Throws: A ``ViewerError`` for a text that is not an allowed number.
         func integer(_ name: String, in range: ClosedRange<Int>, default usual: Int) throws(ViewerError) -> Int {
             guard let text = value(name) else { return usual }
             guard let number = Int(text), range.contains(number) else {
@@ -64,7 +64,8 @@
             return number
         }
 
-        /// Returns a text without percent encoding; nil where it is not UTF-8 then, or has a NUL.
+        /// Returns a text with percent encoding removed, or nil if the result is not UTF-8 or
+        /// contains a NUL.
         private static func decoded(_ text: Substring, isQuery: Bool = false) -> String? {
             let written = isQuery ? text.replacing("+", with: " ") : text
             guard let decoded = String(written).removingPercentEncoding, !decoded.utf8.contains(0) else { return nil }

@@ -26,18 +26,18 @@
         var body: [UInt8]
         var headers: [(name: String, value: String)]
 
-        /// Makes an answer of bytes.
+        /// Creates an answer of bytes.
         init(_ status: Status = .ok, type: String, body: [UInt8], headers: [(name: String, value: String)] = []) {
             (self.status, self.body) = (status, body)
             self.headers = [("Content-Type", type)] + headers
         }
 
-        /// Makes an answer in JSON.
+        /// Creates an answer in JSON.
         init(_ status: Status = .ok, json: JSONNode) {
             self.init(status, type: "application/json", body: JSONText.bytes(json))
         }
 
-        /// Makes an answer of plain text.
+        /// Creates an answer of plain text.
         init(_ status: Status, text: String) {
             self.init(status, type: "text/plain; charset=utf-8", body: Array((text + "\n").utf8))
         }

@@ -4,15 +4,15 @@
     internal import RoostCore
     internal import RoostSystem
 
-    /// A server of HTTP at 127.0.0.1, by libmicrohttpd: one thread for each connection.
+    /// An HTTP server at 127.0.0.1, using libmicrohttpd, with one thread for each connection.
     ///
     /// - Requests of more than ``bodyLimit`` bytes are refused.
-    /// - ``stop()`` waits for the requests that are answered, and must be called before the last
-    ///   reference goes.
+    /// - ``stop()`` waits for the current requests, and must be called before the server is
+    ///   deallocated.
     final class HTTPServer {
         /// The maximum number of bytes of a request's body.
         static let bodyLimit = 16 << 20
-        /// After so many seconds without a byte a connection is closed.
+        /// The number of seconds without data after which a connection is closed.
         private static let idleSeconds: UInt32 = 30
         private static let connectionLimit: UInt32 = 64
         /// The headers that are read of requests.
@@ -27,7 +27,9 @@
             init(_ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse) { self.answer = answer }
         }
 
-        /// One request while it arrives; only the thread of its connection touches it.
+        /// A request that is being received.
+        ///
+        /// Only the thread of its connection accesses it.
         private final class Arrival {
             let address: String?
             var hasBegun = false
@@ -45,10 +47,10 @@
         /// Starts a server.
         ///
         /// - Parameters:
-        ///   - port: The port; 0 for a free one.
-        ///   - answer: Answers a request; runs on several threads at once.
-        /// - Throws: `busy` for a port that is taken; `permissionDenied` and `ioFailure` where the
-        ///   system gives none.
+        ///   - port: The port, or 0 for any free port.
+        ///   - answer: Answers a request. It is called on several threads at once.
+        /// - Throws: `busy` if the port is in use; `permissionDenied` or `ioFailure` if the system
+        ///   refuses the port.
         init(port: UInt16, answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse) throws(StoreError) {
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
@@ -57,7 +59,7 @@
             let context = Unmanaged.passRetained(Context(answer))
             errno = 0
             // SAFETY: the address is copied by the call. `context` is retained until `stop`, after
-            // which the library calls nothing.
+            // which the library makes no more calls.
             let daemon = withUnsafePointer(to: address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                     roost_http_start(
@@ -100,7 +102,7 @@
             )
         }
 
-        /// Ends the server, when the requests that are answered are done.
+        /// Stops the server after the current requests are answered.
         func stop() {
             MHD_stop_daemon(daemon)
             context.release()
@@ -117,7 +119,8 @@
 
         private static func completed(_ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?) {
             guard let pointer = state?.pointee else { return }
-            // SAFETY: what `arrived` retained; the library calls this once for each request.
+            // SAFETY: this releases the object retained by `arrived`. The library makes this call
+            // once for each request.
             Unmanaged<Arrival>.fromOpaque(pointer).release()
             state?.pointee = nil
         }
@@ -134,7 +137,7 @@
         let server = Unmanaged<Context>.fromOpaque(context).takeUnretainedValue()
         let arrival = Unmanaged<Arrival>.fromOpaque(pointer).takeUnretainedValue()
         guard arrival.hasBegun else {
-            // The first call has the headers only.
+            // The first call for a request has only the headers.
             arrival.hasBegun = true
             return .YES
         }
@@ -159,7 +162,7 @@
                 guard let value = MHD_lookup_connection_value(connection, .HEADER_KIND, name) else { continue }
                 headers[name] = String(cString: value)
             }
-            // The library leaves the body of an answer to HEAD out.
+            // The library omits the body of an answer to HEAD.
             let isHead = method == "HEAD"
             guard let address = arrival.address,
                 var request = HTTPRequest(isHead ? "GET" : method, address: address, headers: headers)

@@ -6,7 +6,7 @@
     struct ViewerError: Error {
         /// One rule that a change breaks.
         struct Failure {
-            /// The property; nil where it is about the object as a whole.
+            /// The property, or nil if the failure is about the whole object.
             var property: String?
             var message: String
         }
@@ -15,10 +15,10 @@
         /// A name for programs.
         var code: String
         var message: String
-        /// The place in a predicate that cannot be read, in UTF-16 units; nil for other errors.
+        /// The place in a predicate that cannot be read, in UTF-16 units, or nil for other errors.
         var offset: Int?
         var failures: [Failure] = []
-        /// The object as it is stored now; nil unless it changed meanwhile.
+        /// The current stored state of the object if it changed in the meantime, or nil.
         var current: JSONNode?
 
         init(_ status: HTTPResponse.Status, code: String? = nil, message: String) {
@@ -26,7 +26,7 @@
             self.code = code ?? (status == .notFound ? "notFound" : "badRequest")
         }
 
-        /// The error of a store.
+        /// Creates a viewer error from the error of a store.
         init(_ error: StoreError) {
             status =
                 switch error.code {
@@ -47,7 +47,7 @@
             }
         }
 
-        /// Any error as one of these.
+        /// Creates a viewer error from any error.
         init(any error: any Error) {
             switch error {
             case let error as ViewerError: self = error

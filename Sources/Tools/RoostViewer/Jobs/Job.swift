@@ -6,7 +6,8 @@
     internal import RoostQuery
     internal import RoostSystem
 
-    /// Work that may take long: it has a thread and a task of its own, so that it can be cancelled.
+    /// A potentially long operation, which has its own thread and task, so that it can be
+    /// cancelled.
     final class Job: Sendable {
         private struct State {
             var done = 0
@@ -16,7 +17,7 @@
             var task: Task<Void, Never>?
             var isCancelled = false
             var endTime: DispatchTime?
-            /// The last time that a client asked for the answer; nil for a client that waits.
+            /// The last time that a client asked for the answer, or nil for a client that waits.
             var askTime: DispatchTime?
         }
 
@@ -27,7 +28,7 @@
         let number: Int
         /// The name of the work, for people.
         let what: String
-        /// Cancels comparisons, which do not look at their task.
+        /// The cancellation of comparisons, which do not check their task.
         let cancellation = ConversionCancellation()
         private let state = Mutex(State())
         private let end = DispatchSemaphore(value: 0)
@@ -37,7 +38,7 @@
 
         /// Starts the work.
         ///
-        /// - Throws: `outOfResources` when the system starts no more threads.
+        /// - Throws: `outOfResources` if the system cannot start another thread.
         func start(_ body: @escaping @Sendable (Job) throws -> HTTPResponse) throws(StoreError) {
             do throws(SystemFailure) {
                 try SystemThread.start("roost-\(number)", stackByteCount: Self.stackByteCount) { [self] in
@@ -74,8 +75,8 @@
 
         /// Waits for the end.
         ///
-        /// - Parameter milliseconds: The longest time; nil for any.
-        /// - Returns: The answer; nil if it is not there yet.
+        /// - Parameter milliseconds: The maximum time to wait, or nil for no limit.
+        /// - Returns: The answer, or nil if there is none yet.
         func wait(milliseconds: Int?) -> HTTPResponse? {
             if let milliseconds {
                 guard end.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else { return nil }
@@ -86,7 +87,7 @@
             return result
         }
 
-        /// The answer, also that of an error; nil while the work is done.
+        /// The answer, which may be that of an error, or nil while the work is in progress.
         var result: HTTPResponse? { state.withLock { $0.response ?? $0.error?.response } }
 
         /// Sets the amount of finished work.
@@ -104,10 +105,10 @@
             task?.cancel()
         }
 
-        /// Notes that a client has asked for the answer, which it does again and again.
+        /// Records that a client has polled for the answer.
         func asked() { state.withLock { $0.askTime = .now() } }
 
-        /// Whether the client that asked for the answer does not ask any more.
+        /// Whether a client has stopped polling for the answer.
         var isForgotten: Bool {
             state.withLock { state in
                 guard state.endTime == nil, let last = state.askTime else { return false }

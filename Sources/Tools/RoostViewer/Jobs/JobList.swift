@@ -12,21 +12,25 @@
             var order: [Int] = []
         }
 
-        /// The time that a request waits which can be answered later.
+        /// The time that a request waits if it can be answered later.
         private static let patienceMilliseconds = 120
-        /// The maximum number of jobs that are kept; the oldest that are done go first.
+        /// The maximum number of jobs in the list.
+        ///
+        /// The oldest finished jobs are removed first.
         private static let keptCount = 32
-        /// The maximum number of jobs that run at once; the others wait, but not for ever.
+        /// The maximum number of jobs that run at once.
+        ///
+        /// Other jobs wait, up to a timeout.
         private static let runningCount = 8
         private static let waitingSeconds = 30
 
         private let state = Mutex(State())
         private let places = DispatchSemaphore(value: JobList.runningCount)
 
-        /// Answers a request by work that may take long.
+        /// Answers a request by a potentially long operation.
         ///
         /// A request with `Prefer: respond-async` gets the number of the job if the answer takes
-        /// longer; any other waits.
+        /// longer. All other requests wait.
         func answer(
             _ request: HTTPRequest, what: String, _ body: @escaping @Sendable (Job) throws -> HTTPResponse
         ) -> HTTPResponse {
@@ -64,7 +68,9 @@
             return response
         }
 
-        /// Waits until a job can begin; false after a long time, and for a client that has left.
+        /// Waits until a job can begin.
+        ///
+        /// Returns false after a timeout, or if the client has disconnected.
         private func waitForPlace(_ request: HTTPRequest) -> Bool {
             for _ in 0..<Self.waitingSeconds {
                 if places.wait(timeout: .now() + .seconds(1)) == .success { return true }
@@ -74,9 +80,11 @@
             return false
         }
 
-        /// Waits for the answer of a job; nil for a request that can be answered later.
+        /// Waits for the answer of a job.
         ///
-        /// Cancels the job if the client leaves.
+        /// Returns nil for a request that can be answered later.
+        ///
+        /// Cancels the job if the client disconnects.
         private func wait(for job: Job, request: HTTPRequest) -> HTTPResponse? {
             if request.headers["prefer"]?.hasPrefix("respond-async") ?? false {
                 job.asked()
@@ -97,7 +105,7 @@
             return job
         }
 
-        /// Cancels everything.
+        /// Cancels all jobs.
         func cancelAll() {
             for job in state.withLock({ Array($0.jobs.values) }) { job.cancel() }
         }

@@ -4,12 +4,12 @@
     internal import RoostQuery
     internal import RoostSystem
 
-    /// The objects of requests, in their order, so that each page after the first costs only its
+    /// A cache of the results of requests, so that each page after the first only reads its own
     /// rows.
     ///
-    /// A list holds 16 bytes for each object. It is for one generation of the store: a commit makes
-    /// the next page anew. Stores without generations, which are those of other programs, get a new
-    /// list after a minute.
+    /// A list holds 16 bytes for each object. A list is valid for one generation of the store, so
+    /// it is created again after a commit. For stores without generations, which belong to other
+    /// programs, a list is valid for a minute.
     final class ObjectLists: Sendable {
         private struct Entry {
             var request: FetchRequest
@@ -20,19 +20,19 @@
 
         /// The maximum number of objects of all lists.
         private static let objectLimit = 8_000_000
-        /// The number of objects that a request counts as, so that there are at most 64.
+        /// The additional cost of each request, in objects, so that at most 64 requests are kept.
         private static let requestCost = objectLimit / 64
 
         private static let unprovenNanoseconds: UInt64 = 60_000_000_000
 
         private let entries = Mutex<[Entry]>([])
 
-        /// Returns the objects of a request; at once if it was asked for before.
+        /// Returns the objects of a request, from the cache if possible.
         ///
         /// - Parameters:
         ///   - request: The request, without limit and offset.
         ///   - snapshot: The state of the store.
-        /// - Returns: Their IDs.
+        /// - Returns: The IDs of the objects.
         /// - Throws: Errors of the request; `cancelled`.
         func ids(_ request: FetchRequest, snapshot: any StoreSnapshot) throws(StoreError) -> [ObjectID] {
             let generation = try snapshot.recordedTally()?.generation
@@ -51,14 +51,14 @@
             return ids
         }
 
-        /// Returns the objects of a request, if they are known.
+        /// Returns the objects of a request if they are in the cache.
         func known(_ request: FetchRequest, generation: Generation?) -> [ObjectID]? {
             entries.withLock { entries in
                 let oldest = DispatchTime.now().uptimeNanoseconds &- Self.unprovenNanoseconds
                 guard let place = entries.firstIndex(where: { $0.request == request && $0.generation == generation }),
                     generation != nil || entries[place].time.uptimeNanoseconds > oldest
                 else { return nil }
-                // The last one used stays longest.
+                // The list that was used last stays longest.
                 entries.insert(entries.remove(at: place), at: 0)
                 return entries[0].ids
             }

@@ -7,11 +7,11 @@
     final class ViewedStore: Sendable {
         /// The name in addresses.
         let name: String
-        /// The name for people: that of the file.
+        /// The name for people, which is the file's name.
         let title: String
         let store: Store
         let lists = ObjectLists()
-        /// The editor of objects; nil for a store that is only read.
+        /// The editor of objects, or nil for a store that is only read.
         let editor: StoreEditor?
 
         init(_ store: Store, name: String, title: String, allowsChanges: Bool) throws(StoreError) {
@@ -21,23 +21,24 @@
 
         var model: ManagedObjectModel { store.model }
 
-        /// Runs `body` with a snapshot of now.
+        /// Runs `body` with a snapshot of the current state.
         func read<Result>(_ body: (any StoreSnapshot) throws -> Result) throws -> Result {
             let snapshot = try store.persistentStore.snapshot()
             defer { snapshot.close() }
             return try body(snapshot)
         }
 
-        /// Returns the entity with a name.
+        /// Returns the entity with the given name.
         func entity(_ name: String) throws(ViewerError) -> ManagedObjectModel.Entity {
-            // Compared as texts: a name that is made of a text stays in memory.
+            // Names are compared as texts, because a name that is created from a text stays in
+            // memory.
             if let entity = model.entities.first(where: { $0.name.text == name }) { return entity }
             let hint =
                 nearestName(to: name, among: model.entities.map(\.name.text)).map { " Did you mean '\($0)'?" } ?? ""
             throw ViewerError(.notFound, message: "The model of \(title) has no entity '\(name)'.\(hint)")
         }
 
-        /// Returns the object that an address names.
+        /// Returns the ID of the object in an address.
         func id(_ entity: ManagedObjectModel.Entity, key: String) throws(ViewerError) -> ObjectID {
             guard let number = Int64(key), number > 0 else {
                 throw ViewerError(
@@ -46,7 +47,7 @@
             return ObjectID(entity.name, key: number)
         }
 
-        /// Returns the record of an object, and no other entity's.
+        /// Returns the record of an object, which must have the given entity.
         func record(
             _ id: ObjectID, entity: ManagedObjectModel.Entity, snapshot: any StoreSnapshot
         ) throws -> Record {

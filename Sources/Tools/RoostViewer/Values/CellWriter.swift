@@ -6,23 +6,24 @@
 
     /// Writes values as JSON for the page.
     ///
-    /// - Integers beyond ±2^53 and decimals are strings, so that no reader rounds them; so are the
-    ///   doubles that JSON lacks.
-    /// - Dates are in ISO 8601 where they have a calendar date, else the number of seconds.
-    /// - Long texts are cut, and bytes are described and begun: ``DataKind``.
+    /// - Integers beyond ±2^53 and decimals are strings, so that no reader rounds them. So are the
+    ///   doubles that JSON does not support.
+    /// - Dates are in ISO 8601 if they have a calendar date, and otherwise the number of seconds.
+    /// - Long texts are truncated. Bytes are described by their kind and their beginning. See
+    ///   ``DataKind``.
     struct CellWriter {
         /// The maximum number of characters of a text.
         var textLimit = 200
         /// The maximum number of bytes that are shown in hexadecimal.
         var byteLimit = 16
-        /// The titles of objects that IDs name.
+        /// The titles of the objects to which IDs refer.
         var titles: ObjectTitles
 
         /// Returns a value as a node.
         ///
         /// - Parameters:
         ///   - value: The value.
-        ///   - type: The attribute's type, where it has one.
+        ///   - type: The attribute's type, if it has one.
         ///   - elements: The elements of a composite.
         /// - Returns: The node.
         func node(_ value: Value, type: AttributeType? = nil, elements: [AttributeDescription] = []) -> JSONNode {
@@ -65,7 +66,8 @@
         }
 
         private func text(_ text: String) -> JSONNode {
-            // Counting the characters of a long text takes long; most are short.
+            // Counting the characters of a long text is slow, so short texts are recognized by
+            // their bytes.
             guard text.utf8.count > textLimit,
                 let end = text.index(
                     text.startIndex, offsetBy: textLimit, limitedBy: text.endIndex), end < text.endIndex
@@ -81,7 +83,7 @@
         }
     }
 
-    /// The kind of data that bytes most likely are, by their beginning.
+    /// The likely kind of data, recognized by the first bytes.
     enum DataKind: String {
         case png, jpeg, gif, webp, pdf, plist, json, zip
 
@@ -108,8 +110,8 @@
             }
         }
 
-        /// The type of a picture that a browser shows without running anything; nil for all else,
-        /// SVG included.
+        /// The MIME type of an image that cannot contain scripts, or nil for all other data,
+        /// including SVG.
         var imageType: String? {
             switch self {
             case .png: "image/png"

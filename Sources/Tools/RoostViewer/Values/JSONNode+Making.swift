@@ -5,7 +5,7 @@
         init(_ text: String?) { self.init(text.map { .string($0) } ?? .null) }
         init(_ flag: Bool) { self.init(.bool(flag)) }
 
-        /// A number; as text where a program that reads it as a double would round it.
+        /// Creates a number, or a string if a reader would round the number as a double.
         init(_ number: Int64) {
             let exact = Int64(-1) << 53...1 << 53
             self.init(exact.contains(number) ? .number("\(number)") : .string("\(number)"))
@@ -13,7 +13,7 @@
 
         init(_ number: Int) { self.init(Int64(number)) }
 
-        /// An object with its members in this order.
+        /// Creates an object with its members in the given order.
         init(_ members: KeyValuePairs<String, JSONNode>) {
             self.init(.object(members.map { JSONMember($0.key, $0.value) }))
         }
@@ -23,19 +23,20 @@
 
         static var null: JSONNode { JSONNode(.null) }
 
-        /// The value of a member; nil for another kind of node, and for an unknown key.
+        /// The value of a member, or nil for another kind of node or an unknown key.
         subscript(_ key: String) -> JSONNode? {
             guard case .object(let members) = content else { return nil }
             return members.first { $0.key == key }?.value
         }
 
-        /// The text of a string; nil for another kind of node.
+        /// The text of a string, or nil for another kind of node.
         var text: String? {
             guard case .string(let text) = content else { return nil }
             return text
         }
 
-        /// A whole number, also one in a string; nil for another kind of node.
+        /// The value of a whole number or of a string with a whole number, or nil for another kind
+        /// of node.
         var integer: Int64? {
             switch content {
             case .number(let text), .string(let text): Int64(text)
@@ -43,7 +44,7 @@
             }
         }
 
-        /// The elements of a list; nil for another kind of node.
+        /// The elements of a list, or nil for another kind of node.
         var elements: [JSONNode]? {
             guard case .array(let elements) = content else { return nil }
             return elements

@@ -4,7 +4,7 @@
 
     /// Titles of objects, from an attribute of their entity.
     struct ObjectTitles {
-        /// The names of attributes that titles are taken from, the best first.
+        /// The names of attributes for titles, the preferred name first.
         private static let names = [
             "title", "name", "displayName", "fullName", "label", "caption", "subject", "headline", "filename",
             "fileName",
@@ -14,18 +14,19 @@
         private static let length = 80
 
         private let model: ManagedObjectModel
-        /// The titles by ID; nil for an object without one.
+        /// The titles by ID, or nil for an object without a title.
         ///
         /// IDs of objects that do not exist are
         /// missing.
         private var titles: [ObjectID: String?] = [:]
-        /// By the ID that names it: the object with its own entity.
+        /// The actual entity of each object, by ID.
         private var entities: [ObjectID: EntityName] = [:]
         private var requested: Set<ObjectID> = []
 
         init(_ model: ManagedObjectModel) { self.model = model }
 
-        /// Returns the attribute that has the title of an entity's objects; nil without a text.
+        /// Returns the attribute with the title of an entity's objects, or nil if there is no text
+        /// attribute.
         static func attribute(of entity: ManagedObjectModel.Entity) -> String? {
             let texts = entity.attributes.filter { $0.type == .string && $0.isStored }.map(\.name)
             return names.first(where: texts.contains)
@@ -48,8 +49,7 @@
             let new = Array(Set(ids).subtracting(requested))
             guard !new.isEmpty else { return }
             requested.formUnion(new)
-            // Several names of the same object are possible, one of a superentity and one of its
-            // own.
+            // An object can have several IDs: one with a superentity, and one with its own entity.
             var names: [Int: [Int64: [ObjectID]]] = [:]
             for id in new {
                 guard let root = model.entity(id.entity)?.root else { continue }
@@ -69,7 +69,7 @@
             }
         }
 
-        /// Returns an object that an ID names.
+        /// Returns the object of an ID as a node.
         func node(_ id: ObjectID) -> JSONNode {
             guard let title = titles[id] else {
                 let isMissing = requested.contains(id)

@@ -5,14 +5,14 @@
     internal import RoostJSONText
     internal import RoostSystem
 
-    /// Values in forms that people can read: JSON and property lists with a line for each item,
-    /// bytes as a dump.
+    /// Values in readable forms: JSON and property lists with a line for each item, and bytes as a
+    /// dump.
     enum PropertyForms {
-        /// The maximum numbers of bytes that are formatted, and that are dumped.
+        /// The maximum numbers of bytes to format and to dump.
         private static let formattedByteCount = 4 << 20
         private static let dumpedByteCount = 64 << 10
 
-        /// JSON or a property list in lines; nil for anything else.
+        /// Returns JSON or a property list with a line for each item, or nil for other bytes.
         static func formatted(_ bytes: [UInt8]) -> String? {
             guard bytes.count <= formattedByteCount else { return nil }
             if let node = json(bytes) { return String(decoding: JSONText.bytes(node, style: .lines), as: UTF8.self) }
@@ -42,7 +42,8 @@
             }
         }
 
-        /// Returns the first bytes, 16 on each line: offset, hexadecimal, ASCII.
+        /// Returns a dump of the first bytes, with 16 bytes on each line: offset, hexadecimal,
+        /// ASCII.
         static func dump(_ bytes: [UInt8]) -> String {
             var lines: [String] = []
             for start in stride(from: 0, to: min(bytes.count, dumpedByteCount), by: 16) {

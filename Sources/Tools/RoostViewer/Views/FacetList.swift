@@ -3,7 +3,7 @@
     internal import RoostJSONText
     internal import RoostQuery
 
-    /// The most frequent values of a property among the objects of a request.
+    /// The maximum number of frequent values of a property among the objects of a request.
     struct FacetList {
         private static let valueCount = 30
         private static let conditionByteCount = 8192
@@ -61,8 +61,8 @@
             ])
         }
 
-        /// Returns the condition that finds the objects with a value; nil if it is too long for an
-        /// address.
+        /// Returns the condition that finds the objects with a value, or nil if the condition is
+        /// too long for an address.
         private func condition(_ value: Value) throws(StoreError) -> String? {
             let text = try PredicateHelp.text(name, isEqualTo: value, entity: entity, model: model)
             return text.utf8.count <= Self.conditionByteCount ? text : nil

@@ -4,7 +4,7 @@
     internal import RoostQuery
     internal import RoostStores
 
-    /// One object: all values, and what it is related to, in both directions.
+    /// One object, with all its values and its related objects in both directions.
     struct ObjectView {
         /// The maximum number of objects of a to-many relationship that are listed.
         private static let listedCount = 20
@@ -16,7 +16,7 @@
 
         private var model: ManagedObjectModel { viewed.model }
 
-        /// Answers with the object in a snapshot of now.
+        /// Returns the object in a snapshot of the current state.
         func answer() throws -> JSONNode { try viewed.read { try node($0) } }
 
         /// Returns the object in a snapshot.
@@ -60,7 +60,7 @@
             return names
         }
 
-        /// Returns the first objects of a to-many relationship, and how many there are.
+        /// Returns the first objects of a to-many relationship, and the total number of objects.
         private func related(
             _ relationship: ManagedObjectModel.Relationship, of id: ObjectID, snapshot: any StoreSnapshot
         ) throws(StoreError) -> (ids: [ObjectID], count: Int) {
@@ -132,7 +132,8 @@
             ])
         }
 
-        /// Returns the entity that declares a property: the one nearest to the root that has it.
+        /// Returns the entity that declares a property: the entity nearest to the root that has the
+        /// property.
         private func declarer(of name: String, entity: ManagedObjectModel.Entity) -> String {
             var current = entity
             while let number = current.superentity,

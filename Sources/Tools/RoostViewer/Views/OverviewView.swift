@@ -4,7 +4,7 @@
     internal import RoostJSONText
     internal import RoostStores
 
-    /// The content of a store in numbers.
+    /// Statistics about the content of a store.
     struct OverviewView {
         let viewed: ViewedStore
 

@@ -3,7 +3,7 @@
     internal import RoostJSONText
     internal import RoostQuery
 
-    /// Help with a predicate while it is written: errors, and completions at the cursor.
+    /// Help for writing a predicate: errors, and completions at the cursor.
     struct PredicateHelp {
         /// A text that can be inserted at the cursor.
         private struct Completion {
@@ -28,11 +28,11 @@
         /// The text before the cursor.
         private let before: Substring
 
-        /// Makes the help for a text.
+        /// Creates the help for a text.
         ///
         /// - Parameters:
         ///   - text: The predicate.
-        ///   - cursor: Where the cursor is, in UTF-16 units.
+        ///   - cursor: The position of the cursor, in UTF-16 units.
         ///   - entity: The entity of the objects.
         ///   - model: Its model.
         init(_ text: String, cursor: Int, entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
@@ -52,15 +52,15 @@
                 return try FetchRequest.Predicate(text, for: entity.name, model: model)
             } catch {
                 var refusal = ViewerError(.badRequest, code: "invalidPredicate", message: error.message)
-                // The message counts characters, and scripts count units.
+                // The message counts characters, but scripts count UTF-16 units.
                 refusal.offset = error.textColumn.map { text.prefix($0 - 1).utf16.count }
                 throw refusal
             }
         }
 
-        /// Returns the text of a condition that the objects with a value meet.
+        /// Returns a condition that matches the objects with a value, as text.
         ///
-        /// An object is written as its key, where that says enough.
+        /// An object is written as its key if the key identifies the object.
         static func text(
             _ name: String, isEqualTo value: Value, entity: ManagedObjectModel.Entity, model: ManagedObjectModel,
             modifier: FetchRequest.Comparison.Modifier = .direct
@@ -98,8 +98,7 @@
 
         // MARK: The cursor
 
-        /// The names before the cursor: the finished names of a path, and the beginning of the last
-        /// one.
+        /// The path before the cursor: its complete names, and the beginning of the last name.
         private var word: (path: [String], last: String) {
             var start = before.endIndex
             while start > before.startIndex, Self.isPart(before[before.index(before: start)]) {
@@ -114,7 +113,7 @@
             character.isLetter || character.isNumber || "_@.#".contains(character)
         }
 
-        /// The part of a comparison that the word belongs to.
+        /// The part of a comparison that contains the word.
         private enum Position {
             case operand, comparison, connection
         }
@@ -137,7 +136,9 @@
             comparisons.contains(token.uppercased()) || ["=", "<>", "=<", "=>"].contains(token)
         }
 
-        /// Words, strings and signs, roughly: the language itself is read elsewhere.
+        /// Splits a text roughly into words, strings and signs.
+        ///
+        /// The parser of predicates is not used here.
         private static func tokens(_ text: Substring) -> [String] {
             var tokens: [String] = []
             var rest = text
@@ -184,7 +185,7 @@
             return all.filter { $0.text.lowercased().hasPrefix(prefix) && $0.text != word.last }
         }
 
-        /// Whether the cursor is in a text that is not at its end.
+        /// Whether the cursor is inside a string without a closing quote.
         private var isInQuotes: Bool {
             guard let last = Self.tokens(before).last, let quote = last.first, "\"'".contains(quote) else {
                 return false
@@ -209,7 +210,7 @@
             }
         }
 
-        /// Completions after a path.
+        /// Returns the completions after a path.
         private func properties(after path: [String]) -> [Completion] {
             var current = entity
             var isMany = false
@@ -229,7 +230,7 @@
             return properties(of: current) + operators.map { Completion(text: $0, kind: "function") }
         }
 
-        /// Returns the values of a boolean that is compared.
+        /// Returns the possible values for a compared boolean.
         private func values() -> [Completion] {
             let tokens = Self.tokens(before)
             guard let comparison = tokens.lastIndex(where: Self.isOperator), comparison > 0,

@@ -41,10 +41,10 @@
             }
         }
 
-        /// Returns the bytes of the value, to be shown as a picture or kept as a file.
+        /// Returns the bytes of the value, to be shown as an image or saved as a file.
         ///
-        /// Only pictures in which nothing can run have a type of their own: whatever else a store
-        /// has, SVG and HTML included, is a file to be kept.
+        /// Only images that cannot contain scripts have their own type. All other data, including
+        /// SVG and HTML, are files to save.
         func file() throws -> HTTPResponse {
             let bytes = try viewed.read { snapshot in Self.bytes(try value(snapshot).value) }
             guard let bytes else { throw ViewerError(.notFound, message: "'\(attribute.name)' of \(id) has no bytes.") }

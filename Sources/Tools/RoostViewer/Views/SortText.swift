@@ -2,7 +2,7 @@
     internal import RoostCore
     internal import RoostQuery
 
-    /// An order as addresses have it and `roost fetch --sort` too: `year,-title[cd]`.
+    /// A sort order in the syntax of addresses and `roost fetch --sort`: `year,-title[cd]`.
     enum SortText {
         /// Reads an order.
         ///

@@ -11,12 +11,12 @@
             case toMany(ManagedObjectModel.Relationship)
         }
 
-        /// The maximum number of columns of a table without a choice of columns.
+        /// The maximum number of columns of a table if the request does not choose columns.
         private static let usualCount = 12
 
         let name: String
         let content: Content
-        /// Whether an index begins with it.
+        /// Whether an index begins with the property.
         let isIndexed: Bool
 
         /// Returns all columns that an entity's table can have: the title first, then attributes,
@@ -38,11 +38,11 @@
         /// Returns the columns that a request chooses.
         ///
         /// - Parameters:
-        ///   - text: Names with commas between them; nil for the usual ones.
-        ///   - all: The columns that there are.
-        ///   - entity: Their entity.
+        ///   - text: Names separated by commas, or nil for the default columns.
+        ///   - all: All available columns.
+        ///   - entity: The entity of the columns.
         /// - Returns: The columns.
-        /// - Throws: A ``ViewerError`` for a name that no column has.
+        /// - Throws: A ``ViewerError`` for an unknown column name.
         static func chosen(
             _ text: String?, of all: [TableColumn], entity: ManagedObjectModel.Entity
         ) throws(ViewerError) -> [TableColumn] {
@@ -62,7 +62,7 @@
             return chosen
         }
 
-        /// The attribute's type; nil for relationships.
+        /// The attribute's type, or nil for relationships.
         var type: AttributeType? {
             guard case .attribute(let attribute) = content else { return nil }
             return attribute.type
@@ -74,7 +74,7 @@
             return attribute.elements
         }
 
-        /// Returns the kind and the type as the page knows them.
+        /// Returns the kind and the type for the page.
         func json(_ model: ManagedObjectModel) -> JSONNode {
             var (kind, typeName, destination, isDerived) = ("attribute", String?.none, String?.none, false)
             switch content {

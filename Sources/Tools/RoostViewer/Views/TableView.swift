@@ -7,7 +7,7 @@
 
     /// A page of the objects of an entity or of a relationship.
     struct TableView {
-        /// The relationship whose objects are shown, and the object that it starts from.
+        /// The relationship whose objects are shown, and its source object.
         struct Owner {
             var id: ObjectID
             var relationship: ManagedObjectModel.Relationship
@@ -36,8 +36,9 @@
         ///   - request: The request.
         ///   - viewed: The store.
         ///   - entity: The entity of the objects.
-        ///   - owner: The relationship whose objects are shown; nil for all objects of the entity.
-        /// - Throws: ``ViewerError`` for a wrong name, number or predicate.
+        ///   - owner: The relationship whose objects are shown, or nil for all objects of the
+        ///     entity.
+        /// - Throws: ``ViewerError`` for an invalid name, number or predicate.
         init(
             _ request: HTTPRequest, viewed: ViewedStore, entity: ManagedObjectModel.Entity, owner: Owner? = nil
         ) throws(ViewerError) {
@@ -107,7 +108,7 @@
 
         // MARK: Objects
 
-        /// Returns the objects of the page, and how many there are in all.
+        /// Returns the objects of the page, and the total number of objects.
         private func objects(_ snapshot: any StoreSnapshot, job: Job) throws -> (ids: [ObjectID], count: Int) {
             let offset = (page - 1).multipliedReportingOverflow(by: size)
             guard !offset.overflow else { throw ViewerError(.badRequest, message: "Page \(page) does not exist.") }
@@ -117,7 +118,7 @@
                 return (Array(all.dropFirst(first).prefix(size)), all.count)
             }
             let request = try narrowed(snapshot)
-            // A page in the order of keys or of an index, and the first one of any order, need no
+            // A page in the order of keys or of an index, and the first page in any order, need no
             // list of all objects.
             if request.predicate == nil, isInOrder || page == 1 {
                 let count = try viewed.count(entity, snapshot: snapshot)
@@ -130,14 +131,14 @@
             return (Array(all.dropFirst(first).prefix(size)), all.count)
         }
 
-        /// Whether the store has the order already: that of the keys, or of an index.
+        /// Whether the order is that of the keys or of an index.
         private var isInOrder: Bool {
             guard let first = fetch.sortDescriptors.first else { return true }
             return fetch.sortDescriptors.count == 1 && first.options.isEmpty
                 && available.contains { $0.name == first.key && $0.isIndexed }
         }
 
-        /// Returns the request, with the objects of the owner only.
+        /// Returns the request, limited to the objects of the owner.
         private func narrowed(_ snapshot: any StoreSnapshot) throws(StoreError) -> FetchRequest {
             guard let owner else { return fetch }
             let ids = try snapshot.destinations(of: owner.relationship, from: owner.id)

@@ -36,7 +36,7 @@
         }
     }
 
-    /// Transactions of a store's history, from one on.
+    /// The transactions of a store's history, starting at a given transaction.
     struct HistoryView {
         private static let changeCount = 100
 
@@ -140,7 +140,7 @@
             ])
         }
 
-        /// Returns an object that a text such as `Album/p5` names.
+        /// Returns the object for a text such as `Album/p5`.
         private func object(_ text: String) -> JSONNode {
             ObjectID(description: text).map(HistoryView.object) ?? .null
         }
