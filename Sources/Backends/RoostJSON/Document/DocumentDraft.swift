@@ -103,7 +103,7 @@ struct UnfinishedDocument {
     /// Removes the written file.
     func discard() { Self.remove(path, lock: lock) }
 
-    /// Removes the file and its lock as far as possible.
+    /// Removes the file and its lock if possible.
     ///
     /// The next open removes the rest.
     private static func remove(_ path: String, lock: StoreLock) {

@@ -48,7 +48,7 @@ package final class SQLiteConnection: SQLBatchInserting {
     /// The time that a statement waits for a lock of another connection.
     let busyMilliseconds: Int32
     private(set) var isClosed = false
-    /// The identity of the connection's write-ahead log, or nil if there is none or it is not known
+    /// The identity of the connection's write-ahead log, or nil or it is not known
     /// yet.
     private var logIdentity: FileIdentity?
     /// The file that is registered in ``HeldFiles`` until the connection is closed.

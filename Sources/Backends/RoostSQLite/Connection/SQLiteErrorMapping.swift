@@ -5,7 +5,7 @@ package import RoostCore
 package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The extended result code.
     package let code: Int32
-    /// The system's error that caused this error, or 0 if there is none or it is not known.
+    /// The system's error that caused this error, or 0 or it is not known.
     package let systemCode: Int32
 
     /// Creates an error.

@@ -34,7 +34,7 @@ extension SQLiteStatement {
         }
     }
 
-    /// Adds the record of the row with a key, if there is one, and resets the statement.
+    /// Adds the record of the row with a key, if any, and resets the statement.
     package func look(
         up key: Int64, into batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
     ) throws(StoreError) -> StoreError? {
@@ -131,8 +131,8 @@ extension SQLiteStatement {
     /// uses them. So every `sqlite3_value` function may read these values
     /// (<https://www.sqlite.org/c3ref/value.html>).
     ///
-    /// The function is long because it is the body of the hot loop of every scan: a call for each column costs
-    /// more than the work.
+    /// The function is long because it is the body of the hot loop of every scan: a call for each
+    /// column costs more than the work.
     private func appendRow(
         to batch: inout RecordBatch, handle: OpaquePointer, steps: UnsafeBufferPointer<SQLStep>,
         entity: SQLReadPlan.Entity, fixed: Int, plan: SQLReadPlan, accepting: Bool

@@ -1,7 +1,7 @@
 /// A failure of a persistent store, of a model, or of a conversion.
 ///
 /// ``code`` is for programs, ``message`` for people. The message includes the entity, property,
-/// object or file that failed, and the remedy if there is one. It never contains a stored value, so
+/// object or file that failed, and the remedy if any. It never contains a stored value, so
 /// that logs do not leak data.
 ///
 /// ```swift
@@ -133,7 +133,7 @@ public struct StoreError: Error, Sendable, Adjustable {
 }
 
 extension StoreError: CustomStringConvertible {
-    /// The code and the message, and the backend's own error if there is one.
+    /// The code and the message, and the backend's own error if any.
     public var description: String {
         guard let underlying else { return "\(code): \(message)" }
         return "\(code): \(message) (\(underlying))"

@@ -91,7 +91,7 @@ public struct AttributeValidation: Hashable, Sendable {
     /// The regular expression that the whole string must match.
     public var regularExpression: String?
 
-    /// Creates limits; without arguments, there are none.
+    /// Creates limits; all are optional.
     public init(
         minimum: Value = .null, maximum: Value = .null, minimumLength: Int? = nil, maximumLength: Int? = nil,
         regularExpression: String? = nil
@@ -103,6 +103,6 @@ public struct AttributeValidation: Hashable, Sendable {
         self.regularExpression = regularExpression
     }
 
-    /// Whether there are no limits.
+    /// Whether no limit is set.
     package var isEmpty: Bool { self == AttributeValidation() }
 }

@@ -11,7 +11,7 @@ extension FetchRequest {
         case constant(Bool)
         /// A comparison.
         case comparison(Comparison)
-        /// True if all predicates are true, or if there are none.
+        /// True if all predicates are true, or if the list is empty.
         case and([Predicate])
         /// True if at least one predicate is true.
         case or([Predicate])

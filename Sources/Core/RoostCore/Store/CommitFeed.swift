@@ -295,7 +295,7 @@ package final class CommitFeed: Sendable {
     /// Reports commits of other processes, by comparing the store's generation with the generation
     /// that was last reported.
     ///
-    /// - Returns: False, without an effect, if there are no listeners anymore, or if a commit of
+    /// - Returns: False, without an effect, if the last listener has ended, or if a commit of
     ///   this process began or ended after the ticket and no look is due.
     @discardableResult
     package func look(_ look: Look) -> Bool {

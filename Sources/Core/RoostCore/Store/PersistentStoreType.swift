@@ -114,7 +114,7 @@ public struct StoreLibrary: Sendable, Hashable, Codable {
     public let name: String
     /// The version that is linked into this process.
     public let version: String
-    /// A known problem of this version and its remedy, in one sentence; nil if there is none.
+    /// A known problem of this version and its remedy, in one sentence; or nil.
     public let warning: String?
 
     /// Creates a description of a library.

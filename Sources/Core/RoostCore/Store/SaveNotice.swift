@@ -21,7 +21,7 @@ public struct SaveNotice: Sendable {
     public package(set) var generation: Generation
     /// The generation of the store before the commits.
     public package(set) var previousGeneration: Generation
-    /// The author of the changes; nil if there is none, or if several commits differ.
+    /// The author of the changes; or nil, or if several commits differ.
     public let author: String?
     /// The name of the context that saved; nil for a batch request, or if several commits differ.
     public let contextName: String?

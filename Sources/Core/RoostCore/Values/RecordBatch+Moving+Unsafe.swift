@@ -22,7 +22,7 @@ extension RecordBatch {
         }
     }
 
-    /// Returns header, bitmap and slots of a record with these values, none of which may be in the
+    /// Returns header, bitmap and slots of a record with these values, which must not be in the
     /// tail.
     ///
     /// - Throws: `invalidValue` for a value that is not of the field's type or range.

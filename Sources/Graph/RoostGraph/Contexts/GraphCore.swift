@@ -120,7 +120,7 @@ final class GraphCore {
         if latched == nil { latched = error }
     }
 
-    /// Throws the stored error, if there is one.
+    /// Throws the stored error, if any.
     func throwLatched() throws(StoreError) {
         guard let error = latched else { return }
         latched = nil

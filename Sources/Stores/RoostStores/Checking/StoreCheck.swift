@@ -156,7 +156,7 @@ private struct StoreCheck {
     private let countRules: CountRules
     /// Whether counts are checked.
     ///
-    /// False if there are no rules, or after counting failed, which is a finding.
+    /// False without rules, or after counting failed, which is a finding.
     private var isCounting: Bool
 
     init(snapshot: any StoreSnapshot, spillDirectories: [String], findings: FindingList) {

@@ -21,7 +21,7 @@ extension RoostConfiguration {
             && text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
     }
 
-    /// Returns the file to use and how it was found, or nil if there is none.
+    /// Returns the file to use and how it was found, or nil.
     static func find(_ file: String?, directory: String, environment: [String: String]) -> Setting? {
         if let file { return Setting(key: "file", value: absolute(file, in: directory), origin: .caller) }
         if let file = environment[fileVariable] {

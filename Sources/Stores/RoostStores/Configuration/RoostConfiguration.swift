@@ -131,7 +131,7 @@ public struct RoostConfiguration: Sendable {
 
     /// The name of the default store.
     ///
-    /// Nil if there is none, or if `ROOST_STORE` gives a store without a name.
+    /// Nil without a name, or if `ROOST_STORE` gives a store without a name.
     package var defaultStoreName: String? { defaultStore?.store.name }
 
     /// All effective values with their origins, including options that the configuration does not

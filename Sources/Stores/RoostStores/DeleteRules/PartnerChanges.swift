@@ -28,7 +28,7 @@ struct PartnerChanges {
 
     var isEmpty: Bool { claims.isEmpty && releases.isEmpty }
 
-    /// Returns the inverse of a to-one relationship, or nil if there is none or it is to-many.
+    /// Returns the inverse of a to-one relationship, or nil or it is to-many.
     private func inverse(_ relationship: ManagedObjectModel.Relationship) -> ManagedObjectModel.Relationship? {
         guard let inverse = relationship.inverse.map({ model.relationships[$0] }), !inverse.isToMany else { return nil }
         return inverse

@@ -230,7 +230,7 @@ final class CommitWatcher: Sendable {
 
     /// Checks the stores whose signals have these numbers, or all stores if nil.
     ///
-    /// - Returns: False if there are no stores. The thread then ends.
+    /// - Returns: False without stores. The thread then ends.
     private func look(at numbers: Set<CInt>?) -> Bool {
         let entries: [Entry]? = state.withLock { state in
             if state.entries.isEmpty {

@@ -21,7 +21,7 @@ package final class FaultyRowList: Sendable {
     /// The number of invalid rows.
     package var count: Int { number.withLock { $0 } }
 
-    /// A sentence about the rows that were left out, or nil if there are none.
+    /// A sentence about the rows that were left out, or nil.
     var summary: String? { count == 0 ? nil : "\(count) \(count == 1 ? "row was" : "rows were") left out." }
 
     /// Adds a row.

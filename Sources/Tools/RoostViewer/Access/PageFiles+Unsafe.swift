@@ -26,7 +26,7 @@
             return files
         }()
 
-        /// Returns the file with the given name, or nil if there is none.
+        /// Returns the file with the given name, or nil.
         static func response(_ name: String) -> HTTPResponse? {
             guard let bytes = all[name], let type = type(of: name) else { return nil }
             return HTTPResponse(type: type, body: bytes, headers: [("Content-Security-Policy", pagePolicy)])

@@ -76,7 +76,7 @@
         /// Waits for the end.
         ///
         /// - Parameter milliseconds: The maximum time to wait, or nil for no limit.
-        /// - Returns: The answer, or nil if there is none yet.
+        /// - Returns: The answer, or nil yet.
         func wait(milliseconds: Int?) -> HTTPResponse? {
             if let milliseconds {
                 guard end.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else { return nil }

@@ -72,7 +72,7 @@
             ])
         }
 
-        /// Returns the rules for the values of an attribute, in words, or nil if there are none.
+        /// Returns the rules for the values of an attribute, in words, or nil.
         static func limits(of attribute: AttributeDescription) -> String? {
             let rules = attribute.validation
             var parts: [String] = []

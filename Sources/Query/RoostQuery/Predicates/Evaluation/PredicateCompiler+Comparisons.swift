@@ -301,7 +301,7 @@ extension PredicateCompiler {
 }
 
 extension FetchRequest.Comparison.Operator {
-    /// The equivalent operator for exchanged sides, if there is one.
+    /// The equivalent operator for exchanged sides, if any.
     var mirrored: Self? {
         switch self {
         case .equal, .notEqual: self

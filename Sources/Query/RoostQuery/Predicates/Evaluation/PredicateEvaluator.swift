@@ -59,7 +59,7 @@ final class PredicateEvaluator {
         return isTrue
     }
 
-    /// Throws the error of the evaluation, if there is one, and clears it.
+    /// Throws the error of the evaluation, if any, and clears it.
     func requireSuccess() throws(StoreError) {
         guard let failure else { return }
         self.failure = nil

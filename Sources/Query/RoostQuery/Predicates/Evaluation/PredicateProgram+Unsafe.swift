@@ -77,7 +77,7 @@ final class PredicateProgram: @unchecked Sendable {
         /// The index of the first slot of the field at the end of the path; nil if the path ends at
         /// objects.
         let slots: Int?
-        /// The last step through a to-many relationship; −1 if there is none.
+        /// The last step through a to-many relationship; or −1.
         ///
         /// A null before this step gives no value. A null after this step is a value.
         let lastToMany: Int

@@ -170,7 +170,7 @@ final class FilterProgram: @unchecked Sendable {
 
     /// Whether a record meets the conditions, starting at the given step.
     ///
-    /// One long loop without calls, because it runs for each record and a call costs more than a
+    /// One long, hot loop without calls, because it runs for each record and a call costs more than a
     /// test.
     @inline(never)
     private func run(from start: Int, record: RecordReader, evaluator: PredicateEvaluator?) -> Bool {

@@ -9,7 +9,7 @@ package struct RecordFilter: Sendable {
     let model: ManagedObjectModel
     /// The program of the evaluator; nil if no evaluator is needed.
     let program: PredicateProgram?
-    /// The conditions on the record alone, all of which must be true.
+    /// The conditions on the record alone, which must all be true.
     ///
     /// They are checked first.
     let quick: FilterProgram

@@ -27,7 +27,7 @@ struct PredicateBinding {
         ///
         /// A literal that does not fit its type is then an error.
         var property: String?
-        /// The key path of the target for messages, if there is one.
+        /// The key path of the target for messages, if any.
         var path: [String]?
 
         /// The target for a value that is computed from a property.
