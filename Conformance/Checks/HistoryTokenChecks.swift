@@ -74,7 +74,8 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "history.token.future", "A token of a later state than the store's is refused as expired.",
+            "history.token.future",
+            "A token of a state that the store has not reached, or of other commits, is refused as expired.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
@@ -83,7 +84,7 @@ extension ConformanceCheck {
             for wrong in [
                 HistoryToken(storeUUID: token.storeUUID, position: token.position + 1, mark: token.mark),
                 HistoryToken(storeUUID: token.storeUUID, position: .max, mark: token.mark),
-                // The same position of a store with other commits.
+                // The same position with another mark, as after different commits.
                 HistoryToken(storeUUID: token.storeUUID, position: token.position, mark: token.mark &+ 1),
             ] {
                 try expectError(.historyExpired, in: "a token that the store never gave") {
@@ -93,7 +94,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "history.snapshot",
-            "A snapshot shows the transactions of its state, and all later ones come after its token.",
+            "A snapshot shows only the transactions of its state. Reading after its token gives all later transactions.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
@@ -111,7 +112,8 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "history.closed", "The history of a closed snapshot, and of a closed store, cannot be read.",
+            "history.closed",
+            "The history of a closed snapshot cannot be read, and that of a closed store cannot be removed.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
@@ -205,7 +207,8 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "history.filter.object", "A request selects an object, its changes and its links.", needs: [.history]
+            "history.filter.object",
+            "A request for one object returns only the changes of that object and of its links.", needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
             let tags = RelationshipName("Team", name: "tags")
@@ -249,7 +252,9 @@ extension ConformanceCheck {
             try expectEqual(try authors(-5, end: 2000).count, 9, "the number of all")
         },
         ConformanceCheck(
-            "history.filter.whole-load", "A load of a whole store matches every filter of objects.", needs: [.history]
+            "history.filter.whole-load",
+            "The transaction of a whole load lists no objects, so it matches a request for any entity.",
+            needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
             let loader = try store.bulkLoader(BulkLoadOptions())

@@ -14,8 +14,8 @@ final class FaultyReportingStore: CommitReportingStore, StructureCheckingStore, 
 
     init(_ base: any CommitReportingStore, fault: FaultyStoreType.Fault) {
         (self.base, self.fault, isReadOnly) = (base, fault, base.isReadOnly)
-        // The feed of the sound store retains the relay. This store, which ends the relay, is not
-        // retained.
+        // The feed retains the closure, so the closure captures only the relay. Otherwise this store
+        // would never be deinitialized.
         let relay = FaultyNotices(fault)
         self.relay = relay
         number = base.commitFeed.add { relay.pass($0) }
@@ -77,7 +77,7 @@ private final class FaultyNotices: Sendable {
     init(_ fault: FaultyStoreType.Fault) { self.fault = fault }
 
     func beginCommit(_ changes: ChangeSet) -> Int {
-        // The store is not checked between a commit and its notice.
+        // While a commit is open, the feed does not take a new generation for that of another program.
         let number = feed.beginCommit()
         state.withLock { state in
             state.openCount += 1
@@ -99,7 +99,8 @@ private final class FaultyNotices: Sendable {
             number, generations: (previous, notice.generation), of: notice.store, origin: nil, notice: altered)
     }
 
-    /// Returns the generation before the commits and their notice, or nil for a lost notice.
+    /// Returns the generation before the commits and the notice to pass on; nil if the fault loses the
+    /// notice.
     private func altered(_ notice: SaveNotice, state: inout State) -> (Generation, SaveNotice)? {
         state.count += 1
         let previous = state.lost ?? notice.previousGeneration

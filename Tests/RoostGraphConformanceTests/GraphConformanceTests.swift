@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Contexts on every store")
 struct GraphConformanceTests {
-    /// The built-in stores that can be written, and the example of a third-party store.
+    /// The built-in stores without a server that can be written, and the example of a third-party store.
     static let fixtures: [StoreFixture] =
         StoreRegistry.standard.withoutServers.filter { $0.capabilities.contains(.writing) }
         .map { StoreFixture($0, keepsClosedStores: $0.name == "memory") } + [StoreFixture(SortedFileStoreType())]
@@ -66,7 +66,7 @@ struct GraphConformanceTests {
 
     #if PlantedFaults
         @Test(
-            "a graph check fails with the fault planted in contexts that it looks for",
+            "a graph check fails if the fault that it looks for is planted in contexts",
             arguments: GraphSelfTest.plantedFaults.map { ($0.fault, $0.check) })
         func plantedFaults(of fault: PlantedFault, caughtBy check: String) async throws {
             let fixture = try #require(Self.fixtures.first { $0.description == "json" })
@@ -83,7 +83,7 @@ struct GraphConformanceTests {
         }
     #else
         @Test(
-            "a graph check fails with the fault planted in contexts that it looks for",
+            "a graph check fails if the fault that it looks for is planted in contexts",
             .disabled("needs the trait PlantedFaults: make test has it"))
         func plantedFaults() {}
     #endif

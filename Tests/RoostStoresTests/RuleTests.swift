@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-/// A model with a rule of every kind and a derived attribute of every form.
+/// A model with most kinds of rules and forms of derived attributes.
 private enum Ruled {
     static func model() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
@@ -148,7 +148,7 @@ struct RuleTests {
     }
 
     @Test(
-        "an insert lists all objects that its references do not find", arguments: Sample.types)
+        "an insert lists every missing object that its references point to", arguments: Sample.types)
     func dangling(type: String) throws {
         let store = try store(type)
         let error = try #require(throws: StoreError.self) {
@@ -213,7 +213,7 @@ struct RuleTests {
         #expect(try store.delete("Team").count == 1)
     }
 
-    @Test("a maximum count is enforced for inserts and moves from the other end", arguments: Sample.types)
+    @Test("the maximum count of a relationship is enforced when its inverse is set", arguments: Sample.types)
     func counts(type: String) throws {
         let store = try store(type)
         let teams = try #require(
@@ -259,7 +259,9 @@ struct RuleTests {
 
     // MARK: Derived attributes
 
-    /// A club with one of two teams, and two persons in that team.
+    /// Two teams.
+    ///
+    /// The first belongs to a club and has two persons.
     private struct League {
         let store: Store
         let club: ObjectID
@@ -311,7 +313,7 @@ struct RuleTests {
         #expect(try league.store.check().isEmpty)
     }
 
-    @Test("an update recomputes derived attributes of dependent objects, and keeps their time", arguments: Sample.types)
+    @Test("an update recomputes derived attributes of dependent objects, but not their now()", arguments: Sample.types)
     func derivedByUpdate(type: String) throws {
         let league = try league(type)
         let (store, persons) = (league.store, league.persons)

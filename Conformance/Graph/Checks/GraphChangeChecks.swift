@@ -28,7 +28,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "insert.delete-unsaved",
-            "An insert that is deleted before the save writes nothing to the store and is named in no notice.", .apple
+            "An object that is inserted and deleted before the save is not written, and no notice lists it.", .apple
         ) { bench in
             let container = try bench.makeContainer()
             let context = container.makeContext()
@@ -116,7 +116,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "change.typed-dynamic",
-            "A property set by name is read by the typed accessor, and the reverse, for every attribute type, null and extreme values.",
+            "Null and extreme values of attributes can be set by name and read by the typed accessor, and the reverse.",
             .roost
         ) { bench in
             let container = try bench.makeContainer()
@@ -141,7 +141,7 @@ extension GraphCheck {
                 let object = try require(try other.existingObject(with: id) as? Everything, "an object")
                 let property = try require(typedProperties.first { $0.name == name }, "a property")
                 try expectEqual(property.get(object), value, "'\(name)' in another context")
-                // The second change is in a row with values in all other attributes.
+                // A saved object is changed: to null and back.
                 property.set(object, .null)
                 try expectEqual(object[name], .null, "'\(name)' set to null")
                 property.set(object, value)
@@ -218,7 +218,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "change.transformable",
-            "A Codable value changed by its setter and saved is equal in another context. Setting an equal value writes nothing.",
+            "A Codable value that is set and saved is equal in another context. Setting an equal value writes nothing.",
             .both
         ) { bench in
             let container = try bench.makeContainer()

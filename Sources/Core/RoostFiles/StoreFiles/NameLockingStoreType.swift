@@ -1,9 +1,9 @@
 public import RoostCore
 
-/// A store type that locks the path of a store from before its creation until it is closed.
+/// A store type that locks a store's path before it creates the store, until the store is closed.
 ///
-/// For libraries such as SQLite that recover, replace or remove files by the path of a database. No
-/// other process may open the path before the store is complete. A conforming type adds two
+/// Use it for libraries such as SQLite, which find the companion files of a database by its path and
+/// recover, replace or remove them. No other process may open the path before the store is complete. A conforming type adds two
 /// methods:
 ///
 /// ```swift

@@ -1,10 +1,11 @@
 package import RoostCore
 
-// Interfaces for concurrent commits, which wait for each other only if they share rows.
+// Interfaces for concurrent commits, which wait for each other only if they share rows or if no
+// place is free.
 //
-// A database has several *writer places*. A commit takes a free place and adds to the tallies of
-// that place. So there is no row that all commits write. A transaction that needs exclusive access,
-// such as a load, takes all places.
+// A database has several *writer places*. Each place has its own rows of counters
+// (tallies). A commit takes a free place and updates only its counters, so all commits never write
+// the same row. A transaction that needs exclusive access, such as a load, takes all places.
 
 /// A dialect of a database in which several transactions can write at once.
 package protocol SQLParallelDialect: SQLDialect {
@@ -19,12 +20,13 @@ package protocol SQLParallelDialect: SQLDialect {
     /// Returns the end of a SELECT from one table that locks the rows it finds until the
     /// transaction ends.
     ///
-    /// The rows are read in their state after locking.
+    /// The rows are read in their state after locking. A dialect whose transactions are serializable
+    /// may return an empty text instead.
     func rowLock(_ lock: SQLRowLock) -> String
 
-    /// Returns the digits of the sum of integers, of any length; null without values.
+    /// Returns SQL for the sum of integers as decimal text of any length; null without values.
     ///
-    /// A sum that fails beyond 64 bits would end the transaction.
+    /// The sum must not overflow, because an error would end the transaction.
     func digitsOfSum(_ column: String) -> String
 
     /// Returns the sum of integers modulo 2⁶⁴ as a signed integer; null without rows.
@@ -32,9 +34,8 @@ package protocol SQLParallelDialect: SQLDialect {
 
     /// Returns an INSERT of rows.
     ///
-    /// If the key of a row exists, the values are added to its other columns modulo 2⁶⁴.
-    ///
-    /// These columns are integers.
+    /// If a row with the key exists, its other columns, which are integers, are increased by the
+    /// values modulo 2⁶⁴.
     ///
     /// - Parameters:
     ///   - table: The table.

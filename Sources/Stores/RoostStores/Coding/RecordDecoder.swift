@@ -33,7 +33,8 @@ package final class RecordDecoder {
         var number: UInt
         var members: Members?
         var type: any Any.Type
-        /// The type that is being decoded, while it requests a single value.
+        /// The Swift type of the property being decoded, for messages; nil once the type has requested
+        /// a keyed container.
         var fieldType: (any Any.Type)?
         /// The property whose type failed to decode.
         var failedProperty: CodedProperty?
@@ -143,9 +144,11 @@ extension RecordDecoder {
         return value
     }
 
-    /// Decodes a property that is not null, or with a type that can decode null.
+    /// Decodes a property.
     ///
-    /// Types that do not correspond to a field decode the property from a container.
+    /// If the property is null, only a type that handles null itself can be decoded. A type without
+    /// a counterpart among the kinds of fields, such as an enumeration, is decoded with its own
+    /// `init(from:)`.
     func decode<T: Decodable>(_ type: T.Type, property: CodedProperty, number: UInt) throws -> T {
         switch property.kind {
         case .field:
@@ -230,7 +233,7 @@ extension RecordDecoder {
         if let field = property.field, record.isNull(field) {
             throw null(current.type, property: property, record: record)
         }
-        // The type is decoded by its keys, and each key has its own type.
+        // From here on, messages name the type of each key.
         current.fieldType = nil
         table.begin()
         return table
@@ -271,7 +274,7 @@ extension RecordDecoder {
         )
     }
 
-    /// Returns an error for a property that is not optional.
+    /// Returns the error for a null value whose Swift property is not optional.
     func null(_ type: any Any.Type, property: CodedProperty, number: UInt) -> StoreError {
         guard let record = current.record, number == current.number else { return mismatch(type, property: property) }
         return null(type, property: property, record: record)

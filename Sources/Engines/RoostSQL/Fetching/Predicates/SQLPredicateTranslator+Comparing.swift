@@ -21,7 +21,7 @@ enum SQLOperand {
 }
 
 extension SQLPredicateTranslator {
-    /// The maximum number of values of one IN.
+    /// The maximum number of values that are written out in one IN.
     private static let valuesPerList = 500
 
     mutating func comparison(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
@@ -149,8 +149,8 @@ extension SQLPredicateTranslator {
         return comparison == .notEqual ? "COALESCE(\(condition), TRUE)" : condition
     }
 
-    /// Returns the parameter for which the column compares like the field compares with the value,
-    /// or nil.
+    /// Returns the parameter to compare the column with, so that SQL gives the engine's result; nil
+    /// if no parameter does.
     private func operand(_ value: Value, for kind: RecordLayout.Field.Kind) -> SQLValue? {
         let operand = Self.operand(value, for: kind)
         guard !dialect.comparesNumbersExactly else { return operand }
@@ -201,8 +201,10 @@ extension SQLPredicateTranslator {
         return isEqual ? condition : "(NOT COALESCE(\(condition), FALSE))"
     }
 
-    /// Translates a prefix to the range from the prefix to the first text after all texts with the
-    /// prefix, in code point order.
+    /// Translates BEGINSWITH to a range.
+    ///
+    /// The range starts at the prefix and ends before the smallest text, in code point order, that is
+    /// greater than every text with this prefix.
     private mutating func beginsWith(_ column: String, value: Value) -> String? {
         let prefix: String
         switch value {
@@ -236,8 +238,8 @@ extension SQLPredicateTranslator {
         {
             return isIn(term, operands: operands)
         }
-        // Lists with expressions, decimals, or object IDs of any hierarchy become one comparison
-        // for each member.
+        // Lists that cannot be one IN become one comparison for each member: for example lists with
+        // expressions or decimals.
         guard members.count <= Self.valuesPerList else { return nil }
         var terms: [String] = []
         for member in members {
@@ -260,8 +262,10 @@ extension SQLPredicateTranslator {
         return constants
     }
 
-    /// Returns the values of a list in the form of a column, without values that no column can
-    /// hold; nil if a column cannot decide.
+    /// Returns the values of a list as parameters for the column; nil if they cannot be compared in
+    /// one IN.
+    ///
+    /// Values that the column can never equal are left out: NaN, objects of another hierarchy.
     private func listOperands(_ constants: [Value], term: SQLTerm) -> [SQLValue]? {
         switch term.kind {
         case .objectID, .decimal, .composite: return nil
@@ -291,9 +295,9 @@ extension SQLPredicateTranslator {
         for operand in operands {
             if operand == .null { hasNull = true } else { given.append(operand) }
         }
-        // With the list in one parameter, the text of the statement does not depend on the list's
-        // length, which is unlimited.
         if hasNull { terms.append("\(term.sql) IS NULL") }
+        // A long list is passed in one parameter. Its length is then unlimited, and does not change
+        // the text of the statement.
         if given.count > Self.valuesPerList,
             let list = dialect.list(given, parameter: dialect.parameter(values.count + 1))
         {
@@ -312,7 +316,7 @@ extension SQLPredicateTranslator {
 
     // MARK: With another expression
 
-    /// Compares two expressions whose values compare in SQL as in the engine.
+    /// Compares two expressions; returns nil if SQL would compare them differently from the engine.
     private func compare(
         _ left: SQLTerm, comparison: FetchRequest.Comparison.Operator, right: SQLTerm,
         options: FetchRequest.Comparison.Options
@@ -397,8 +401,7 @@ extension RecordLayout.Field.Kind {
         }
     }
 
-    /// The group of kinds that are comparable with each other; nil for kinds that SQL does not
-    /// compare.
+    /// The group of kinds whose values SQL can compare with each other; nil for all other kinds.
     private var family: Int? {
         switch self {
         case .integer64, .integer32, .integer16, .boolean, .order, .double, .float: 0
