@@ -8,7 +8,8 @@ import Testing
 
 @Suite("Contexts on every store")
 struct GraphConformanceTests {
-    /// The built-in stores without a server that can be written, and the example of a third-party store.
+    /// The built-in stores without a server that can be written, and the example of a third-party
+    /// store.
     static let fixtures: [StoreFixture] =
         StoreRegistry.standard.withoutServers.filter { $0.capabilities.contains(.writing) }
         .map { StoreFixture($0, keepsClosedStores: $0.name == "memory") } + [StoreFixture(SortedFileStoreType())]

@@ -2,9 +2,9 @@ public import RoostCore
 
 /// A store type that locks a store's path before it creates the store, until the store is closed.
 ///
-/// Use it for libraries such as SQLite, which find the companion files of a database by its path and
-/// recover, replace or remove them. No other process may open the path before the store is complete. A conforming type adds two
-/// methods:
+/// Use it for libraries such as SQLite, which find the companion files of a database by its path
+/// and recover, replace or remove them. No other process may open the path before the store is
+/// complete. A conforming type adds `open(_:options:under:)` and this method:
 ///
 /// ```swift
 /// extension NotesStoreType: NameLockingStoreType {
