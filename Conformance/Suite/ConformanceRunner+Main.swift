@@ -14,7 +14,7 @@ extension ConformanceRunner {
     /// ```
     ///
     /// `--help` prints the arguments. The program also serves as the second process of checks, for
-    /// fixtures without a ``StoreFixture/peer``.
+    /// fixtures without a `StoreFixture.peer`.
     ///
     /// - Parameters:
     ///   - fixtures: The types of store under test.

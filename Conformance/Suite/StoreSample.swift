@@ -3,7 +3,7 @@ public import RoostCore
 /// A store with known content for the checks of reading.
 ///
 /// A type that cannot write provides a sample with its ``StoreFixture``, so that its reading can be
-/// checked. For other types the suite creates a sample (``StandardSample``). The checks cover only
+/// checked. For other types the suite creates a sample (`StandardSample`). The checks cover only
 /// features of the sample, so it should have:
 ///
 /// - several entities and subentities

@@ -32,7 +32,7 @@ package func limitLibraryMemory(toByteCount byteCount: Int64) {
 /// the whole process.
 ///
 /// Only SQLite counts; see `SQLiteStoreType.stopCountingMemory`. Looking up single objects becomes
-/// some 7 % faster, and ``limitLibraryMemory(toByteCount:)`` no longer has an effect. Call it once,
+/// some 7 % faster, and `limitLibraryMemory(toByteCount:)` no longer has an effect. Call it once,
 /// at the start of a program, before anything else in the process uses SQLite; a library should
 /// not.
 ///
@@ -74,11 +74,11 @@ extension StoreRegistry {
 }
 
 extension MigrationManager {
-    /// Creates a manager for stores of the types in ``RoostCore/StoreRegistry/standard``.
+    /// Creates a manager for stores of the types in `RoostCore.StoreRegistry.standard`.
     public init() { self.init(registry: .standard) }
 }
 
 extension StoreMaintenance {
-    /// Creates a manager for stores of the types in ``RoostCore/StoreRegistry/standard``.
+    /// Creates a manager for stores of the types in `RoostCore.StoreRegistry.standard`.
     public init() { self.init(registry: .standard) }
 }

@@ -10,7 +10,7 @@ public enum MappingFile {
     package static let maximumByteCount = 16 << 20
 
     /// Reads the mapping model at `path`: a mapping document (`*.json`), or an `.xcmappingmodel` of
-    /// Apple's (``CoreDataMappingReader``).
+    /// Apple's (`CoreDataMappingReader`).
     ///
     /// - Parameters:
     ///   - path: The file or bundle.

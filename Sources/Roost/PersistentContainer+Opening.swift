@@ -16,7 +16,7 @@ extension PersistentContainer {
     ///   - types: The classes of the entities.
     ///   - options: How to open the store.
     ///   - incompatible: The rule for a store of another version of the model.
-    /// - Throws: As ``Store/open(_:model:options:ifMissing:ifIncompatible:)``; `invalidModel` if a
+    /// - Throws: As `Store.open(_:model:options:ifMissing:ifIncompatible:)`; `invalidModel` if a
     ///   class does not fit its entity.
     public convenience init(
         _ location: StoreLocation, model: ManagedObjectModel, types: [any ManagedObjectClass.Type] = [],

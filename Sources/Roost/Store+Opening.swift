@@ -68,7 +68,7 @@ extension Store {
     ///   - incompatible: The rule for a store of another version of the model.
     /// - Returns: The open store.
     /// - Throws: `invalidConfiguration`; `notFound` for an unknown name; as
-    ///   ``open(_:model:options:ifMissing:ifIncompatible:)``.
+    ///   `open(_:model:options:ifMissing:ifIncompatible:)`.
     public static func open(
         named name: String? = nil, in configuration: RoostConfiguration? = nil, model: ManagedObjectModel? = nil,
         ifIncompatible incompatible: IncompatibleStoreRule = .refuse

@@ -75,7 +75,7 @@ extension PredicateArgument where Self == FetchRequest.Operand {
     public static func none(_ path: String) -> Self { Self(.keyPath(Self.names(path)), quantifier: .none) }
     /// The object itself.
     public static var object: Self { Self(.evaluatedObject) }
-    /// A variable: see ``FetchRequest/Predicate/substituting(_:)``.
+    /// A variable: see `FetchRequest.Predicate.substituting(_:)`.
     public static func variable(_ name: String) -> Self { Self(.variable(name)) }
     /// A value.
     public static func value(_ value: some PredicateArgument) -> Self { Self(value.predicateExpression) }

@@ -35,23 +35,23 @@ public struct StoreError: Error, Sendable, Adjustable {
     /// because names in a file may have any length.
     public private(set) var message: String
     /// The objects that another commit changed since they were read; only with code
-    /// ``Code/conflict``.
+    /// `Code.conflict`.
     public var conflicts: [ObjectConflict] = []
     /// The pairs of objects that have the same unique values; only with code
-    /// ``Code/constraintViolation``.
+    /// `Code.constraintViolation`.
     public var violations: [ConstraintViolation] = []
-    /// The objects that cannot be deleted, with the reasons; only with code ``Code/deleteDenied``.
+    /// The objects that cannot be deleted, with the reasons; only with code `Code.deleteDenied`.
     public var denials: [DeleteDenial] = []
-    /// The missing objects that must exist, each once; only with code ``Code/objectNotFound``.
+    /// The missing objects that must exist, each once; only with code `Code.objectNotFound`.
     ///
     /// The missing end of a link has the entity that the relationship declares.
     public var missingObjects: [ObjectID] = []
     /// The values and relationships that break a rule of the model; only with code
-    /// ``Code/validationFailed``.
+    /// `Code.validationFailed`.
     public var failures: [ValidationFailure] = []
     /// The object that cannot be read; nil if more than one object is affected.
     ///
-    /// Set only with code ``Code/corrupted``, and with ``Code/limitExceeded`` for an object that is
+    /// Set only with code `Code.corrupted`, and with `Code.limitExceeded` for an object that is
     /// too large.
     public private(set) var damagedObject: ObjectID?
     /// The column of a syntax error in a text, in characters from 1; nil for other errors.

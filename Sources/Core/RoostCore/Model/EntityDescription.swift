@@ -1,6 +1,6 @@
 /// An entity as it is declared, with its own properties but without inherited ones.
 ///
-/// ``ManagedObjectModel/Entity`` is the resolved entity in a built model.
+/// `ManagedObjectModel.Entity` is the resolved entity in a built model.
 ///
 /// ```swift
 /// let album = EntityDescription(

@@ -1,6 +1,6 @@
 /// The schema of a store: entities, their properties and relationships.
 ///
-/// A model is immutable. Building it validates it, and reports all problems (``ModelProblem``) at
+/// A model is immutable. Building it validates it, and reports all problems (`ModelProblem`) at
 /// once. The numbers of entities and relationships depend only on their names, so compatible models
 /// have the same numbers and record layouts.
 ///

@@ -10,7 +10,7 @@
 ///
 /// - attributes, and elements of composites by their dotted path;
 /// - to-one relationships, with the ID of an object of the store;
-/// - the place in the ordered inverse relationship, by ``RecordLayout/orderFieldName(of:)``.
+/// - the place in the ordered inverse relationship, by `RecordLayout.orderFieldName(of:)`.
 ///
 /// A property that is not in the row gets the model's default value. A property that is null in the
 /// row is null.

@@ -1,7 +1,7 @@
 /// Loads many records and links into a store; nothing is visible before ``finish()``.
 ///
 /// Use a loader from one thread. Calls block while the loader writes; the loader of
-/// ``PersistentStore/concurrentBulkLoader(_:)`` writes on another thread. An error, ``abandon()``
+/// `PersistentStore.concurrentBulkLoader(_:)` writes on another thread. An error, ``abandon()``
 /// or deallocation rolls the load back. Other writers can then start, and later calls throw
 /// `closed`.
 ///

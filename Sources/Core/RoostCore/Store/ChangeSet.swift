@@ -133,7 +133,7 @@ public struct ChangeSet: Sendable {
             && addedLinks.allSatisfy(\.isEmpty) && removedLinks.allSatisfy(\.isEmpty)
     }
 
-    /// Adds a new object; see ``RecordBatch/append(_:version:values:)``.
+    /// Adds a new object; see `RecordBatch.append(_:version:values:)`.
     public mutating func insert(_ id: ObjectID, values: [String: Value]) throws(StoreError) {
         try inserts.append(id, version: 1, values: values)
     }

@@ -2,7 +2,7 @@
 ///
 /// Compare generations to find out whether a store has changed. They have an order only in stores
 /// with the capability ``StoreCapability/totalOrder``, so this type has no order; see
-/// ``StoreCapabilities/isEarlier(_:than:)``. In other stores, commits can overlap. The generation
+/// `StoreCapabilities.isEarlier(_:than:)`. In other stores, commits can overlap. The generation
 /// of a receipt then includes that commit and the commits that it knew of.
 ///
 /// ```swift

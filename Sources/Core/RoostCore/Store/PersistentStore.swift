@@ -13,7 +13,7 @@
 /// - Opening a store, and every call that fails, leaves the stored data unchanged.
 ///
 /// A store with further abilities conforms to additional protocols, such as
-/// ``IntegrityCheckingStore``. Programs call extensions of this protocol, which work for every
+/// `IntegrityCheckingStore`. Programs call extensions of this protocol, which work for every
 /// store.
 ///
 /// The checks of `RoostConformance` define this contract in full.
@@ -133,7 +133,7 @@ public struct StoreFinding: Adjustable, Sendable, Hashable, CustomStringConverti
 
     /// The severity.
     public let severity: Severity
-    /// The finding's kind, for programs: a ``Rule`` for a violation, otherwise the affected part of
+    /// The finding's kind, for programs: a `Rule` for a violation, otherwise the affected part of
     /// the store.
     public let kind: String
     /// The affected object; nil if the finding is not about a single object.

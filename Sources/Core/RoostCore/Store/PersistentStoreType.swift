@@ -7,7 +7,7 @@
 /// let store = try StoreRegistry.standard.open(.url("sorted:music.store"))
 /// ```
 ///
-/// A type with further abilities conforms to additional protocols, such as ``CompactingStoreType``.
+/// A type with further abilities conforms to additional protocols, such as `CompactingStoreType`.
 public protocol PersistentStoreType: Sendable {
     /// The name before the colon of a store URL: lower-case ASCII letters, digits and hyphens.
     var name: String { get }
@@ -21,7 +21,7 @@ public protocol PersistentStoreType: Sendable {
 
     /// The options of this type, in addition to the options of every store.
     ///
-    /// ``requireKnown(_:)`` rejects options that are not described here, and a configuration can
+    /// `requireKnown(_:)` rejects options that are not described here, and a configuration can
     /// set only described options. Empty by default.
     var optionDescriptions: [StoreOptionDescription] { get }
 
@@ -60,7 +60,7 @@ public protocol PersistentStoreType: Sendable {
     /// Creates an empty store and opens it.
     ///
     /// After a crash, either the complete empty store or nothing exists at the location.
-    /// ``ManagedObjectModel/remarks`` lists the declarations of the model that the store ignores.
+    /// `ManagedObjectModel.remarks` lists the declarations of the model that the store ignores.
     ///
     /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `unsupported`;
     ///   `readOnly` if the options request a read-only store, which would stay empty.

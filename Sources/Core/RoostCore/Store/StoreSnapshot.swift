@@ -14,8 +14,8 @@
 /// - After ``close()``, or after the store was closed, every call of the snapshot and its cursors
 ///   throws `closed`.
 ///
-/// A snapshot with further abilities conforms to additional protocols: ``GroupedLinkSnapshot``,
-/// ``GraphProvidingSnapshot``, and those of RoostQuery. Programs call extensions of this protocol,
+/// A snapshot with further abilities conforms to additional protocols: `GroupedLinkSnapshot`,
+/// `GraphProvidingSnapshot`, and those of RoostQuery. Programs call extensions of this protocol,
 /// which work for every snapshot.
 public protocol StoreSnapshot: AnyObject {
     /// The model of the store.
@@ -23,7 +23,7 @@ public protocol StoreSnapshot: AnyObject {
 
     /// Returns the counts, the digests and the generation that the last commit recorded.
     ///
-    /// Returns nil for a store without the capability `digest`; see ``computeTally()``.
+    /// Returns nil for a store without the capability `digest`; see `computeTally()`.
     ///
     /// - Complexity: O(1) in the number of objects.
     func recordedTally() throws(StoreError) -> StoreTally?
@@ -54,7 +54,7 @@ public protocol StoreSnapshot: AnyObject {
     ///
     /// The links are in ascending order of source, then place, then target. If the relationship is
     /// its own inverse, each pair appears once. `link` need not exist. It is normalized first (see
-    /// ``ManagedObjectModel/Relationship/normalized(_:)``), and its numbers are compared as signed
+    /// `ManagedObjectModel.Relationship.normalized(_:)`), and its numbers are compared as signed
     /// integers.
     ///
     /// - Throws: `unknownProperty` for a relationship that does not exist, `invalidRequest` for a

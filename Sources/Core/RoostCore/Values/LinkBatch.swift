@@ -39,7 +39,7 @@ public struct LinkBatch: Sendable {
     package static let capacityCount = 4096
 
     /// The number of the relationship that owns the links, which
-    /// ``ManagedObjectModel/linkRelationships`` lists.
+    /// `ManagedObjectModel.linkRelationships` lists.
     public var relationship: Int
     /// The links.
     public var links: [Link]

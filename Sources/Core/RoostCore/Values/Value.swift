@@ -6,7 +6,7 @@ public import Foundation
 ///
 /// Two values are equal if and only if their stored bytes are equal. NaN equals NaN with the same
 /// bits, 0.0 differs from −0.0, and the decimals 1.0 and 1.00 are equal. Predicates compare
-/// numerically instead; see ``FetchRequest/Predicate``.
+/// numerically instead; see `FetchRequest.Predicate`.
 ///
 /// ```swift
 /// let row: [String: Value] = ["title": "Amelia", "plays": 4, "album": .objectID(album)]

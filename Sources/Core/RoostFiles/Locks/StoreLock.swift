@@ -6,7 +6,7 @@ public import RoostCore
 /// process, even after a crash. Hold it shared while a store is open, and exclusively to create,
 /// destroy, replace or recover a store. The lock file is never removed while its store exists, so
 /// that all openers lock the same file. A store with two hard links has two locks, so
-/// ``StoreFile/requireOneName(ofStoreAt:forWriting:acceptsLinks:)`` refuses to write to it.
+/// `StoreFile.requireOneName(ofStoreAt:forWriting:acceptsLinks:)` refuses to write to it.
 public final class StoreLock: Sendable {
     /// The modes in which the lock can be held.
     public enum Mode: Sendable {

@@ -21,7 +21,7 @@ public protocol FileStoreType: PersistentStoreType {
     /// Checks the options of a store before anything is created.
     ///
     /// By default, refuses invalid timeouts and type options that
-    /// ``PersistentStoreType/optionDescriptions`` lacks.
+    /// `PersistentStoreType.optionDescriptions` lacks.
     ///
     /// - Throws: `invalidRequest`.
     func requireValid(_ options: StoreOptions) throws(StoreError)
@@ -36,9 +36,9 @@ public protocol FileStoreType: PersistentStoreType {
     ///   - location: The location of the store. The type creates the file, and refuses an existing
     ///     one.
     ///   - model: The model of the store.
-    ///   - options: How to create it; ``StoreOptions/isUnpublished`` is set.
+    ///   - options: How to create it; `StoreOptions.isUnpublished` is set.
     /// - Returns: The store, open.
-    /// - Throws: The errors of ``PersistentStoreType/create(_:model:options:)``. After an error, no
+    /// - Throws: The errors of `PersistentStoreType.create(_:model:options:)`. After an error, no
     ///   file of the store may remain.
     func createUnpublished(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
@@ -55,7 +55,7 @@ public protocol FileStoreType: PersistentStoreType {
     ///   - location: The location at which the caller publishes the file.
     ///   - model: The model of the store.
     ///   - options: How to create it.
-    /// - Throws: The errors of ``PersistentStoreType/create(_:model:options:)``.
+    /// - Throws: The errors of `PersistentStoreType.create(_:model:options:)`.
     func createFile(
         at path: String, for location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError)

@@ -26,8 +26,8 @@ public protocol NameLockingStoreType: FileStoreType {
     /// - Parameters:
     ///   - path: The path of the file, which is empty and locked by the caller.
     ///   - model: The model of the store.
-    ///   - options: How to create it; ``StoreOptions/isUnpublished`` is set.
-    /// - Throws: The errors of ``PersistentStoreType/create(_:model:options:)``.
+    ///   - options: How to create it; `StoreOptions.isUnpublished` is set.
+    /// - Throws: The errors of `PersistentStoreType.create(_:model:options:)`.
     func writeEmptyStore(at path: String, model: ManagedObjectModel, options: StoreOptions) throws(StoreError)
 
     /// Opens a store that was just created, and takes ownership of its lock.
@@ -39,7 +39,7 @@ public protocol NameLockingStoreType: FileStoreType {
     ///     ``StoreLock/change(to:timeoutSeconds:)`` and holds it while it is open. Release the lock
     ///     after an error.
     /// - Returns: The store, open.
-    /// - Throws: The errors of ``PersistentStoreType/open(_:options:)``.
+    /// - Throws: The errors of `PersistentStoreType.open(_:options:)`.
     func open(
         _ location: StoreLocation, options: StoreOptions, under lock: StoreLock
     ) throws(StoreError) -> any PersistentStore

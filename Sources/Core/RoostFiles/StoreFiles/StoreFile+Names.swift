@@ -15,10 +15,10 @@ extension StoreFile {
     /// - Parameters:
     ///   - path: The path of the store.
     ///   - forWriting: Whether the store is going to be written or replaced.
-    ///   - acceptsLinks: Whether a reader accepts other names; see ``StoreOptions/acceptsLinks``.
+    ///   - acceptsLinks: Whether a reader accepts other names; see `StoreOptions.acceptsLinks`.
     ///     Has no effect on writers.
     ///   - companions: The suffixes of files that are removed with a name, such as
-    ///     ``RoostCore/PersistentStoreType/companionSuffixes``.
+    ///     `RoostCore.PersistentStoreType.companionSuffixes`.
     /// - Returns: Whether the file has other names. True only for a reader with `acceptsLinks`;
     ///   another program may then change the file at any time.
     /// - Throws: `hasOtherNames`; `notFound`, `missingDirectory`, `permissionDenied`.

@@ -222,12 +222,12 @@ extension StoreFile {
     /// locked.
     ///
     /// A file that cannot be removed is left for the next call. Nothing is removed while another
-    /// caller holds a ``DestinationClaim`` on `path`.
+    /// caller holds a `DestinationClaim` on `path`.
     ///
     /// - Parameters:
     ///   - path: The path of the store.
     ///   - companions: The suffixes of files that are removed with a temporary file, such as
-    ///     ``RoostCore/PersistentStoreType/companionSuffixes``.
+    ///     `RoostCore.PersistentStoreType.companionSuffixes`.
     public static func sweepTemporarySiblings(of path: String, companions: [String] = []) {
         sweepTemporarySiblings(of: path, companions: companions, holding: nil)
     }

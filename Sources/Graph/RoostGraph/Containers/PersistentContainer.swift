@@ -178,7 +178,7 @@ public final class PersistentContainer: Sendable {
 
     /// The commits to all stores of the container from now on, including those of other processes.
     ///
-    /// As in ``Store/changes``, notices of contexts and of batch requests list each object.
+    /// As in `Store.changes`, notices of contexts and of batch requests list each object.
     ///
     /// - Throws: `closed`, and errors from reading the stores.
     public var saves: SaveNotices {
@@ -189,7 +189,7 @@ public final class PersistentContainer: Sendable {
 
     /// Executes a request that inserts objects, and notifies contexts that merge automatically.
     ///
-    /// - Throws: The same errors as ``Store/execute(_:)-(BatchInsertRequest)``.
+    /// - Throws: The same errors as `Store.execute(_:)-(BatchInsertRequest)`.
     @discardableResult
     public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult {
         try base.storeSet.store(ofEntity: try model.requireEntity(request.entity).number).execute(request)
@@ -197,7 +197,7 @@ public final class PersistentContainer: Sendable {
 
     /// Executes a request that updates objects, and notifies contexts that merge automatically.
     ///
-    /// - Throws: The same errors as ``Store/execute(_:)-(BatchUpdateRequest)``.
+    /// - Throws: The same errors as `Store.execute(_:)-(BatchUpdateRequest)`.
     @discardableResult
     public func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchResult {
         try base.storeSet.store(ofEntity: try model.requireEntity(request.entity).number).execute(request)
@@ -205,7 +205,7 @@ public final class PersistentContainer: Sendable {
 
     /// Executes a request that deletes objects, and notifies contexts that merge automatically.
     ///
-    /// - Throws: The same errors as ``Store/execute(_:)-(BatchDeleteRequest)``.
+    /// - Throws: The same errors as `Store.execute(_:)-(BatchDeleteRequest)`.
     @discardableResult
     public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchResult {
         let name: EntityName? =

@@ -39,7 +39,7 @@ public final class ManagedObjectContext {
     ///
     /// Commits of other containers and processes appear too: all objects whose versions changed are
     /// read again. The view context and contexts of attached actors are woken for these commits.
-    /// See ``Store/changes`` for the delay. A child shows the changes of its parent, saved or not.
+    /// See `Store.changes` for the delay. A child shows the changes of its parent, saved or not.
     public var mergesChangesAutomatically = false {
         didSet {
             guard core.parent == nil else { return followParent() }

@@ -5,7 +5,7 @@ public import RoostCore
 /// As JSON: `entity`, `property` (null for whole objects), `kind` (see ``Kind``), `count`,
 /// `mappings` (names), `message`.
 ///
-/// An error of code ``StoreError/Code/lossRefused`` contains the losses:
+/// An error of code `StoreError.Code.lossRefused` contains the losses:
 ///
 /// ```swift
 /// let losses = (error.underlying as? MigrationLossRefusal)?.losses ?? []
@@ -75,7 +75,7 @@ extension MigrationLoss.Kind {
 }
 
 /// The losses that caused a migration to be refused: the ``StoreError/underlying`` error of code
-/// ``StoreError/Code/lossRefused``.
+/// `StoreError.Code.lossRefused`.
 ///
 /// ```swift
 /// do {

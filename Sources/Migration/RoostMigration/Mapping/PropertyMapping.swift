@@ -17,7 +17,7 @@ public struct PropertyMapping: Hashable, Sendable {
     public var name: String
     /// The expression for the value, or nil for the default of a new object.
     ///
-    /// The expression uses the variables of ``MappingVariable``: `$source.title`, `($source.celsius
+    /// The expression uses the variables of `MappingVariable`: `$source.title`, `($source.celsius
     /// - 32.0) / 1.8`, `FUNCTION($entityPolicy, "convert:", $source.x)`. A function of the manager
     /// must be the whole expression. A function of the policy may also be a part of another
     /// expression, and is then always called. A number is converted to the type of its attribute,

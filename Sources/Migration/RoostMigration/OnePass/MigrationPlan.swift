@@ -3,7 +3,7 @@ internal import RoostCore
 
 /// A forecast of a migration, made without writing anything.
 ///
-/// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings`
+/// As JSON: `source` and `destination` (URLs), `path` (see `MigrationPath`), `mappings`
 /// (`[{"name","type","source","destination","objects","steps"}]`), `objects` (of the destination,
 /// null for three passes or several steps), `links` (of the source, null if it does not record the
 /// count, and for several steps), `losses` (messages), `bytesNeeded` and `secondsNeeded`

@@ -3,7 +3,7 @@ internal import RoostCore
 
 /// The result of a migration.
 ///
-/// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings`
+/// As JSON: `source` and `destination` (URLs), `path` (see `MigrationPath`), `mappings`
 /// (`[{"name","type","source","destination","read","made"}]`), `objects`, `links`, `relationships`
 /// (`[{"relationship","count"}]`), `sourceDigest` (null if the source records none),
 /// `mappedDigest`, `destinationDigest` (texts, see ``StoreDigest``), `verified`, `seconds`, `bytes`
@@ -59,7 +59,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     ///
     /// A difference from ``mappedDigest`` makes the migration fail.
     package var destinationDigest: String
-    /// Whether ``destinationDigest`` was computed by reading the finished destination again,
+    /// Whether `destinationDigest` was computed by reading the finished destination again,
     /// instead of while writing.
     public var verified: Bool
     /// The duration in seconds.

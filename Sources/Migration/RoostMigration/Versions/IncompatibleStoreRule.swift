@@ -15,7 +15,7 @@ public enum IncompatibleStoreRule: Sendable {
     case refuse
     /// The store is migrated in place, then opened.
     ///
-    /// See ``MigrationManager/migrateInPlace(_:model:options:)``.
+    /// See `MigrationManager.migrateInPlace(_:model:options:)`.
     /// ``MigrationOptions/infersMappingModel`` defines whether a mapping model may be inferred.
     /// ``MigrationOptions/keepsBackup`` defines whether the old store is retained beside the new
     /// one.

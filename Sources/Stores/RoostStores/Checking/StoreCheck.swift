@@ -5,11 +5,11 @@ public import RoostCore
 /// The check reads every record and link of one snapshot, and changes nothing. It covers
 ///
 /// - checksums, canonical bytes, and the digest of the last commit, where any difference is damage,
-/// - the rules of the model (``StoreFinding/Rule``): mandatory values, limits, lengths, patterns,
+/// - the rules of the model (`StoreFinding.Rule`): mandatory values, limits, lengths, patterns,
 ///   counts of relationships, and references and links to objects that do not exist. A broken rule
 ///   is a violation,
 /// - references of one-to-one relationships without a reference back, as warnings,
-/// - the backend's own structure (``PersistentStore/integrityFindings()``).
+/// - the backend's own structure (`PersistentStore.integrityFindings()`).
 ///
 /// A damaged record is a finding, and the check continues after it.
 ///

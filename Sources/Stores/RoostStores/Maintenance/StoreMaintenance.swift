@@ -5,7 +5,7 @@ public import RoostMigration
 /// Backups and compaction of stores of any type.
 ///
 /// It uses only the requirements of ``PersistentStoreType``. A type may have a better method for a
-/// store that is open elsewhere (``CompactingStoreType``).
+/// store that is open elsewhere (`CompactingStoreType`).
 ///
 /// ```swift
 /// let maintenance = StoreMaintenance()

@@ -36,8 +36,8 @@ public final class Store: Sendable {
     /// - Parameters:
     ///   - store: The open persistent store. Closing the new instance closes it.
     ///   - model: The program's model with the rules, or nil for the store's own model.
-    ///   - registry: The store types of destinations for ``backUp(to:options:)`` and
-    ///     ``convert(to:options:)``.
+    ///   - registry: The store types of destinations for `backUp(to:options:)` and
+    ///     `convert(to:options:)`.
     /// - Throws: `modelMismatch` for a model that is not compatible with the store's model;
     ///   `invalidModel` for a model with rules that cannot be enforced.
     public init(
@@ -81,7 +81,7 @@ public final class Store: Sendable {
     /// Finishes running work, and releases the store's locks and files.
     ///
     /// Calling this method again does nothing. Later calls of other methods throw `closed`.
-    /// Sequences of ``changes`` end.
+    /// Sequences of `changes` end.
     ///
     /// - Throws: Errors of the last steps. The store is closed nevertheless.
     public func close() throws(StoreError) {

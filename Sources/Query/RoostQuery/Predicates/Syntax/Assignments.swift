@@ -37,7 +37,7 @@ public struct Assignments: Sendable {
     ///   - format: Comma-separated assignments. Inside quotes, `%` is an ordinary character.
     ///   - arguments: The values for `%@`, and the key paths for `%K`, from left to right.
     /// - Throws: `invalidRequest` for anything but properties, `=` and expressions, and for a
-    ///   property that is set twice; the errors of ``FetchRequest/Predicate/init(format:_:)``.
+    ///   property that is set twice; the errors of `FetchRequest.Predicate.init(format:_:)`.
     public init(format: String, _ arguments: any PredicateArgument...) throws(StoreError) {
         content = .expressions(try Self.read(PredicateText(format, arguments: arguments)))
     }
