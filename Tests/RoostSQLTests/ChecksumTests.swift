@@ -55,6 +55,31 @@ struct ChecksumTests {
         try store.close()
     }
 
+    @Test("a damaged object hides no missing reference of an object with its key in another hierarchy")
+    func damageBesideMissingReference() throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("A", relationships: [.toOne("b", to: "B", inverse: "a")]),
+            EntityDescription("B", relationships: [.toOne("a", to: "A", inverse: "b")]),
+            EntityDescription("C", attributes: [.string("title")]),
+            EntityDescription("D", relationships: [.toOne("c", to: "C", inverse: nil)]),
+        ])
+        let created = try type.create(directory.location("a"), model: model, options: StoreOptions())
+        try created.change { changes in
+            try changes.insert(ObjectID("A", key: 1), values: ["b": .objectID(ObjectID("B", key: 1))])
+            try changes.insert(ObjectID("A", key: 2), values: ["b": .objectID(ObjectID("B", key: 1))])
+            try changes.insert(ObjectID("B", key: 1), values: ["a": .objectID(ObjectID("A", key: 1))])
+            try changes.insert(ObjectID("C", key: 1), values: ["title": "Blue"])
+            try changes.insert(ObjectID("D", key: 1), values: ["c": .objectID(ObjectID("C", key: 1))])
+        }
+        try created.close()
+        try Shell.run("UPDATE C SET title = 'Red' WHERE _id = 1", on: directory.file("a"))
+        let store = try open()
+        let findings = try checkStore(store)
+        #expect(findings.contains { $0.kind == "inverse" && $0.object == ObjectID("A", key: 2) }, "\(findings)")
+        #expect(findings.contains { $0.severity == .damage }, "\(findings)")
+        try store.close()
+    }
+
     @Test(
         "metadata that another program changed are refused",
         arguments: ["model", "user", "storeUUID"])

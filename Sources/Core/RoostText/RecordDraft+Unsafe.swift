@@ -90,7 +90,8 @@ final class RecordDraft {
 
     /// Sets a tail field to the bytes that `body` writes.
     ///
-    /// `body` returns their number, or nil if there is no value.
+    /// `body` returns their number. If `body` returns nil, this method returns false and the field
+    /// does not change.
     func setBytes(
         _ field: borrowing RecordLayout.Field, atMost count: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int?
     ) -> Bool {

@@ -90,7 +90,7 @@ package struct RecordTextReader {
     let model: ManagedObjectModel
     let entityNames: JSONNameTable
     let plans: [Plan]
-    /// A writer, whose format is the one that can be read faster.
+    /// The writer of the format that can be read faster.
     let written: RecordTextWriter
     let draft: RecordDraft
 

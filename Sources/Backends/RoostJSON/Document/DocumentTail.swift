@@ -79,7 +79,7 @@ struct DocumentTail: Sendable {
 
     /// Reads the tail of a document with a checksum.
     ///
-    /// Returns nil if there is no valid tail. The contents can be trusted only after the rest of
+    /// Returns nil without a valid tail. The contents can be trusted only after the rest of
     /// the document and the checksum confirm them.
     init?(_ file: DocumentFile, model: ManagedObjectModel, generation: Generation) throws(StoreError) {
         let start = max(0, file.byteCount - Self.maximumByteCount)

@@ -51,7 +51,7 @@ struct JournalRecovery: ~Copyable {
     /// Checks that the file at the journal's path begins like a journal.
     ///
     /// - Parameter path: The path of the store.
-    /// - Returns: The journal's first bytes, or nil if there is no journal.
+    /// - Returns: The journal's first bytes, or nil without a journal.
     /// - Throws: `notAStore` if the file is not a journal.
     @discardableResult
     static func requireJournal(besideStoreAt path: String) throws(StoreError) -> [UInt8]? {

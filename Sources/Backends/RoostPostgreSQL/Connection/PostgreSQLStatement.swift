@@ -56,7 +56,7 @@
 
         /// Returns the result and its current row.
         ///
-        /// Throws if there is no current row.
+        /// Throws without a current row.
         final func current() throws(StoreError) -> (result: PostgreSQLResult, row: Int32) {
             guard let result, row >= 0, row < result.rowCount else {
                 throw StoreError(.internalInconsistency, "A statement on '\(connection.name)' has no current row.")

@@ -155,7 +155,7 @@ package final class SQLiteStatement: SQLRecordStatement {
 
     /// Runs `body` with the bytes of a text or blob, which are valid only during the call.
     ///
-    /// There are no bytes for null. If the database's encoding is not UTF-8, a text is in that
+    /// The bytes of null are empty. If the database's encoding is not UTF-8, a text is in that
     /// encoding.
     package func withBytes<Result>(
         at column: Int, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result

@@ -1,6 +1,6 @@
 package import RoostJSONText
 
-/// The members of an object to write, without those that have their default value.
+/// The members of an object to write, without default values.
 package struct JSONMembers {
     package var members: [JSONMember] = []
 

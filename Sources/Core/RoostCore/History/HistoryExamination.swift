@@ -4,7 +4,7 @@ extension HistoryEntries {
     /// - Parameters:
     ///   - model: The model of the store.
     ///   - generation: The generation of the store.
-    /// - Returns: The first problem as a finding; empty if there is none.
+    /// - Returns: The first problem as a finding; empty for a history without problems.
     /// - Throws: The errors of reading, except `corrupted`.
     package func historyFindings(
         _ model: ManagedObjectModel, at generation: Generation

@@ -51,6 +51,6 @@ public struct HistoryRetention: Sendable, Hashable {
     /// A commit that exceeds the limit removes the oldest transactions until 7/8 of it are left.
     public var byteCount: Int?
 
-    /// Creates limits; without arguments, there is no limit.
+    /// Creates limits; an argument that is nil sets no limit.
     public init(days: Double? = nil, byteCount: Int? = nil) { (self.days, self.byteCount) = (days, byteCount) }
 }

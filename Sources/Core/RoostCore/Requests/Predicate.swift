@@ -1,7 +1,7 @@
 extension FetchRequest {
     /// A condition on an object, as a tree.
     ///
-    /// A predicate is true or false for every object; there is no third value.
+    /// A predicate is true or false for every object. A third value does not exist.
     ///
     /// A comparison with null is false, except that `!=` is true if exactly one side is null. Every
     /// store uses these rules, which are those of Core Data for predicates in memory. Numbers of
@@ -60,7 +60,7 @@ extension FetchRequest {
             /// The sides are compared directly.
             case direct
             /// `ALL`: true if the comparison is true for every element of the left side, or if
-            /// there are none.
+            /// the left side is empty.
             case all
             /// `ANY`, `SOME`: true if the comparison is true for at least one element of the left
             /// side.

@@ -67,7 +67,7 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// Returns the number of bytes that the storage uses on disk or in memory.
     func byteCount() throws(StoreError) -> Int
 
-    /// Returns the problems in the storage's own structure; empty if there are none.
+    /// Returns the problems in the storage's own structure; empty for a sound structure.
     ///
     /// The engine examines keys and values itself. The method reads the stored bytes, not a cache,
     /// and changes nothing.

@@ -20,7 +20,7 @@ struct SQLCommit {
     var deleteHeads: [SQLRowHead?] = []
     /// Whether the commit changes the store.
     var hasChanged = false
-    /// Constraints of which an updated object gets a value of another updated object.
+    /// The constraints in which an updated object gets a value of another updated object.
     ///
     /// The old values must be removed before the new values are written.
     var constraintsToRelease: Set<Int> = []

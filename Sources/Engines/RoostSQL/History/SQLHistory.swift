@@ -220,7 +220,7 @@ package enum SQLHistorySwitch {
         return new
     }
 
-    /// Returns the settings of a database's history; nil if there is no history.
+    /// Returns the settings of a database's history; nil without a history.
     package static func settings(
         _ schema: SQLSchema, storeName: String, on connection: any SQLConnection
     ) throws(StoreError) -> [UInt8]? {

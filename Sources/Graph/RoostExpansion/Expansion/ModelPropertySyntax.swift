@@ -215,7 +215,7 @@
 
         /// Checks a property whose type is a class or a value.
         ///
-        /// Only the compiler can tell which.
+        /// Only the compiler can distinguish them.
         private static func checkToOneOrValue(_ type: PropertyType, name: String, report: inout Report) {
             let variable = report.variable
             if variable.head.attribute("Relationship") != nil {

@@ -6,7 +6,7 @@ internal import RoostCore
 extension GraphCore {
     /// Sets the references that an object changed back to their committed destinations.
     ///
-    /// Removes the object from the other sides of which it is no longer a member.
+    /// Removes the object from the other side of each relationship that no longer contains it.
     ///
     /// - Returns: The committed references to objects that are deleted here, which must be cleared
     ///   again.

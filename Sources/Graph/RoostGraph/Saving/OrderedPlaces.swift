@@ -33,7 +33,7 @@ enum OrderedPlaces {
             while end < present.count, !kept.contains(end) { end += 1 }
             let high: Int64? = end < present.count ? present[end] : nil
             guard fill(&result, range: index..<end, after: low, before: high) else {
-                // There is no room, so all members get new places.
+                // The gap is too small, so all members get new places.
                 return present.indices.map { Int64($0 + 1) * distance }
             }
             low = result[end - 1]

@@ -96,7 +96,7 @@ public final class UndoStack {
 
     /// Ends the event and all groups, and undoes the last step.
     ///
-    /// Does nothing if there is no step, or if ``ManagedObject/awake(from:)`` calls this method
+    /// Does nothing without a step, or if ``ManagedObject/awake(from:)`` calls this method
     /// during undo or redo. An error of reading is thrown by the next save, fetch or count.
     public func undo() {
         apply(\.undoSteps, to: \.redoSteps)
@@ -104,7 +104,7 @@ public final class UndoStack {
 
     /// Redoes the step that was undone last.
     ///
-    /// Does nothing if there is no step, or if the context has changed since the undo.
+    /// Does nothing without a step, or if the context has changed since the undo.
     public func redo() {
         apply(\.redoSteps, to: \.undoSteps)
     }

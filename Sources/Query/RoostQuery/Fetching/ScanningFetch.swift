@@ -157,7 +157,7 @@ public final class ScanningFetch: FillingRecordCursor {
         return false
     }
 
-    /// Reads all matching records, keeps those that offset and limit can reach, and sorts them.
+    /// Reads all matching records, keeps the first ones up to offset plus limit, and sorts them.
     ///
     /// After an error, the next call continues reading.
     private func readAndSort() throws(StoreError) {

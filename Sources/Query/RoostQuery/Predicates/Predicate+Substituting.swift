@@ -7,7 +7,7 @@ extension FetchRequest.Predicate {
     ///
     /// - Parameter variables: The values by the names of the variables, without `$`. Additional
     ///   values are ignored.
-    /// - Returns: The predicate. It contains no variables except those that a SUBQUERY binds.
+    /// - Returns: The predicate. It contains no variables except the variables of SUBQUERY.
     /// - Throws: `invalidRequest`, naming a variable that has no value.
     public func substituting(_ variables: [String: Value]) throws(StoreError) -> Self {
         try substituting(Substitution(values: variables))

@@ -18,15 +18,15 @@ package struct PreparedBatch: Sendable {
     package let changes: ChangeSet
     /// The number of objects that the request itself matches.
     package let requestedCount: Int
-    /// The updated or deleted objects: first the objects that the request matches, then those that
-    /// a delete rule deletes too.
+    /// The updated or deleted objects: first the objects that the request matches, then the
+    /// objects that delete rules delete.
     let objects: [ChangeSet.Reference]
     /// The number of updated records that belong to the request.
     ///
     /// Further updated records change as a consequence.
     let updateCount: Int
 
-    /// The number of updated or deleted objects, including those that a delete rule deletes.
+    /// The number of updated or deleted objects, including the objects that delete rules delete.
     package var objectCount: Int { objects.count }
     /// Whether nothing would change.
     package var isEmpty: Bool { changes.isEmpty }

@@ -16,7 +16,7 @@ public import RoostCore
 ///
 /// The file is JSON, or JSON5 as above. Its path comes from the caller or the variable
 /// `ROOST_CONFIG`. Otherwise it is the first `roost.json` in the working directory or a directory
-/// above. If there is none, the configuration has no stores, which is not an error. The variable
+/// above. Without such a file, the configuration has no stores, which is not an error. The variable
 /// `ROOST_STORE` overrides the file's default store, by `type:path`, by a name in the file, or by
 /// the path of an existing store. An empty variable counts as unset. Relative paths in the file are
 /// relative to its directory; `~` is an ordinary character. The documentation page
@@ -36,7 +36,7 @@ public struct RoostConfiguration: Sendable {
         case search
         /// A line of the configuration file.
         case file(path: String, line: Int)
-        /// The default, because there is no other value.
+        /// The default.
         case standard
 
         /// A text for people: `/project/roost.json:4`, `ROOST_STORE`, `default`.

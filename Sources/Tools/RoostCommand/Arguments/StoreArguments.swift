@@ -69,7 +69,7 @@ enum StoreArguments {
 
     /// Returns the new store given by `text`.
     ///
-    /// There is no content from which to recognize the type.
+    /// The path has no content that shows the type.
     static func newStore(_ text: String, arguments: ParsedArguments) throws -> PersistentStoreDescription {
         if let store = try typedStore(text, arguments: arguments) {
             guard try StoreRegistry.standard.type(named: store.location.type).capabilities.contains(.persistence) else {

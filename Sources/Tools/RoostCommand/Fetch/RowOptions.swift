@@ -160,7 +160,7 @@ struct RowOptions {
 
     /// Returns the replacement of a key path: a column's expression or the object.
     ///
-    /// Returns nil if there is none.
+    /// Returns nil for any other key path.
     private func replacement(
         _ path: [String], names: [String: FetchRequest.Expression]
     ) -> FetchRequest.Expression? {

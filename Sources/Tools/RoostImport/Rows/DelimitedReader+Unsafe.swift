@@ -224,8 +224,8 @@ final class DelimitedReader: TextRowReader {
         try byteCountOfPair(index) > 0
     }
 
-    /// Returns the number of bytes of CR LF, possibly with repeated CR, or 0 if there is no such
-    /// line ending.
+    /// Returns the number of bytes of CR LF, possibly with repeated CR, or 0 for another line
+    /// ending.
     private func byteCountOfPair(_ index: Int) throws(StoreError) -> Int {
         guard endsWithReturn != true else { return 0 }
         for count in 0..<4 {

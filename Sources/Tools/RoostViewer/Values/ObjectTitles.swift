@@ -25,7 +25,7 @@
 
         init(_ model: ManagedObjectModel) { self.model = model }
 
-        /// Returns the attribute with the title of an entity's objects, or nil if there is no text
+        /// Returns the attribute with the title of an entity's objects, or nil without a text
         /// attribute.
         static func attribute(of entity: ManagedObjectModel.Entity) -> String? {
             let texts = entity.attributes.filter { $0.type == .string && $0.isStored }.map(\.name)

@@ -167,7 +167,7 @@ extension PredicateEvaluator {
     }
 }
 
-/// How often a path continues from an object that it reaches several times.
+/// The rule for an object that a path reaches several times.
 enum Repetition {
     /// Each time: for counts and sums, or if the order of values matters.
     case everyWay

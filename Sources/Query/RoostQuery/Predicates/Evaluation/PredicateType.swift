@@ -1,6 +1,6 @@
 package import RoostCore
 
-/// The type of an expression's values, as far as it is known before records are read.
+/// The type of an expression's values, if it is known before records are read.
 package struct PredicateType: Sendable {
     /// The kind of a value.
     package enum Kind: String, Sendable {
