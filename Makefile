@@ -63,18 +63,14 @@ deb: tool
 # are built without it.
 TEST_TRAITS ?= --traits SQLite,LMDB,PostgreSQL,Macros,Interactive,PlantedFaults
 
-# A process runs two tests at a time. More of them would only wait for a core, and count that as
-# their own time.
-TEST_PROCESSES = --parallel --experimental-maximum-parallelization-width 2
-
 # Compares the public declarations of each product with docs/api, which takes seconds, and then runs
-# the tests: `make test` all but the long ones, `make test-all` all. `make test ONLY=RoostQuery` builds and runs only the tests of one module, in a separate
-# build folder.
+# the tests: `make test` all but the long ones, `make test-all` all. `make test ONLY=RoostQuery`
+# builds and runs only the tests of one module, in a separate build folder.
 ifeq ($(ONLY),)
 test: setup
 	$(SWIFT_BUILD) --build-tests $(TEST_TRAITS)
 	@SWIFT=$(SWIFT) ./Scripts/api
-	SWIFT=$(SWIFT) ./Scripts/with-postgres ./Scripts/test --skip-build $(TEST_PROCESSES) $(TEST_TRAITS)
+	SWIFT=$(SWIFT) ./Scripts/with-postgres ./Scripts/test --skip-build --parallel $(TEST_TRAITS)
 test-all:
 	ROOST_TESTS=all $(MAKE) test
 else
