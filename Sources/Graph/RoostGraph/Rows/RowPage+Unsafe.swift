@@ -151,12 +151,6 @@ struct RowPage {
             copy.copyMemory(from: row, byteCount: byteCount)
             return copy
         }
-
-        /// Stops filling the current page.
-        mutating func endPage() {
-            if let page { RowPage.release(page) }
-            page = nil
-        }
     }
 }
 
