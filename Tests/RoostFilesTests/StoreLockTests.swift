@@ -259,17 +259,38 @@ struct StoreLockTests {
         func ignoresDuplicatedDescriptor() throws {
             let path = try directory.get().file("store")
             let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
+            let copy = try copyOfDescriptor(ofFileAt: path + StoreLock.suffix)
+            defer { close(copy) }
+            lock.release()
+            try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0).release()
+        }
+
+        @Test("a duplicated descriptor does not keep the announcements of a closed lock file")
+        func ignoresDuplicateOfWaiter() throws {
+            let path = try directory.get().file("store")
+            var waiter: LockFile? = try LockFile(forStoreAt: path, region: .store, isWritable: true)
+            waiter?.startWaiting()
+            waiter?.readFileAlone()
+            let copy = try copyOfDescriptor(ofFileAt: path + StoreLock.suffix)
+            defer { close(copy) }
+            let file = try LockFile(forStoreAt: path, region: .store, isWritable: false)
+            #expect(file.isWaitedFor && file.isFileReadAlone)
+            waiter = nil
+            #expect(!file.isWaitedFor && !file.isFileReadAlone)
+        }
+
+        /// A copy of the one descriptor that this process has of a file, as a child process gets
+        /// it between fork and exec.
+        private func copyOfDescriptor(ofFileAt path: String) throws -> Int32 {
             let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(
                 Int32.init)
             let own = descriptors.filter {
                 let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
-                return target?.hasSuffix(path + StoreLock.suffix) == true
+                return target?.hasSuffix(path) == true
             }
             let copy = dup(try #require(own.first))
             try #require(copy >= 0)
-            defer { close(copy) }
-            lock.release()
-            try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0).release()
+            return copy
         }
     #endif
 

@@ -3,8 +3,8 @@ internal import RoostSystem
 
 /// An open lock file and the lock that is held on one region of it.
 ///
-/// Deallocation releases the lock at once, even while a child process that is being started has a
-/// copy of the descriptor.
+/// Deallocation releases the lock and all announcements at once, even while a child process that is
+/// being started has a copy of the descriptor.
 final class LockFile: Sendable {
     enum Kind { case none, shared, exclusive }
 
@@ -61,10 +61,16 @@ final class LockFile: Sendable {
     }
 
     deinit {
-        // The lock belongs to the open file, which a child process shares between fork and exec, so
-        // closing the descriptor is not enough. If unlocking fails, closing still releases the lock
-        // of this process.
-        _ = croost_set_lock(file.descriptor, region.rawValue, croost_lock_none)
+        // The locks belong to the open file, which a child process shares between fork and exec, so
+        // closing the descriptor is not enough. If unlocking fails, closing still releases the
+        // locks of this process.
+        if croost_locks_have_regions() != 0 {
+            // A length of zero means the whole file: also the announcements of `startWaiting()` and
+            // `readFileAlone()`.
+            _ = croost_set_range_lock(file.descriptor, 0, 0, croost_lock_none)
+        } else {
+            _ = croost_set_lock(file.descriptor, region.rawValue, croost_lock_none)
+        }
     }
 
     /// Sets the lock.
