@@ -174,9 +174,10 @@ struct GraphCosts {
         try filling.save()
         let context = container.makeContext()
         let albums = try albums(context)
-        func time(_ name: String, _ body: () throws -> Void) throws {
+        func time(_ name: String, setUp: (() throws -> Void)? = nil, _ body: () throws -> Void) throws {
             var times: [Double] = []
             for _ in 0..<9 {
+                try setUp?()
                 let time = try ContinuousClock().measure(body).components
                 times.append((Double(time.seconds) * 1e9 + Double(time.attoseconds) / 1e9) / Double(count))
             }
@@ -203,6 +204,9 @@ struct GraphCosts {
             undo.undo()
             undo.redo()
         }
+        try time("redo", setUp: undo.undo, undo.redo)
+        undo.undo()
+        try time("undo", setUp: undo.redo, undo.undo)
         try withExtendedLifetime(albums) { try store.close() }
     }
 

@@ -139,6 +139,62 @@ struct UndoTests {
         #expect(album.title == "b" && !undo.canUndo)
     }
 
+    /// Three saved albums, and a step that was undone and that changed all of them to year 2.
+    private func undoneStep() throws -> (PersistentContainer, ManagedObjectContext, UndoStack, [Album]) {
+        let (container, context, undo) = try UndoSample.make()
+        let albums: [Album] = try (0..<3).map { _ in try context.insert() }
+        for (number, album) in albums.enumerated() { (album.title, album.year) = ("number \(number)", 1) }
+        try context.save()
+        undo.removeAll()
+        for album in albums { album.year = 2 }
+        context.processPendingChanges()
+        undo.undo()
+        #expect(!context.hasChanges)
+        return (container, context, undo, albums)
+    }
+
+    @Test("a redo makes all objects of its step changed again, and a save writes them")
+    func redoneObjectsAreSaved() throws {
+        let (container, context, undo, albums) = try undoneStep()
+        undo.redo()
+        #expect(context.updatedObjects == Set(albums))
+        undo.undo()
+        #expect(context.updatedObjects.isEmpty)
+        undo.redo()
+        try context.save()
+        #expect(!context.hasChanges)
+        #expect(try container.makeContext().count(FetchRequest("Album", where: "year == 2")) == 3)
+    }
+
+    @Test("a redo beside unrecorded changes makes the objects of both changed")
+    func redoBesideUnrecordedChanges() throws {
+        let (container, context, undo, albums) = try undoneStep()
+        undo.disable()
+        albums[1].title = "two"
+        let other: Album = try context.insert()
+        (other.title, other.year) = ("other", 2)
+        undo.enable()
+        undo.redo()
+        #expect(context.updatedObjects == Set(albums))
+        try context.save()
+        #expect(try container.makeContext().count(FetchRequest("Album", where: "year == 2")) == 4)
+        #expect(try container.makeContext().count(FetchRequest("Album", where: "title == 'two'")) == 1)
+    }
+
+    @Test("a redo after a saved unrecorded deletion changes the remaining objects")
+    func redoAfterUnrecordedDeletion() throws {
+        let (container, context, undo, albums) = try undoneStep()
+        undo.disable()
+        context.delete(albums[2])
+        try context.save()
+        undo.enable()
+        undo.redo()
+        #expect(context.updatedObjects == Set(albums[..<2]))
+        try context.save()
+        #expect(!context.hasChanges)
+        #expect(try container.makeContext().count(FetchRequest("Album", where: "year == 2")) == 2)
+    }
+
     @Test("undo leaves changes that were made while it was disabled")
     func disabled() throws {
         let (container, context, undo) = try UndoSample.make()

@@ -28,6 +28,10 @@ extension GraphCore {
         var pairs: [ExchangedPair] = []
         /// Whether the list of changed objects contains objects without changes.
         var hasUnchanged = false
+        /// The number of rows whose exchange removed an object from the list of changed objects.
+        var removedCount = 0
+        /// The number of rows whose objects are in ``UndoRecord/formerChanged`` and changed again.
+        var returnedCount = 0
         /// Whether an object without changes changed again, so that the list can contain it twice.
         var hasRepeated = false
     }
@@ -91,7 +95,7 @@ extension GraphCore {
             record.notes[index].wasChanged = object.flags.contains(.changed)
         }
         noteForResults(record, affected: rest.affected)
-        settle(&rest, kept: kept)
+        settle(record, rest: &rest, kept: kept)
         record.isReversed.toggle()
         (record.commitCount, record.outsideCount) = (commitCount, outsideCount)
         awake(record)
@@ -141,7 +145,7 @@ extension GraphCore {
     }
 
     /// Updates the list of changed objects.
-    private func settle(_ rest: inout ExchangeRest, kept: Set<ObjectIdentifier>) {
+    private func settle(_ record: UndoRecord, rest: inout ExchangeRest, kept: Set<ObjectIdentifier>) {
         for object in rest.affected {
             guard object.flags.isDisjoint(with: [.orphan, .inserted, .deleted]) else { continue }
             if object.state.contains(.privateRow), !object.flags.contains(.inFlight), let row = object.row,
@@ -166,6 +170,12 @@ extension GraphCore {
         }
         guard rest.hasUnchanged else { return }
         let former = changed
+        if rest.removedCount == former.count, !rest.hasRepeated {
+            // A changed object is in the list, and each row removed another object.
+            changed = []
+            record.formerChanged = former
+            return
+        }
         changed = former.filterUncounted { $0.flags.contains(.changed) }
         if rest.hasRepeated {
             var seen: Set<ManagedObject> = []

@@ -10,7 +10,13 @@ extension GraphCore {
         // Rows without references and derived attributes are exchanged as they are.
         var known: (entity: UInt16, hasLinks: Bool, hasDerived: Bool)?
         let isObserved = context?.observers.isEmpty == false
-        record.forEachRow { object, image in
+        let former = record.formerChanged
+        record.formerChanged = []
+        let usesFormer = changed.isEmpty && !former.isEmpty
+        if usesFormer { changed = former }
+        record.forEachRow(readsRows: true) { object, image in
+            let isListed = usesFormer && image.pointee.wasRemoved
+            image.pointee.wasRemoved = false
             if known?.entity != object.entityNumber {
                 let info = object.info
                 known = (object.entityNumber, !info.linkOffsets.isEmpty, !info.derivedFields.isEmpty)
@@ -26,40 +32,60 @@ extension GraphCore {
             }
             let isPrivate = object.state.contains(.privateRow)
             let committed = isPrivate ? PrivateRow.committed(current) : current
-            let count = image.pointee.byteCount
-            let isClean = isEqual(row, byteCount: Int(count), to: committed, of: object)
+            let isClean = isEqual(row, byteCount: Int(image.pointee.byteCount), to: committed, of: object)
             if isClean, !isPrivate { return }
-            // The record takes over the use count of the present row, and gives up the use count of
-            // its own row.
-            image.pointee.row = current
-            image.pointee.byteCount = object.byteCount
-            if isPrivate {
-                PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: current))
-            } else {
-                RowPage.retain(current)
-            }
-            if isClean, let committed {
-                object.row = committed
-                object.state.remove(.privateRow)
-                RowPage.release(row)
-            } else {
-                var fresh = UnsafeMutableRawPointer(mutating: row)
-                if !image.pointee.isPrivate {
-                    fresh = privateRows.copy(row, byteCount: Int(count))
-                    RowPage.release(row)
-                }
-                PrivateRow.setCommitted(committed, of: fresh)
-                object.row = UnsafeRawPointer(fresh)
-                object.state.insert(.privateRow)
-            }
-            object.byteCount = count
+            swapRows(of: object, current: current, committed: committed, isClean: isClean, image: &image.pointee)
             if object.extra != nil { object.extra?.decoded.removeAll() }
-            image.pointee.isPrivate = isPrivate
-            let wasChanged = object.flags.contains(.changed)
-            noteExchange(of: object, isClean: isClean && !(isExact && image.pointee.wasChanged), rest: &rest)
-            image.pointee.wasChanged = wasChanged
+            let isUnchanged = isClean && !(isExact && image.pointee.wasChanged)
+            noteExchange(
+                of: object, isUnchanged: isUnchanged && !object.flags.contains(.detectsConflicts), isListed: isListed,
+                image: &image.pointee, rest: &rest)
             if isObserved { announce(object) }
         }
+        if usesFormer, rest.returnedCount != former.count || changed.count != former.count {
+            (rest.hasUnchanged, rest.hasRepeated) = (true, true)
+        }
+    }
+
+    /// Exchanges an image's row with the present row of its object.
+    ///
+    /// - Parameters:
+    ///   - object: The object.
+    ///   - current: Its present row.
+    ///   - committed: Its committed row, or nil for a new object.
+    ///   - isClean: Whether the image's row has the content of the committed row.
+    ///   - image: The image.
+    @inline(__always)
+    private func swapRows(
+        of object: ManagedObject, current: UnsafeRawPointer, committed: UnsafeRawPointer?, isClean: Bool,
+        image: inout UndoRecord.RowImage
+    ) {
+        let (row, count, isPrivate) = (image.row, image.byteCount, object.state.contains(.privateRow))
+        // The record takes over the use count of the present row, and gives up the use count of its
+        // own row.
+        image.row = current
+        image.byteCount = object.byteCount
+        if isPrivate {
+            PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: current))
+        } else {
+            RowPage.retain(current)
+        }
+        if isClean, let committed {
+            object.row = committed
+            object.state.remove(.privateRow)
+            RowPage.release(row)
+        } else {
+            var fresh = UnsafeMutableRawPointer(mutating: row)
+            if !image.isPrivate {
+                fresh = privateRows.copy(row, byteCount: Int(count))
+                RowPage.release(row)
+            }
+            PrivateRow.setCommitted(committed, of: fresh)
+            object.row = UnsafeRawPointer(fresh)
+            object.state.insert(.privateRow)
+        }
+        object.byteCount = count
+        image.isPrivate = isPrivate
     }
 
     /// Whether a recorded row has the content of the committed row.
@@ -73,14 +99,29 @@ extension GraphCore {
     }
 
     /// Adds an object whose row was exchanged to the list of changed objects, or removes it.
-    private func noteExchange(of object: ManagedObject, isClean: Bool, rest: inout ExchangeRest) {
+    ///
+    /// - Parameters:
+    ///   - object: The object.
+    ///   - isUnchanged: Whether the object is without changes now.
+    ///   - isListed: Whether the object, if it had no changes, is in the list nevertheless.
+    ///   - image: The row that the object had.
+    ///   - rest: The remaining work.
+    @inline(__always)
+    private func noteExchange(
+        of object: ManagedObject, isUnchanged: Bool, isListed: Bool, image: inout UndoRecord.RowImage,
+        rest: inout ExchangeRest
+    ) {
         let wasChanged = object.flags.contains(.changed)
-        if isClean, !object.flags.contains(.detectsConflicts) {
-            guard wasChanged else { return }
+        image.wasChanged = wasChanged
+        if isUnchanged, wasChanged {
             object.flags.remove(.changed)
+            image.wasRemoved = true
+            rest.removedCount += 1
             rest.hasUnchanged = true
-        } else if !wasChanged {
-            noteChanges(of: object, rest: &rest)
+        } else if !isUnchanged, !wasChanged {
+            guard isListed else { return noteChanges(of: object, rest: &rest) }
+            object.flags.insert(.changed)
+            rest.returnedCount += 1
         }
     }
 

@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostSystem
 
 /// The state of objects before one event, for undoing the event.
 ///
@@ -27,6 +28,8 @@ final class UndoRecord {
         var isPrivate: Bool
         /// Whether the object was in the list of changed objects.
         var wasChanged: Bool
+        /// Whether the last exchange removed the object from the list of changed objects.
+        var wasRemoved = false
     }
 
     /// An object whose presence, relationships or transient attributes change.
@@ -82,11 +85,15 @@ final class UndoRecord {
     let number: Int
     /// The number of commits before the record was created or last applied.
     var commitCount: Int
-    /// The number of changes outside of stepsat the time of ``commitCount``.
+    /// The number of changes outside of steps at the time of ``commitCount``.
     var outsideCount: Int
     /// Whether the record was applied an odd number of times.
     var isReversed = false
     @exclusivity(unchecked) var rows: ContiguousArray<RowImage> = []
+    /// The list of changed objects before the last exchange, if the exchange removed all of them.
+    ///
+    /// The opposite exchange uses the list again. Appending each object would count a reference.
+    var formerChanged: [ManagedObject] = []
     var notes: [Note] = []
     var links: [LinkImage] = []
     var orders: [OrderImage] = []
@@ -105,19 +112,55 @@ final class UndoRecord {
     /// object.
     ///
     /// The record does not contain the rows during the call.
-    func forEachRow(_ body: (ManagedObject, UnsafeMutablePointer<RowImage>) -> Void) {
+    ///
+    /// - Parameters:
+    ///   - readsRows: Whether `body` reads the former and the present row of most objects.
+    ///   - body: Receives the object and its former row.
+    func forEachRow(
+        readsRows: Bool = false, _ body: (ManagedObject, UnsafeMutablePointer<RowImage>) -> Void
+    ) {
         var images = rows
         rows = []
         defer { rows = images }
         images.withUnsafeMutableBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return }
             for position in 0..<buffer.count {
-                let image = base + (isReversed ? position : buffer.count - 1 - position)
-                // SAFETY: the first field of an image is a reference, which the list keeps; an
-                // `Unmanaged` of it has the same representation.
-                let object = UnsafeRawPointer(image).assumingMemoryBound(to: Unmanaged<ManagedObject>.self).pointee
-                object._withUnsafeGuaranteedRef { body($0, image) }
+                let index = isReversed ? position : buffer.count - 1 - position
+                let image = base + index
+                prefetch(buffer, around: index, readsRows: readsRows)
+                Self.object(of: image)._withUnsafeGuaranteedRef { body($0, image) }
             }
+        }
+    }
+
+    /// Returns the object of an image without counting a reference.
+    @inline(__always)
+    private static func object(of image: UnsafeMutablePointer<RowImage>) -> Unmanaged<ManagedObject> {
+        // SAFETY: the first field of an image is a reference, which the list keeps; an `Unmanaged`
+        // of it has the same representation.
+        UnsafeRawPointer(image).assumingMemoryBound(to: Unmanaged<ManagedObject>.self).pointee
+    }
+
+    /// Requests the memory of the objects and rows that the loop over images reads soon, because
+    /// many objects and rows do not fit into the caches.
+    @inline(__always)
+    private func prefetch(
+        _ images: UnsafeMutableBufferPointer<RowImage>, around index: Int, readsRows: Bool
+    ) {
+        let (near, far) = isReversed ? (index + 6, index + 12) : (index - 6, index - 12)
+        guard let base = images.baseAddress, images.indices.contains(far) else { return }
+        let object = UnsafeRawPointer(Self.object(of: base + far).toOpaque())
+        croost_prefetch(object)
+        croost_prefetch(object + 48)
+        guard readsRows else { return }
+        // The object was requested six rounds earlier.
+        Self.object(of: base + near)._withUnsafeGuaranteedRef { object in
+            let former = base[near].row
+            croost_prefetch(former - PrivateRow.prefixByteCount)
+            croost_prefetch(former + 56)
+            guard let present = object.row else { return }
+            croost_prefetch(present - PrivateRow.prefixByteCount)
+            croost_prefetch(present + 56)
         }
     }
 

@@ -42,8 +42,8 @@ public final class UndoStack {
         let new: UnsafeRawPointer
     }
 
-    /// The maximum number of steps to keep, or 0 for all.
-    public let limit: Int
+    /// The maximum number of steps to keep, or nil for all.
+    public let limit: Int?
     private weak var context: ManagedObjectContext?
     private var undoSteps: [Step] = []
     private var redoSteps: [Step] = []
@@ -61,9 +61,9 @@ public final class UndoStack {
 
     /// Creates an empty stack, to be set as ``ManagedObjectContext/undo``.
     ///
-    /// - Parameter limit: The maximum number of steps to keep, or 0 for all. Older steps are
-    ///   dropped.
-    public init(limit: Int = 0) { self.limit = max(0, limit) }
+    /// - Parameter limit: The maximum number of steps to keep, at least 1, or nil for all. Older
+    ///   steps are dropped.
+    public init(limit: Int? = nil) { self.limit = limit.map { max(1, $0) } }
 
     deinit { for rebase in rebases { Self.release(rebase) } }
 
@@ -242,7 +242,7 @@ public final class UndoStack {
 
     private func push(_ step: Step) {
         undoSteps.append(step)
-        guard limit > 0, undoSteps.count > limit else { return }
+        guard let limit, undoSteps.count > limit else { return }
         let former = undoSteps.prefix(undoSteps.count - limit)
         undoSteps = Array(undoSteps.suffix(limit))
         forget(former)
