@@ -9,7 +9,8 @@ import RoostMigration
 /// power cut could have left.
 ///
 /// - `CrashLabChild build <type> <path> <n>` creates a store of `n` transactions and keeps it open,
-///   or closes it for `-n`. It writes `digest <digest>` to standard output and waits to be killed.
+///   or closes it for `-n`. With the argument `history`, the store records a history. The process
+///   writes `digest <digest>` to standard output and waits to be killed.
 /// - `run <operation> <directory> <source type> <store type>` performs an operation of `CrashLab`
 ///   on `store` and writes the mark `ack` when it is done. It then prints `calls <n>`,
 ///   `reports <n>` and `questions <n>`: the number of calls that a fault could have met, and of
@@ -29,7 +30,9 @@ struct CrashLabChild {
         do {
             switch (arguments.dropFirst().first, arguments.count) {
             case ("works", 2): try say("\(crashrecorder_works())")
-            case ("build", 5): try build(arguments[2], arguments[3], Int64(arguments[4]) ?? 1)
+            case ("build", 5), ("build", 6):
+                try build(
+                    arguments[2], arguments[3], Int64(arguments[4]) ?? 1, hasHistory: arguments.last == "history")
             case ("run", 6), ("run", 8):
                 let interruption = Interruption(
                     arguments.count == 8 ? Interruption.Kind(rawValue: arguments[6]) : nil,
@@ -56,9 +59,10 @@ struct CrashLabChild {
         }
     }
 
-    private static func build(_ type: String, _ path: String, _ count: Int64) throws {
+    private static func build(_ type: String, _ path: String, _ count: Int64, hasHistory: Bool) throws {
         let store = try StoreRegistry.standard.create(
-            StoreLocation(type: type, path: path), model: try CrashVersions.first())
+            StoreLocation(type: type, path: path), model: try CrashVersions.first(),
+            options: StoreOptions().with { $0.tracksHistory = hasHistory ? true : nil })
         try CrashVersions.commit(1...abs(count), to: store)
         let snapshot = try store.snapshot()
         try say("digest \(try snapshot.computeTally().digest)")
@@ -92,6 +96,7 @@ struct CrashLabChild {
 private struct Operation {
     enum Kind: String {
         case convert, replace, migrate, migrateKeepingBackup, migrateThroughVersions, migrateInto, commit
+        case commitWithHistory
     }
 
     /// The digests of the stores: `store` before (one of several, separated by commas) and after,
@@ -138,7 +143,7 @@ private struct Operation {
                     .internalInconsistency,
                     "the migration was made in one transaction, which this case does not examine")
             }
-        case .commit:
+        case .commit, .commitWithHistory:
             let text = ProcessInfo.processInfo.environment["CRASHLAB_LAST_TRANSACTION"] ?? ""
             guard let last = Int64(text) else { throw StoreError(.invalidRequest, "no last transaction") }
             let opened = try StoreRegistry.standard.open(store, options: StoreOptions(timeoutSeconds: 30))
@@ -235,9 +240,31 @@ private struct Operation {
             if let recorded = try snapshot.recordedTally(), recorded != tally {
                 throw StoreError(.corrupted, "its tally is not what is there")
             }
+            if kind == .commitWithHistory { try requireHistory(of: store, in: snapshot) }
             return "\(tally.digest)"
         } catch {
             throw Unusable(description: "unusable: the \(noun): \(error)")
+        }
+    }
+
+    /// Throws unless the history consists of the transactions that the content consists of.
+    private func requireHistory(of store: any PersistentStore, in snapshot: any StoreSnapshot) throws {
+        guard case .int(let count)? = try store.metadata().userMetadata["transaction"] else {
+            throw StoreError(.corrupted, "the store does not say which transaction was the last")
+        }
+        let cursor = try snapshot.historyCursor(HistoryRequest())
+        var number: Int64 = 0
+        while let transaction = try cursor.nextWhole() {
+            number += 1
+            let inserted = transaction.changes.contains {
+                $0.kind == .insert && $0.id == ObjectID("Track", key: number)
+            }
+            guard inserted, transaction.changes.contains(where: { $0.kind == .update }) == (number > 1) else {
+                throw StoreError(.corrupted, "entry \(number) of the history has other changes: \(transaction)")
+            }
+        }
+        guard number == count else {
+            throw StoreError(.corrupted, "the history has \(number) transactions, and the store \(count)")
         }
     }
 

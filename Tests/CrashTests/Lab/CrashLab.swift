@@ -31,11 +31,17 @@ final class CrashLab {
         ///
         /// The earlier ones are in the log or journal that a killed process left.
         case commit
+        /// The same transactions are committed to a store that records a history.
+        ///
+        /// Each state must have the history of exactly its transactions.
+        case commitWithHistory
 
         /// Whether the operation has a second store, the source of the content.
         var hasSource: Bool { [.convert, .replace, .migrateInto].contains(self) }
         /// Whether `store` gets the unchanged content of `source`.
         fileprivate var isCopy: Bool { [.convert, .replace].contains(self) }
+        /// Whether the operation commits transactions.
+        fileprivate var isCommit: Bool { [.commit, .commitWithHistory].contains(self) }
     }
 
     /// An early end of a migration.
@@ -131,7 +137,7 @@ final class CrashLab {
 
     let operation: Operation
     private let types: (source: String, store: String)
-    /// The number of the last transaction that `commit` commits.
+    /// The number of the last transaction that the operation commits.
     private let lastTransaction: Int64
     private let directory: URL
     private let initial: URL
@@ -164,8 +170,10 @@ final class CrashLab {
         directory = base.appendingPathComponent("roost-crash-\(UUID().uuidString)")
         initial = directory.appendingPathComponent("initial")
         try FileManager.default.createDirectory(at: initial, withIntermediateDirectories: true)
-        var old = try Self.build(store, initial.appendingPathComponent("store"), transactions)
-        if operation == .commit {
+        let hasHistory = operation == .commitWithHistory
+        var old = try Self.build(
+            store, initial.appendingPathComponent("store"), transactions, hasHistory: hasHistory)
+        if operation.isCommit {
             // Each of the transactions may be the last one on the disk.
             for number in transactions + 1..<lastTransaction {
                 old += "," + (try Self.build(store, directory.appendingPathComponent("between\(number)"), -number))
@@ -218,8 +226,12 @@ final class CrashLab {
     }
 
     /// Creates a store in a process that is then killed, and returns its digest.
-    private static func build(_ type: String, _ file: URL, _ transactions: Int64) throws -> String {
-        let child = try Child(program: "CrashLabChild", ["build", type, file.path, "\(transactions)"])
+    private static func build(
+        _ type: String, _ file: URL, _ transactions: Int64, hasHistory: Bool = false
+    ) throws -> String {
+        let child = try Child(
+            program: "CrashLabChild",
+            ["build", type, file.path, "\(transactions)"] + (hasHistory ? ["history"] : []))
         let (digest, end) = (child.line(), child.line())
         child.kill()
         let (_, errors) = child.wait()
