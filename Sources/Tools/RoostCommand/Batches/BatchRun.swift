@@ -36,7 +36,8 @@ final class BatchRun {
         self.arguments = arguments
         self.console = console
         for option in ["where", "sort", "limit", "offset"] where arguments.allValues(option).count > 1 {
-            throw UsageError("option '--\(option)' is given more than once; join conditions with AND")
+            let remedy = option == "where" ? "join conditions with AND" : "give it once"
+            throw UsageError("option '--\(option)' is given more than once; \(remedy)")
         }
         guard isDryRun || arguments.has("yes") || StandardInput.isTerminal else {
             throw UsageError(

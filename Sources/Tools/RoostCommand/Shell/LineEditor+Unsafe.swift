@@ -153,6 +153,8 @@
                     if errno == EINTR || errno == EAGAIN { continue }
                     return -1
                 }
+                // A character that was cut off is left out, and the byte begins the next one.
+                if byte & 0xC0 != 0x80 { bytes.removeAll() }
                 bytes.append(byte)
                 if let scalar = String(validating: bytes, as: UTF8.self)?.unicodeScalars.first {
                     character.pointee = wchar_t(scalar.value)
@@ -160,7 +162,6 @@
                 }
                 // A byte that cannot begin a character is left out.
                 if bytes.count == 1, byte < 0xC2 || byte > 0xF4 { bytes.removeAll() }
-                if bytes.count > 1, byte & 0xC0 != 0x80 { bytes.removeAll() }
             }
             character.pointee = 0xFFFD
             return 1
