@@ -18,7 +18,7 @@ extension HistoryEntries {
         }
     }
 
-    /// Returns a sentence about a valid but unexpected condition, or nil.
+    /// Returns a sentence about an unexpected condition that is not damage, or nil.
     private func examine(_ model: ManagedObjectModel, generation: Generation) throws(StoreError) -> String? {
         guard let bytes = try historySettings() else {
             if try historyPlace(from: HistoryPlace(0)) != nil {

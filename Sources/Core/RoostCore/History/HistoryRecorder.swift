@@ -207,7 +207,7 @@ package struct HistoryRecorder: Sendable {
                 preceding = header.precedingByteCount &+ UInt64(bytes.count) &+ header.laterByteCount
                 lastTime = header.time
             } else {
-                // Transactions before the gap are of no use to any reader.
+                // No token before the gap remains valid, so the transactions are removed.
                 while try entries.removeHistory(before: place, limit: .max) > 0 {}
                 kept = HistorySettings(after: previous, time: kept.startTime, retention: kept.retention)
                 preceding = 0

@@ -30,9 +30,9 @@ public struct ManagedObjectModel: Sendable {
         @usableFromInline nonisolated(unsafe) let shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>
         private let shapeMemory: RecordShapes
         let relationships: [Relationship]
-        /// The entity numbers, ordered by the symbols of the names.
+        /// Entity numbers, ordered by the symbols of the entities' names.
         ///
-        /// Every request looks some up, and a few comparisons cost less than hashing.
+        /// Lookups use binary search, because a few comparisons cost less than hashing.
         private let numbers: [(symbol: UInt32, number: Int)]
         /// The version hashes of older recipes, by recipe and entity number; computed on first use.
         let olderHashes = Mutex<[VersionHash.Recipe: [VersionHash]]>([:])
@@ -128,8 +128,7 @@ public struct ManagedObjectModel: Sendable {
         return entity
     }
 
-    /// Returns the stored relationship with this name, which the entity declares or inherits, or
-    /// nil.
+    /// Returns the stored relationship with this name, declared or inherited, or nil.
     public func relationship(_ name: RelationshipName) -> Relationship? {
         entity(name.entity)?.relationship(name.name)
     }

@@ -1,4 +1,4 @@
-/// Computes the derived data of a valid model: numbers, inheritance, storage, layouts, hashes.
+/// Resolves a valid model: computes numbers, inheritance, storage, layouts and hashes.
 enum ModelResolver {
     static func resolve(
         entities unsorted: [EntityDescription], configurations: [String: [String]],

@@ -13,7 +13,7 @@ extension VersionHash {
         package static let current = Recipe.v2
     }
 
-    /// Returns the version hashes of entities in the order of their numbers, by a recipe.
+    /// Returns the version hashes of entities, by entity number.
     ///
     /// `parents` contains the numbers of the superentities, `relationships` the resolved
     /// relationships of all entities.
@@ -54,7 +54,7 @@ extension VersionHash {
 extension ManagedObjectModel {
     /// Returns the version hash of each entity by a recipe.
     ///
-    /// Programs that saved hashes of an older recipe use it to find the model of these hashes:
+    /// Compare the hashes of an older recipe with hashes that a program saved:
     ///
     /// ```swift
     /// let hash = VersionHash("8b04d3f7f66824b3c78906b268c6b868")
