@@ -57,7 +57,7 @@ package struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ManagedObjectModel {
-    /// The remarks about declarations that stores ignore, by entity.
+    /// The remarks, by kind, then entity.
     ///
     /// Conversions, loads and migrations report them when they create a store.
     package var remarks: [ModelRemark] {
