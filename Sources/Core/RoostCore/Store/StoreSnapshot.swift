@@ -37,8 +37,8 @@ public protocol StoreSnapshot: AnyObject {
     /// Reads the records of `entity` and its subentities in ascending key order, after `id` if
     /// given.
     ///
-    /// `id` must belong to the entity's hierarchy, but need not exist. For an entity without
-    /// objects, the cursor is empty.
+    /// `id` must belong to the entity's hierarchy, but the object need not exist. For an entity
+    /// without objects, the cursor is empty.
     ///
     /// - Throws: `unknownEntity` if the model lacks `entity` or the entity of `id`;
     ///   `invalidRequest` for an `id` of another hierarchy.

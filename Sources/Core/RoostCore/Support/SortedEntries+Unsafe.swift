@@ -33,7 +33,7 @@ package struct EncodedEntries: Sendable {
 package struct EntryArena: Sendable {
     /// The position of an entry and the first 16 bytes of its key.
     ///
-    /// Most comparisons then need not read the entry.
+    /// Most comparisons need no more bytes of the entry.
     package struct Item: Sendable {
         package var high: UInt64
         package var low: UInt64

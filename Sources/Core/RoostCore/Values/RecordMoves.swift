@@ -31,7 +31,7 @@ package struct RecordMoves: Sendable {
         /// layout.
         let from: Int
         let to: Int
-        /// Whether the first field is at the beginning of the source tail.
+        /// Whether the first field is the first one in the source tail.
         let isFirst: Bool
     }
 

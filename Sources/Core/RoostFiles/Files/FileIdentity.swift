@@ -8,7 +8,7 @@ public struct FileIdentity: Hashable, Sendable {
     package let device: UInt64
     /// The file's number on the device.
     package let inode: UInt64
-    /// The size when the identity was taken; not part of the identity.
+    /// The size when the identity was read; not part of the identity.
     public let byteCount: Int
 
     /// The time of the last change of the contents, in nanoseconds since 1970; not part of the
