@@ -26,9 +26,9 @@ package import RoostCore
         private let handle: OpaquePointer
         /// The path of the file, for messages.
         package let path: String
-        /// The check that ends long statements.
+        /// The check that can end long statements.
         private let interruption: Interruption?
-        /// The error of a statement that the tables do not allow; nil for SQLite's own words.
+        /// The error for a statement that does not fit the tables; nil for SQLite's message.
         private let structureError: StoreError?
 
         /// Opens a file.
@@ -215,7 +215,7 @@ package import RoostCore
         }
     }
 
-    /// Asks during long statements whether to continue, and keeps the reason to stop.
+    /// Calls a check during long statements, and saves the error that stops the statement.
     private final class Interruption {
         private let check: @Sendable () throws(StoreError) -> Void
         private(set) var reason: StoreError?

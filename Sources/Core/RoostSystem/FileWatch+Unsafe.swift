@@ -1,6 +1,6 @@
 /// Waits for changes of files' attributes, such as the times that ``futimens`` sets.
 ///
-/// One open file serves any number of watched files, because systems limit both.
+/// On Linux, one descriptor can watch any number of files.
 package final class FileWatch: Sendable {
     /// The result of a wait.
     package enum Outcome: Sendable {

@@ -9,7 +9,7 @@ package struct RecordRowWriter {
     package let columns: RecordColumns
     /// The keys for to-many columns.
     ///
-    /// The caller reads them for each batch before writing the batch.
+    /// The caller must read them for each batch before writing the batch.
     package let linkedKeys: LinkedKeys
     private let writer: RecordTextWriter
     private let model: ManagedObjectModel

@@ -91,7 +91,7 @@ package struct RecordTextReader {
     let model: ManagedObjectModel
     let entityNames: JSONNameTable
     let plans: [Plan]
-    /// The writer of the format that can be read faster.
+    /// The writer whose format ``readWritten(_:from:into:)`` reads.
     let written: RecordTextWriter
     let draft: RecordDraft
 
