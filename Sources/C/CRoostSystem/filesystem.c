@@ -41,7 +41,7 @@ int croost_sync(int descriptor) {
     int result;
 #if defined(__APPLE__)
     do result = fcntl(descriptor, F_FULLFSYNC); while (result != 0 && errno == EINTR);
-    // If the file system cannot flush the drive's cache, fsync must do.
+    // If the file system cannot flush the drive's cache, only fsync is left.
     if (result != 0 && (errno == ENOTSUP || errno == EINVAL)) {
         do result = fsync(descriptor); while (result != 0 && errno == EINTR);
     }

@@ -128,9 +128,9 @@ package final class MatchingRecords: RecordVisitor {
 
     /// Examines the records of the source, and regularly checks whether the task was cancelled.
     ///
-    /// - Parameter next: Examines and counts up to ``FetchCancellation/stride`` of the next records
-    ///   in one closure, which is faster than a nested closure call for each record. Returns
-    ///   whether there are more records, and whether to continue.
+    /// - Parameter next: Examines and counts up to ``FetchCancellation/stride`` records, because a
+    ///   nested closure call for each record would be slower. Returns whether there are more
+    ///   records, and whether to continue.
     /// - Returns: False after the last record.
     /// - Throws: The errors of `next`; `cancelled`.
     @inline(__always)

@@ -7,7 +7,7 @@ extension PredicateEvaluator {
     /// Reads the objects at to-one relationships of a batch's records, before the paths are
     /// followed for each record.
     ///
-    /// Ignores errors, because following the path throws them again.
+    /// Ignores errors, because following the paths reports them again.
     func prefetch(for records: RecordBatch) {
         for index in 0..<program.paths.count where program.paths[index].start == nil {
             let path = program.paths[index]
