@@ -102,13 +102,13 @@ package struct JSONObjectReader {
     /// Returns the member's node, or nil.
     package func node(_ key: String) -> JSONNode? { members[key] }
 
-    /// Returns the members of a member that is an object with any keys; empty if absent.
+    /// Returns the members of the object at a key; empty if absent.
     package func members(_ key: String) -> [JSONMember] {
         guard let node = members[key] else { return [] }
         return Self.members(of: node, path: path(key), problems: problems)
     }
 
-    /// Returns the items of a member that is an array; empty if absent.
+    /// Returns the items of the array at a key; empty if absent.
     package func items(_ key: String) -> [JSONNode] {
         guard let node = members[key] else { return [] }
         return Self.items(of: node, path: path(key), problems: problems)
@@ -124,7 +124,7 @@ package struct JSONObjectReader {
         return nodes
     }
 
-    /// Returns the text of a member; nil if absent.
+    /// Returns the text at a key; nil if absent.
     package func string(_ key: String) -> String? {
         guard let node = members[key] else { return nil }
         return Self.string(node, path: path(key), problems: problems)
@@ -140,7 +140,7 @@ package struct JSONObjectReader {
         return text
     }
 
-    /// Returns the texts of a member that is an array; empty if absent.
+    /// Returns the texts in the array at a key; empty if absent.
     package func strings(_ key: String) -> [String] {
         guard let node = members[key] else { return [] }
         return Self.strings(of: node, path: path(key), problems: problems)
@@ -153,7 +153,7 @@ package struct JSONObjectReader {
         }
     }
 
-    /// Returns the texts of a member that is an object, by key; empty if absent.
+    /// Returns the texts in the object at a key, by their own keys; empty if absent.
     package func stringDictionary(_ key: String) -> [String: String] {
         var result: [String: String] = [:]
         for member in members(key) {
@@ -163,7 +163,7 @@ package struct JSONObjectReader {
         return result
     }
 
-    /// Returns the boolean of a member; `standard` if absent.
+    /// Returns the boolean at a key; `standard` if absent.
     package func bool(_ key: String, default standard: Bool) -> Bool {
         guard let node = members[key] else { return standard }
         guard case .bool(let value) = node.content else {
@@ -173,7 +173,7 @@ package struct JSONObjectReader {
         return value
     }
 
-    /// Returns the whole number of a member; nil if absent.
+    /// Returns the whole number at a key; nil if absent.
     package func int(_ key: String) -> Int? {
         guard let node = members[key] else { return nil }
         if case .number(let text) = node.content, let value = Int(text) { return value }
@@ -185,7 +185,7 @@ package struct JSONObjectReader {
         return nil
     }
 
-    /// Returns the case of an enumeration that a member contains; `standard` if absent.
+    /// Returns the enumeration case at a key; `standard` if absent.
     package func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, default standard: Choice
     ) -> Choice where Choice.RawValue == String {
@@ -197,7 +197,7 @@ package struct JSONObjectReader {
         return value
     }
 
-    /// Returns the text of a mandatory member.
+    /// Returns the text at a mandatory key.
     ///
     /// Reports an absent member and returns an empty text.
     package func required(_ key: String, at node: JSONNode) -> String {

@@ -277,7 +277,7 @@ extension StoreError.Code {
     public static let internalInconsistency = Self("internalInconsistency")
 }
 
-/// An object to update or delete whose version is no longer the one in the change set.
+/// An object to update or delete whose stored version differs from the version in the change set.
 ///
 /// ```swift
 /// do {

@@ -5,7 +5,7 @@ extension HistoryEntries {
     ///   - model: The model of the store.
     ///   - generation: The generation of the store.
     /// - Returns: The first problem as a finding; empty for a history without problems.
-    /// - Throws: The errors of reading, except `corrupted`.
+    /// - Throws: The errors of reading, except `corrupted`, which becomes a finding.
     package func historyFindings(
         _ model: ManagedObjectModel, at generation: Generation
     ) throws(StoreError) -> [StoreFinding] {

@@ -38,12 +38,12 @@ public struct HistoryRequest: Sendable, Hashable, Adjustable {
 /// }
 /// ```
 ///
-/// Commits remove transactions that are too old or exceed the size. The last transaction is always
-/// kept. The space of removed transactions in the file is reused; see ``StoreMaintenance``.
+/// Commits remove transactions that are too old or exceed the size. The last transaction is never
+/// removed. The space of removed transactions in the file is reused; see ``StoreMaintenance``.
 public struct HistoryRetention: Sendable, Hashable {
     /// The maximum age of a transaction in days; nil for no limit.
     ///
-    /// Commits remove too old transactions once the oldest exceeds the limit by 1/32.
+    /// Once the oldest transaction exceeds the limit by 1/32, a commit removes all that exceed it.
     public var days: Double?
     /// The maximum size of all transactions in bytes; nil for no limit.
     ///

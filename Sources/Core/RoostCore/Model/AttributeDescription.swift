@@ -70,7 +70,7 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
     package var isStored: Bool { !isTransient && type != .undefined }
 }
 
-/// The limits that ``checkStore(_:limit:)`` compares a value with; nil and null mean no limit.
+/// The limits of a value, which ``checkStore(_:limit:)`` checks; nil and null mean no limit.
 ///
 /// ```swift
 /// var code = AttributeDescription("recordingCode", type: .string)

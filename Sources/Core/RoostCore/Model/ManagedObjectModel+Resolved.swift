@@ -50,7 +50,7 @@ extension ManagedObjectModel {
         public var isAbstract: Bool { declaration.isAbstract }
         /// Whether other entities inherit from this entity.
         package var hasSubentities: Bool { selfAndSubentities.count > 1 }
-        /// Whether objects of the entity with number `other` are objects of this entity.
+        /// Whether the entity with number `other` is this entity or one of its subentities.
         package func includes(_ other: Int) -> Bool {
             let position = selfAndSubentities.firstPosition { $0 >= other }
             return position < selfAndSubentities.count && selfAndSubentities[position] == other

@@ -62,8 +62,8 @@ extension ManagedObjectModel {
 private struct ModelComparison {
     private(set) var differences: [ModelDifference] = []
 
-    /// The sections of an entity that contain items, the word for an item, and the keys that affect
-    /// the version hash.
+    /// The sections of an entity's document, each with the word for an item and the keys that
+    /// affect the version hash.
     private static let sections: [(key: String, subject: String, hashed: Set<String>)] = [
         (
             "attributes", "attribute",

@@ -112,7 +112,7 @@ enum ModelResolver {
 
     /// Merges two sorted lists.
     ///
-    /// Of equal elements, those of the left list come first.
+    /// Equal elements of the left list come first.
     private static func merged<Element>(
         _ left: [Element], right: [Element], _ precedes: (Element, Element) -> Bool
     ) -> [Element] {

@@ -5,7 +5,7 @@
 package struct ModelValidator {
     /// The maximum number of entities in a model, and of fields in an entity's records.
     ///
-    /// Records store both numbers in two bytes.
+    /// Records store each of these numbers in two bytes.
     static let maximumCount = Int(UInt16.max)
     /// The maximum number of inherited fields, and of pairs of entity and superentity, in a model.
     ///
@@ -156,7 +156,7 @@ package struct ModelValidator {
 
     /// Adds inherited fields to an entity's counts.
     ///
-    /// Not recursive, because the depth of a hierarchy is unlimited.
+    /// Does not recurse, because the depth of a hierarchy is unlimited.
     private mutating func measure(_ number: Int, depths: inout [Int]) {
         var open: [Int] = []
         var isOpen: Set<Int> = []

@@ -29,7 +29,8 @@ extension VersionHash {
         }
         var hashes: [VersionHash?] = entities.map { _ in nil }
         for number in entities.indices {
-            // Superentities first. Not recursive, because the depth of a hierarchy is unlimited.
+            // Hashes superentities first, without recursion, because the depth of a hierarchy is
+            // unlimited.
             var open = [number]
             while let last = open.last, let parent = parents[last], hashes[parent] == nil, open.count <= entities.count
             {

@@ -14,9 +14,9 @@
 /// - **deny**: the request is refused if a destination exists that is not deleted too.
 /// - **noAction**: to-one references to the deleted object stay, and become dangling.
 ///
-/// To-one references to the object without an inverse are cleared, because no rule applies to them.
-/// Every rule removes the links of deleted objects. Ordered relationships keep the order of the
-/// remaining objects.
+/// To-one references by relationships without an inverse have no rule, and are also cleared. Every
+/// rule removes the links of deleted objects. Ordered relationships keep the order of the remaining
+/// objects.
 public struct BatchDeleteRequest: Hashable, Sendable {
     /// The objects to delete.
     package enum Selection: Hashable, Sendable {

@@ -15,7 +15,7 @@
 /// A property that is not in the row gets the model's default value. A property that is null in the
 /// row is null.
 ///
-/// An object that its to-one relationship adds to an ordered relationship gets the last place.
+/// If a row sets a to-one relationship whose inverse is ordered, the object gets the last place.
 /// Concurrent batches never create equal places. The later batch appends its objects after the
 /// other's. A to-one relationship whose inverse is to-one is set on both sides. The destination's
 /// previous partner loses the relationship.
@@ -46,7 +46,7 @@ public struct BatchInsertRequest {
     public var author: String?
     /// Returns a function that returns the next row, which can also set to-many relationships.
     ///
-    /// Replaces ``rows``.
+    /// If set, this function is used instead of ``rows``.
     package var memberRows: (() -> () throws(StoreError) -> MemberRow?)?
     /// Returns a function that returns the next row, or nil at the end.
     package let rows: () -> () throws(StoreError) -> Row?

@@ -36,7 +36,7 @@ public struct FetchPlan: Sendable, Hashable {
         case byDatabase
         /// All matching objects are collected and sorted.
         case sorted
-        /// Only the first objects of the order are kept, at most this many.
+        /// Only the given number of first objects is collected.
         case best(Int)
     }
 

@@ -57,7 +57,7 @@ extension FetchRequest {
 
         /// The treatment of a left side with many values.
         public enum Modifier: String, Hashable, Sendable, CaseIterable {
-            /// The two sides are compared as they are.
+            /// The two sides are compared as single values.
             case direct
             /// `ALL`: true if the comparison is true for every element of the left side, or if
             /// the left side is empty.

@@ -8,7 +8,7 @@ package protocol RecordVisitor: AnyObject {
     ///
     /// - Returns: False at the end of the records, and in every later call.
     /// - Throws: The errors of ``RecordCursor/next(into:)``. If a record is damaged, all records
-    ///   before it were visited, and the next call continues after it.
+    ///   before it were visited, and the next call continues after the damaged record.
     func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool
 }
 

@@ -7,7 +7,7 @@ package protocol ChangeAcceptingStore: PersistentStore {
     /// ``StoreOptions/acceptsChanges``.
     var acceptsChanges: Bool { get }
 
-    /// Finds what another program changed since the last commit.
+    /// Finds the changes of other programs since the last commit.
     ///
     /// Reads every object and link, and changes nothing.
     ///
@@ -36,7 +36,7 @@ package protocol ChangeAcceptingStore: PersistentStore {
 /// }
 /// ```
 public struct ExternalChanges: Sendable, Hashable {
-    /// An entity or a relationship whose objects or links differ from those of the last commit.
+    /// An entity or a relationship whose objects or links differ from the last commit.
     package struct Difference: Sendable, Hashable, Codable {
         /// The name of the entity or the relationship.
         package let name: String

@@ -27,8 +27,7 @@ package struct ChangeConflicts {
 
     /// Adds an object whose stored version is not the version that was read.
     ///
-    /// A change refers to an object by the object's own entity. The same key under another entity
-    /// of the hierarchy refers to no object.
+    /// If the stored object has another entity than the change, the object counts as deleted.
     package mutating func append(
         _ item: PreparedChange.Item, version: UInt32, stored: RecordReader?, in change: PreparedChange, rank: Int
     ) {

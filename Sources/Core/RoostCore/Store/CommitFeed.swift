@@ -36,8 +36,8 @@ package final class CommitFeed: Sendable {
         var endCount = 0
         /// The finished commits whose predecessors were not reported yet, by previous generation.
         var early: [Generation: Ended] = [:]
-        /// Whether a look can find the changes of other processes. If so, early commits wait for
-        /// it.
+        /// Whether a look can find the changes of other processes. If so, early commits wait for a
+        /// look.
         var hasHistory = false
         /// Whether generations are sums; see ``Generation/highestSum``.
         var addsGenerations = false
@@ -204,8 +204,8 @@ package final class CommitFeed: Sendable {
 
     /// Reports commits that can overlap, in the order in which they began.
     ///
-    /// A commit can include only commits that began earlier. Each notice goes from the generation
-    /// of the previous notice to the sum with this commit.
+    /// A commit can include only commits that began earlier. The generations of a notice continue
+    /// from the previous notice.
     private static func tellOverlapping(_ state: inout State) {
         guard !state.overlapping.isEmpty else { return }
         let isFull = state.overlapping.count > mostEarly
@@ -215,7 +215,7 @@ package final class CommitFeed: Sendable {
             let known = state.known ?? ended.previous
             let next = known.adding(from: ended.previous, to: ended.generation)
             state.known = next
-            // Commits that may depend on this one were already reported, so the IDs are omitted.
+            // Commits that may depend on this commit were already reported, so the IDs are omitted.
             let isLate = number < state.lastReported
             state.lastReported = max(state.lastReported, number)
             guard var notice = ended.notice else { continue }
@@ -266,7 +266,7 @@ package final class CommitFeed: Sendable {
 
     /// Whether a look must not be delayed further, although commits of this process are under way.
     ///
-    /// The look then also reports commits of this process, so they are reported twice, once without
+    /// Such a look also reports commits of this process, so they are reported twice, once without
     /// IDs.
     private static func isLookDue(_ state: State) -> Bool {
         state.addsGenerations && state.lastLook.duration(to: .now) > longestDelay
@@ -339,7 +339,7 @@ package protocol CommitSignal: AnyObject, Sendable {
     /// If this fails, watchers find the commit at their next look.
     func raise()
 
-    /// Starts to call `body` after commits; for signals without a file.
+    /// Starts to call `body` after commits, if the signal has no file.
     ///
     /// - Returns: The observation, which ends on deallocation; nil for a signal with a file.
     func observe(_ body: @escaping @Sendable () -> Void) -> (any AnyObject & Sendable)?

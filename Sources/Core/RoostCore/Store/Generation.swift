@@ -1,7 +1,7 @@
 /// The version of a store's content, which changes with each commit that changes anything.
 ///
-/// Compare generations to find out whether a store has changed. They have an order only in stores
-/// with the capability ``StoreCapability/totalOrder``, so this type has no order; see
+/// Compare generations to find out whether a store has changed. Generations have an order only in
+/// stores with the capability ``StoreCapability/totalOrder``, so this type has no order; see
 /// `StoreCapabilities.isEarlier(_:than:)`. In other stores, commits can overlap; see
 /// ``CommitReceipt/generation``.
 ///

@@ -22,7 +22,7 @@ public protocol PersistentStore: AnyObject, Sendable {
     var type: any PersistentStoreType { get }
     /// The location of the store.
     var location: StoreLocation { get }
-    /// The model the store was created with.
+    /// The model with which the store was created.
     ///
     /// Compatible models have the same numbers and record layouts; see ``ManagedObjectModel``.
     var model: ManagedObjectModel { get }
@@ -37,7 +37,7 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// Never waits for a writer.
     func snapshot() throws(StoreError) -> any StoreSnapshot
 
-    /// Reserves keys for new objects of the hierarchy that `entity` belongs to.
+    /// Reserves keys for new objects in the hierarchy of `entity`.
     ///
     /// No other caller in any process gets the same keys. Keys that are not used leave gaps.
     ///
@@ -104,7 +104,7 @@ public struct StoreFinding: Adjustable, Sendable, Hashable, CustomStringConverti
         case damage
     }
 
-    /// The rules of a model that ``checkStore(_:limit:)`` compares the data with.
+    /// The rules of a model that ``checkStore(_:limit:)`` checks.
     ///
     /// The ``StoreFinding/kind`` of a violation is the name of a rule.
     package enum Rule: String, Sendable, CaseIterable {

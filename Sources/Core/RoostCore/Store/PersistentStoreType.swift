@@ -78,8 +78,8 @@ public protocol PersistentStoreType: Sendable {
 
     /// Replaces the store at `destination` with the closed store at `source`, in one atomic step.
     ///
-    /// At any moment, one of the two stores exists at `destination`. Both must be in the same
-    /// directory. The caller must first sync `source` to disk. On return the replacement is
+    /// At any moment, one of the two stores exists at `destination`. Both locations must be in the
+    /// same directory. The caller must first sync `source` to disk. On return the replacement is
     /// durable.
     ///
     /// - Parameters:

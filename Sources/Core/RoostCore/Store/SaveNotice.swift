@@ -1,4 +1,4 @@
-/// A report of the objects that commits to a store changed, as IDs.
+/// A report of the IDs of the objects that commits to a store changed.
 ///
 /// A notice describes one commit or several consecutive commits. It is `Sendable`, so that it can
 /// be passed to other contexts and actors.

@@ -13,7 +13,7 @@ public protocol StructureCheckingStore: PersistentStore {
 
 /// A store whose type finds problems that reading every record and link does not reveal.
 ///
-/// Examples are indexes that do not match their records, and pages that nothing refers to.
+/// Examples are indexes that do not match their records, and unreferenced pages.
 public protocol IntegrityCheckingStore: PersistentStore {
     /// Examines the file structure, the indexes and the stored checksums.
     ///
@@ -23,7 +23,8 @@ public protocol IntegrityCheckingStore: PersistentStore {
 
 /// A store whose file can have content that the store does not return.
 public protocol NoticeGivingStore: PersistentStore {
-    /// Content of the file that this store cannot return, one sentence each, without stored values.
+    /// Describes content of the file that this store cannot return, one sentence each, without
+    /// values.
     ///
     /// Programs call ``PersistentStore/notices()``.
     func contentNotices() throws(StoreError) -> [String]

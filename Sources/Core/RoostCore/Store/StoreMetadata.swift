@@ -14,7 +14,7 @@ public struct StoreMetadata: Sendable, Hashable {
     public var formatVersion: Int
     /// The store's identity.
     public var storeUUID: StoreUUID
-    /// The model in the store, with which it was created.
+    /// The model with which the store was created.
     public var model: ManagedObjectModel
     /// The user's own keys and values.
     ///
