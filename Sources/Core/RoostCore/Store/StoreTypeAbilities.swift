@@ -10,7 +10,7 @@ public protocol CompactingStoreType: PersistentStoreType {
     ///
     /// - Parameters:
     ///   - location: The store.
-    ///   - options: The options to open it with.
+    ///   - options: The options for opening it.
     ///   - isCancelled: A function that is called repeatedly on the calling thread. If it returns
     ///     true, the call throws `cancelled` and leaves the store unchanged.
     /// - Returns: Whether the file is already smaller; false while readers of the old state use the
@@ -31,7 +31,7 @@ public protocol ModelMatchingStoreType: PersistentStoreType {
     /// - Parameters:
     ///   - models: The versions of a model.
     ///   - location: The store.
-    ///   - options: The options to open it with. ``StoreOptions/model`` is ignored.
+    ///   - options: The options for opening it. ``StoreOptions/model`` is ignored.
     /// - Returns: The positions of the models that describe exactly the content of the store; nil
     ///   if the store contains a model, or the options specify one.
     /// - Throws: Errors of opening the store.

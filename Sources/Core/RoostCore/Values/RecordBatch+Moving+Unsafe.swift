@@ -69,8 +69,8 @@ extension RecordBatch {
         fillEnds(upTo: tail.firstField)
         let bytes = record.bytes
         // SAFETY: the record has the source layout of the moves, and its structure was checked: the
-        // ends ascend and do not exceed its end. The bytes that are written are in the fixed part
-        // that `beginRecord` has filled.
+        // ends ascend and do not exceed the record's end. The bytes that are written are in the
+        // fixed part that `beginRecord` has filled.
         let start = tail.isFirst ? 0 : Int(RecordReader.load(bytes, offset: tail.from - 4, as: UInt32.self))
         let end = Int(RecordReader.load(bytes, offset: tail.from + 4 * (tail.count - 1), as: UInt32.self))
         guard arena.count - buildOffset + end - start <= RecordLayout.maximumByteCount else { throw tooLarge }

@@ -13,7 +13,7 @@
 /// ```
 public struct RecordBatch: Sendable {
     /// The number of bytes after which a cursor stops filling a batch; the last record may exceed
-    /// it.
+    /// this number.
     package static let capacityBytes = 256 * 1024
     /// The number of records after which a cursor stops filling a batch.
     package static let capacityCount = 1024

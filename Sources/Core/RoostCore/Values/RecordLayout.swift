@@ -125,8 +125,8 @@ public final class RecordLayout: Sendable {
     public let fields: [Field]
     /// The number of bytes before the tail.
     package let fixedByteCount: Int
-    /// The position of the first field whose bytes are in the tail; the number of fields if no
-    /// field has.
+    /// The position of the first field whose bytes are in the tail; the number of fields if all
+    /// values are in slots.
     package let firstVariableField: Int
     /// A record in which every field is null, used as a template.
     @usableFromInline package let template: [UInt8]

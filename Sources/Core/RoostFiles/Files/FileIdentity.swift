@@ -66,10 +66,10 @@ public final class FileHandleCheck: Sendable {
         self.path = path
     }
 
-    /// Verifies as ``verify(minimumByteCount:)`` does, and that the file has no other name (hard
+    /// Checks the file like ``verify(minimumByteCount:)``, and that it has no other name (hard
     /// link).
     ///
-    /// Call it at the beginning of a write transaction, and again right before the commit.
+    /// Call this method at the beginning of a write transaction, and again right before the commit.
     ///
     /// - Parameter minimumByteCount: The number of bytes that the library relies on.
     /// - Returns: The file's current identity, with its size.

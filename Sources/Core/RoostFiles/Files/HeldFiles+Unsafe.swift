@@ -25,12 +25,12 @@ public final class HeldFiles: Sendable {
 
     /// Counts a use of the file.
     ///
-    /// Call it before the library opens the file.
+    /// Call this method before the library opens the file.
     public func enter(_ identity: FileIdentity) { entries.withLock { $0[identity, default: Entry()].count += 1 } }
 
     /// Ends a use of the file.
     ///
-    /// Call it after the library has closed the file.
+    /// Call this method after the library has closed the file.
     public func leave(_ identity: FileIdentity) {
         entries.withLock { entries in
             guard var entry = entries[identity] else { return }

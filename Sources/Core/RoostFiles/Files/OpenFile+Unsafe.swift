@@ -69,7 +69,7 @@ struct FileStatus {
     }
 }
 
-/// Whether a path is not empty and contains no NUL, at which C code would cut it.
+/// Whether a path is not empty and contains no NUL, which would end the path in C.
 ///
 /// This function must be fast, because every transaction calls it.
 func isUsable(_ path: String) -> Bool {

@@ -104,8 +104,8 @@ public final class StoreLock: Sendable {
     ///
     /// Returns nil if this user cannot create or open the lock file, or if the disk is full.
     ///
-    /// The result may be nil on read-only media, where no process can change the store. Elsewhere,
-    /// a reader without a lock must check whether the file has changed.
+    /// No lock is needed on read-only media, where no process can change the store. Elsewhere, a
+    /// reader without a lock must check whether the file has changed.
     public static func acquireForReading(storeAt path: String, timeoutSeconds: Double) throws(StoreError) -> StoreLock?
     {
         do throws(StoreError) {
@@ -219,8 +219,8 @@ enum Region: Int32 {
     case sound = 2
     /// Held by the caller that creates a store at the path.
     case claim = 3
-    /// Held by an opener that waits to have the store alone.
+    /// Held by an opener that waits for exclusive use of the store.
     case waiting = 4
-    /// Shared by readers of the store's file that ignore the files beside it.
+    /// Shared by readers of the store's file that ignore its companion files.
     case fileReader = 5
 }

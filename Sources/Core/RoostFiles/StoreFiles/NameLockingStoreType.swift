@@ -35,9 +35,9 @@ public protocol NameLockingStoreType: FileStoreType {
     /// - Parameters:
     ///   - location: The location of the store.
     ///   - options: The options for opening it.
-    ///   - lock: The store's lock, held exclusively. The store changes it to a shared lock with
-    ///     ``StoreLock/change(to:timeoutSeconds:)`` and holds it while it is open. Release the lock
-    ///     after an error.
+    ///   - lock: The store's lock, held exclusively. The store changes the lock to shared with
+    ///     ``StoreLock/change(to:timeoutSeconds:)``, and holds it while the store is open. Release
+    ///     the lock after an error.
     /// - Returns: The store, open.
     /// - Throws: The errors of `PersistentStoreType.open(_:options:)`.
     func open(

@@ -276,7 +276,7 @@ extension StoreFile {
 
     /// Removes a temporary file and its companions, unless another caller uses it.
     ///
-    /// A temporary file in use is locked from before its creation.
+    /// The creator of a temporary file locks its path before creating the file.
     static func removeUnlocked(_ file: String, companions: [String]) {
         guard let lock = try? StoreLock.acquire(forStoreAt: file, mode: .exclusive, timeoutSeconds: 0) else { return }
         // The lock file is removed last, together with the lock.
