@@ -102,7 +102,7 @@ extension PredicateExpressions.SequenceAllSatisfy: MacroTranslatable {
 }
 
 extension MacroTranslation {
-    /// Translates the condition that an element of a sequence meets a test, or does not if
+    /// Translates the condition that some element of a sequence meets a test, or fails it if
     /// `isNegated`.
     fileprivate func exists<Element>(
         _ sequence: FetchRequest.Expression, variable: PredicateExpressions.Variable<Element>,

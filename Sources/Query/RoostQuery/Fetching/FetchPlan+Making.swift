@@ -41,8 +41,8 @@ extension FetchPlan.Order {
 extension FetchRequest.Predicate {
     /// The conditions that must all be true, with top-level `AND`s flattened.
     ///
-    /// The recursion is as deep as the nesting of `AND`s. So first compile a predicate from an
-    /// untrusted source, which checks the nesting; see ``RecordFilter``.
+    /// The recursion is as deep as the nesting of `AND`s. So a predicate from an
+    /// untrusted source must be compiled first, which checks the nesting; see ``RecordFilter``.
     package var conjuncts: [FetchRequest.Predicate] {
         switch self {
         case .and(let members): members.flatMap(\.conjuncts)

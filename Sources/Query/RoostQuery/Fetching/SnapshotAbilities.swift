@@ -6,8 +6,8 @@ public import RoostCore
 
 /// A snapshot that accepts compiled requests, so that no request is compiled twice.
 ///
-/// A conforming type implements only these two methods. They implement the corresponding methods of
-/// `StoreSnapshot`.
+/// A conforming type implements only these two methods. The corresponding methods of
+/// `StoreSnapshot` call them.
 public protocol CheckedFetchingSnapshot: StoreSnapshot {
     /// Reads the records that a request returns, in the requested order; see
     /// ``StoreSnapshot/fetch(_:)``.
@@ -29,8 +29,7 @@ public protocol ExplainingSnapshot: StoreSnapshot {
     ///   - request: The request.
     ///   - executing: Whether to execute the fetch too, and count the records and index entries
     ///     that it reads.
-    /// - Returns: The plan. The plan may change with every release, but not the result of the
-    ///   fetch.
+    /// - Returns: The plan, which may change with every release, unlike the result of the fetch.
     /// - Throws: The errors of a fetch. If `executing` is true, also the errors of its cursor.
     func explain(_ request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan
 }
@@ -114,8 +113,7 @@ extension StoreSnapshot {
     /// - Parameters:
     ///   - request: The request.
     ///   - executing: Whether to execute the fetch too.
-    /// - Returns: The plan. The plan may change with every release, but not the result of the
-    ///   fetch.
+    /// - Returns: The plan, which may change with every release, unlike the result of the fetch.
     /// - Throws: The errors of ``StoreSnapshot/fetch(_:)``. If `executing` is true, also the errors
     ///   of its cursor.
     public func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {

@@ -143,6 +143,6 @@ struct RowPlan: Sendable {
     let order: [SortedRows.Level]?
     /// Whether duplicate rows are removed.
     let isDistinct: Bool
-    /// The window of rows; nil if the fetch applies it.
+    /// The window of rows; nil if the fetch applies the window.
     let window: Window?
 }

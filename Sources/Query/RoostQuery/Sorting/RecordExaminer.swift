@@ -1,8 +1,8 @@
 package import RoostCore
 
-/// Determines whether single records match a request, and their position in its order.
+/// Determines whether single records match a request, and their position in the requested order.
 ///
-/// Use it to update a result when objects change, from one thread at a time. The examiner caches
+/// Use an examiner to update a result when objects change, from one thread at a time. It caches
 /// related objects.
 package final class RecordExaminer {
     private let matcher: RecordMatcher

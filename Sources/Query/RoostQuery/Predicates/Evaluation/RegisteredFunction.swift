@@ -31,7 +31,7 @@ public struct RegisteredFunction: Sendable {
     ///   - resultType: The type of the results. Every type includes null. Composites are not
     ///     allowed.
     ///   - body: The function. It is called on the thread of the fetch, while the store may be
-    ///     locked for reading. An error that it throws ends the fetch.
+    ///     locked for reading. If it throws an error, the fetch fails.
     /// - Throws: `invalidRequest` if the name is empty, already registered, or the name of a
     ///   built-in function, or if the result type is composite or undefined.
     public static func register(

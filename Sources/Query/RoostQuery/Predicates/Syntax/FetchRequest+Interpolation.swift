@@ -12,7 +12,7 @@ extension FetchRequest {
     /// ```
     ///
     /// An interpolated value is bound: it is compared unchanged, and never parsed as part of the
-    /// predicate. So it needs no quotes.
+    /// predicate. So the value needs no quotes.
     public struct Interpolation: StringInterpolationProtocol, Sendable {
         var source = PredicateText()
 

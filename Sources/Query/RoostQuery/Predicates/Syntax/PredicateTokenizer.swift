@@ -77,7 +77,7 @@ struct PredicateTokenizer {
 
     /// Returns an error at a position in the text.
     ///
-    /// The column counts characters from 1.
+    /// The first character is in column 1.
     func error(at place: String.Index, message: String) -> StoreError {
         StoreError(.invalidRequest, "The \(noun) cannot be read at column \(column(place)): \(message)")
             .with { $0.textColumn = column(place) }
