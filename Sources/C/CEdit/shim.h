@@ -1,9 +1,9 @@
 #include <histedit.h>
 #include <stdio.h>
 
-/* Functions with variable arguments, each with the arguments that it takes. */
+/* Swift cannot call functions with variable arguments. Each option has a function here. */
 
-/* Makes an editor that shows lines on standard output, or on standard error. */
+/* Creates an editor that writes to standard output, or to standard error. */
 static inline EditLine *cedit_make(const char *name, int uses_errors) {
     return el_init(name, stdin, uses_errors ? stderr : stdout, stderr);
 }
@@ -55,5 +55,5 @@ static inline int cedit_enter(History *list, const char *line) {
 
 static inline int cedit_refresh(EditLine *editor) { return el_set(editor, EL_REFRESH); }
 
-/* Sets the terminal to single keys without echo; el_gets sets it back. */
+/* Makes the terminal deliver single keys without echo. el_gets restores it. */
 static inline int cedit_prepare(EditLine *editor) { return el_set(editor, EL_PREP_TERM, 1); }

@@ -1,4 +1,4 @@
-// Debian has the header in a directory of its own, which is not on the usual path.
+// On Debian, the header is in a directory that is not on the include path.
 #if __has_include(<postgresql/libpq-fe.h>)
 #include <postgresql/libpq-fe.h>
 #else

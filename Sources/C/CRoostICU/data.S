@@ -1,5 +1,5 @@
-// `make tool` links smaller data than Foundation's library has: it defines both names after Scripts/icu-data has made the file. Every other
-// build has nothing here. An object comes before the libraries, so that the linker does not take the member of the library with this symbol.
+// `make tool` links smaller data than the data in Foundation's library. Scripts/icu-data makes the file and defines both names.
+// In every other build, this file is empty. Objects are linked before libraries, so the linker does not use the library's symbol.
 #if defined(ROOST_ICU_DATA) && defined(ROOST_ICU_SYMBOL)
     .section .rodata
     .globl ROOST_ICU_SYMBOL

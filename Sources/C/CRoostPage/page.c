@@ -2,7 +2,7 @@
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
-// The compiler reads the files of the page where they are written, so that nothing has to be installed or found beside the program.
+// The program contains the files of the page, so that no files must be installed beside it.
 
 static const unsigned char index_html[] = {
 #embed "../../Tools/RoostViewer/Page/index.html"

@@ -19,7 +19,7 @@ int croost_file_system_type(const char *path, uint64_t *type) {
     int result;
     do result = statfs(path, &information); while (result != 0 && errno == EINTR);
     if (result != 0) return errno;
-    // Some type numbers have bit 31 set, and the field is signed on some machines.
+    // Some type numbers have bit 31 set. The field is signed on some machines.
     *type = (uint32_t)information.f_type;
     return 0;
 #elif defined(__APPLE__)
@@ -37,11 +37,11 @@ int croost_file_system_type(const char *path, uint64_t *type) {
 }
 
 int croost_sync(int descriptor) {
-    // Never repeated after an error other than EINTR: the pages may count as clean by then, and a second call would lie.
+    // Only EINTR is retried. After another error the pages may be marked clean, and a second call would falsely succeed.
     int result;
 #if defined(__APPLE__)
     do result = fcntl(descriptor, F_FULLFSYNC); while (result != 0 && errno == EINTR);
-    // File systems that cannot flush the drive say so; those have only fsync.
+    // If the file system cannot flush the drive's cache, only fsync is left.
     if (result != 0 && (errno == ENOTSUP || errno == EINVAL)) {
         do result = fsync(descriptor); while (result != 0 && errno == EINTR);
     }

@@ -20,7 +20,7 @@ int croost_set_lock(int descriptor, int region, enum croost_lock lock) {
     int result;
     do result = fcntl(descriptor, F_OFD_SETLK, &request); while (result != 0 && errno == EINTR);
     if (result == 0) return 0;
-    // POSIX allows either code for "somebody else has it".
+    // If the lock is held elsewhere, POSIX allows both codes.
     return errno == EACCES || errno == EAGAIN ? EWOULDBLOCK : errno;
 }
 

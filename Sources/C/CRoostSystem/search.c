@@ -1,4 +1,4 @@
-// memmem is no part of POSIX.
+// memmem is not part of POSIX.
 #define _GNU_SOURCE
 #define _DARWIN_C_SOURCE
 

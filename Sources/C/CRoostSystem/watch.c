@@ -22,7 +22,7 @@ int croost_watch_file(int watch, const char *path) {
 }
 
 void croost_unwatch_file(int watch, int number) {
-    // It fails for a file that was removed, whose watch has ended by itself.
+    // The call fails for a removed file, because its watch has ended.
     (void)inotify_rm_watch(watch, number);
 }
 
@@ -40,7 +40,7 @@ int croost_wait_for_files(int watch, int milliseconds, int *numbers, int capacit
         for (ssize_t at = 0; at < size;) {
             const struct inotify_event *event = (const struct inotify_event *)(buffer + at);
             at += (ssize_t)sizeof *event + event->len;
-            // The queue was too short, so that any file can have changed.
+            // Events were lost, so any file may have changed.
             if (event->mask & IN_Q_OVERFLOW) return capacity + 1;
             int isKnown = 0;
             for (int index = 0; index < count && index < capacity; index++) isKnown |= numbers[index] == event->wd;

@@ -11,24 +11,24 @@ package import RoostCore
     package final class ForeignDatabase {
         /// The ways to open a file.
         package enum Mode: Sendable {
-            /// SQLite's own locks keep the content as it is during a transaction.
+            /// With SQLite's locks, which prevent changes during a transaction.
             case locked
-            /// No log exists, and SQLite looks for no other file.
+            /// Without a log and without locks; SQLite opens no other file.
             case immutable
-            /// A write-ahead log exists.
+            /// With a write-ahead log, but without locks.
             ///
-            /// SQLite keeps its index in memory, and makes neither a lock nor another file.
+            /// SQLite keeps the log's index in memory and creates no file.
             case logInMemory
-            /// A private copy, in which SQLite may roll a journal back.
+            /// For a private copy, in which SQLite may roll back a journal.
             case privateCopy
         }
 
         private let handle: OpaquePointer
         /// The path of the file, for messages.
         package let path: String
-        /// The check that ends long statements.
+        /// The check that can end long statements.
         private let interruption: Interruption?
-        /// The error of a statement that the tables do not allow; nil for SQLite's own words.
+        /// The error for a statement that does not fit the tables; nil for SQLite's message.
         private let structureError: StoreError?
 
         /// Opens a file.
@@ -36,8 +36,8 @@ package import RoostCore
         /// - Parameters:
         ///   - file: The path of the file.
         ///   - path: The path for messages; nil for `file`.
-        ///   - mode: The way to open it.
-        ///   - structureError: The error of a statement that the tables do not allow.
+        ///   - mode: The way to open the file.
+        ///   - structureError: The error for a statement that does not fit the tables.
         ///   - checkCancellation: Called while statements run; its error ends them.
         /// - Throws: `notAStore`, `corrupted`, `busy`, `permissionDenied`, `ioFailure`,
         ///   `outOfResources`.
@@ -49,8 +49,8 @@ package import RoostCore
                 switch mode {
                 case .locked: ("?mode=ro", SQLITE_OPEN_READONLY)
                 case .immutable: ("?mode=ro&immutable=1", SQLITE_OPEN_READONLY)
-                // The VFS without locks has no shared memory either, so that exclusive mode works
-                // on a read-only handle.
+                // The VFS without locks also has no shared memory, so exclusive mode works on a
+                // read-only handle.
                 case .logInMemory: ("?mode=ro&vfs=unix-none", SQLITE_OPEN_READONLY)
                 case .privateCopy: ("?mode=rw", SQLITE_OPEN_READWRITE)
                 }
@@ -74,8 +74,8 @@ package import RoostCore
             _ = sqlite3_extended_result_codes(handle, 1)
             try harden(mode)
             if let interruption {
-                // SAFETY: the pointer is valid as long as the connection: both are properties of
-                // this object.
+                // SAFETY: the pointer is valid as long as the connection, because both are
+                // properties of this object.
                 sqlite3_progress_handler(
                     handle, 100_000, { Interruption.from($0).isInterrupted ? 1 : 0 },
                     Unmanaged.passUnretained(interruption).toOpaque())
@@ -91,15 +91,15 @@ package import RoostCore
             _ = sqlite3_close_v2(handle)
         }
 
-        /// Turns off what a hostile schema could use, and sets limits.
+        /// Disables features that a hostile schema could abuse, and sets limits.
         private func harden(_ mode: Mode) throws(StoreError) {
             for (option, isOn) in [
-                // Without this, closing would try to move the log into the file.
+                // Closing must not move the log into the file, except in a private copy.
                 (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, mode == .privateCopy ? 0 : 1), (SQLITE_DBCONFIG_DEFENSIVE, 1),
                 (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0), (SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
                 (SQLITE_DBCONFIG_ENABLE_VIEW, 0), (SQLITE_DBCONFIG_DQS_DML, 0),
             ] as [(Int32, Int32)] { try check(roost_sqlite3_db_config_flag(handle, option, isOn)) }
-            // The limit of a value is that of a record.
+            // A value has the same size limit as a record.
             for (limit, value) in [
                 (SQLITE_LIMIT_LENGTH, Int32(1 << 30)), (SQLITE_LIMIT_SQL_LENGTH, 16 << 20), (SQLITE_LIMIT_COLUMN, 4000),
                 (SQLITE_LIMIT_EXPR_DEPTH, 500), (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_TRIGGER_DEPTH, 1),
@@ -109,7 +109,7 @@ package import RoostCore
 
         // MARK: Statements
 
-        /// The most columns that a statement of this connection returns.
+        /// The maximum number of columns in a result of this connection.
         package var maximumColumnCount: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, -1)) }
 
         /// Prepares a statement.
@@ -140,8 +140,7 @@ package import RoostCore
             while try statement.step() {}
         }
 
-        /// Returns the whole number that a statement gives in its first row; nil without a row or
-        /// for null.
+        /// Returns the first value of a statement as a whole number; nil without a row or for null.
         package func integer(_ sql: String) throws(StoreError) -> Int64? {
             let statement = try prepare(sql)
             guard try statement.step(), !statement.isNull(0) else { return nil }
@@ -163,7 +162,8 @@ package import RoostCore
 
         // MARK: Errors
 
-        /// Returns the error for a result code, or the reason why the caller stopped the statement.
+        /// Returns the error for a result code; for an interrupted statement, the error that
+        /// stopped it.
         package func error(_ code: Int32) -> StoreError {
             if code & 0xFF == SQLITE_INTERRUPT, let reason = interruption?.reason { return reason }
             return Self.error(handle, code: code, path: path, structureError: structureError)
@@ -173,9 +173,9 @@ package import RoostCore
             guard code == SQLITE_OK else { throw error(code) }
         }
 
-        /// SQLite's result codes in terms of ours (https://sqlite.org/rescode.html).
+        /// Converts SQLite's result codes to store errors (https://sqlite.org/rescode.html).
         ///
-        /// Its message may name tables, never values.
+        /// SQLite's message may contain names of tables, but never values.
         private static func error(
             _ handle: OpaquePointer, code: Int32, path: String, structureError: StoreError?
         ) -> StoreError {
@@ -215,7 +215,7 @@ package import RoostCore
         }
     }
 
-    /// Asks during long statements whether to continue, and keeps the reason to stop.
+    /// Calls a check during long statements, and saves the error that stops the statement.
     private final class Interruption {
         private let check: @Sendable () throws(StoreError) -> Void
         private(set) var reason: StoreError?
@@ -234,8 +234,8 @@ package import RoostCore
 
         static func from(_ pointer: UnsafeMutableRawPointer?) -> Interruption {
             guard let pointer else { preconditionFailure("SQLite lost the pointer of its progress handler") }
-            // SAFETY: the connection was given a pointer to an object of this class, which lives
-            // longer.
+            // SAFETY: the pointer refers to an object of this class, which exists longer than the
+            // connection.
             return Unmanaged<Interruption>.fromOpaque(pointer).takeUnretainedValue()
         }
     }

@@ -11,7 +11,7 @@ package import RoostCore
         package enum StorageClass { case integer, real, text, blob, null }
 
         private let handle: OpaquePointer
-        /// Keeps the connection open as long as the statement exists.
+        /// The connection, which stays open as long as the statement exists.
         private let database: ForeignDatabase
 
         init(_ handle: OpaquePointer, of database: ForeignDatabase) {
@@ -31,9 +31,9 @@ package import RoostCore
             }
         }
 
-        /// Goes back before the first row.
+        /// Resets the statement to before the first row.
         package func reset() {
-            // It repeats the error of the last step, which was thrown already.
+            // The result repeats the error of the last step, which was already thrown.
             _ = sqlite3_reset(handle)
         }
 
@@ -43,7 +43,7 @@ package import RoostCore
             guard code == SQLITE_OK else { throw database.error(code) }
         }
 
-        /// The way in which a value of the row is stored.
+        /// Returns the storage class of a value of the row.
         package func storageClass(_ column: Int32) -> StorageClass {
             switch sqlite3_column_type(handle, column) {
             case SQLITE_INTEGER: .integer
@@ -54,11 +54,11 @@ package import RoostCore
             }
         }
 
-        /// Whether a value is null.
+        /// Whether a value of the row is null.
         package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
-        /// A value as a whole number.
+        /// Returns a value as a whole number.
         package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
-        /// A value as a floating-point number.
+        /// Returns a value as a floating-point number.
         package func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
 
         /// Runs `body` with the bytes of a text, as UTF-8, or of a blob.
@@ -70,27 +70,27 @@ package import RoostCore
                 isBlob ? sqlite3_column_blob(handle, column) : UnsafeRawPointer(sqlite3_column_text(handle, column))
             let count = Int(sqlite3_column_bytes(handle, column))
             guard let base else {
-                // An empty blob has no address. Otherwise, memory ran out while SQLite converted a
-                // text.
+                // An empty blob has no address. For a text, no address means that SQLite ran out of
+                // memory.
                 guard count == 0, isBlob || isNull(column) else { throw database.error(SQLITE_NOMEM) }
                 return try body(UnsafeRawBufferPointer(start: nil, count: 0))
             }
-            // SAFETY: SQLite keeps `count` bytes at this address until the next step.
+            // SAFETY: the `count` bytes at this address are valid until the next step.
             return try body(UnsafeRawBufferPointer(start: base, count: count))
         }
 
-        /// The bytes of a text or blob, copied.
+        /// Returns a copy of the bytes of a text or blob.
         package func bytes(_ column: Int32) throws(StoreError) -> [UInt8] {
             try withBytes(column) { (bytes) throws(StoreError) in Array(bytes) }
         }
 
-        /// A text, with replacement characters for invalid UTF-8; nil for null.
+        /// Returns a text, with replacement characters for invalid UTF-8; nil for null.
         package func string(_ column: Int32) throws(StoreError) -> String? {
             guard !isNull(column) else { return nil }
             return try withBytes(column) { (bytes) throws(StoreError) in String(decoding: bytes, as: UTF8.self) }
         }
 
-        /// A text; nil for null and for bytes that are not valid UTF-8.
+        /// Returns a text; nil for null and for bytes that are not valid UTF-8.
         package func text(_ column: Int32) throws(StoreError) -> String? {
             guard !isNull(column) else { return nil }
             return try withBytes(column) { (bytes) throws(StoreError) in

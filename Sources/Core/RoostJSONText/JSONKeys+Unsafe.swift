@@ -3,9 +3,9 @@ internal import RoostSystem
 
 /// The keys of all open objects, for finding duplicate keys.
 ///
-/// One table holds the keys of all objects. The innermost object ends first, so its keys are the
-/// last ones, and removing them leaves no holes. The seed of the hashes is random, so no text can
-/// be crafted to cause collisions.
+/// One table contains the keys of all objects. The innermost object ends first, so its keys are the
+/// last ones and are removed from the end. The seed of the hashes is random, so that no text can be
+/// crafted to cause collisions.
 struct JSONKeyStack {
     private struct Entry {
         var hash: UInt64
@@ -16,7 +16,7 @@ struct JSONKeyStack {
     private static let seed = UInt64.random(in: 0...UInt64.max)
     private var bytes: [UInt8] = []
     private var entries: [Entry] = []
-    /// For each open object, the numbers of entries and bytes before its own.
+    /// For each open object, the numbers of entries and bytes of the objects that contain it.
     private var frames: [(entries: Int, bytes: Int)] = []
     /// Indexes into `entries`, or −1.
     private var slots: [Int32] = []
@@ -80,9 +80,7 @@ package final class JSONNameTable: Sendable {
 
     /// Creates a table.
     ///
-    /// The index of a name is its position in `names`.
-    ///
-    /// If names are equal, the first one is used.
+    /// The index of a name is its position in `names`; for equal names, the first position.
     package init(_ names: [String]) {
         self.names = names
         var bytes: [UInt8] = []
@@ -136,7 +134,7 @@ package final class JSONNameTable: Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether both buffers hold the same bytes.
+    /// Whether both buffers have the same bytes.
     func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
         guard count > 0, let left = baseAddress, let right = other.baseAddress else { return true }

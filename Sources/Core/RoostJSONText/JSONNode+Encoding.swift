@@ -1,12 +1,9 @@
 extension JSONNode {
-    /// Creates the tree of an `Encodable` value, with the content that Foundation's encoder writes
-    /// with sorted keys.
+    /// Creates the tree of an `Encodable` value, with the content of Foundation's encoder.
     ///
-    /// Members are ordered by the bytes of their keys. A double that is a whole number is written
-    /// without a decimal point.
+    /// Members are ordered by the bytes of their keys. A whole double has no decimal point.
     ///
-    /// - Throws: `EncodingError` for a number that JSON does not have; the errors of the value's
-    ///   `encode(to:)`.
+    /// - Throws: `EncodingError` for NaN and infinities; the errors of the value's `encode(to:)`.
     package init(encoding value: some Encodable) throws {
         let place = EncodedPlace()
         try place.encode(value, path: [])
@@ -14,9 +11,7 @@ extension JSONNode {
     }
 }
 
-/// A value that is being encoded.
-///
-/// Open containers refer to it.
+/// A value that is being encoded; open containers refer to it.
 private final class EncodedPlace {
     private enum Content {
         case value(JSONNode.Content)
@@ -24,7 +19,7 @@ private final class EncodedPlace {
         case object([String: EncodedPlace])
     }
 
-    // A value that encodes nothing becomes an object without members.
+    // A value without encoded content becomes an empty object.
     private var content = Content.object([:])
 
     var count: Int {
@@ -68,10 +63,10 @@ private final class EncodedPlace {
         return .number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
     }
 
-    /// Makes the value an array, unless it is one already.
+    /// Makes the value an empty array, unless it is already an array.
     func beginArray() { if case .array = content {} else { content = .array([]) } }
 
-    /// Makes the value an object, unless it is one already.
+    /// Makes the value an empty object, unless it is already an object.
     func beginObject() { if case .object = content {} else { content = .object([:]) } }
 
     /// Appends an element to the array and returns its place.

@@ -2,7 +2,7 @@ extension JSONNode.Content {
     /// Returns the content for a double, preserving every bit: a number, or a string if JSON has no
     /// number for the value.
     ///
-    /// The text is that of ``JSONText/append(_:to:)-(Double,_)``.
+    /// The text is the output of ``JSONText/append(_:to:)-(Double,_)``.
     package static func double(_ value: Double) -> Self {
         var text = TextBuffer(capacity: 64)
         JSONText.append(value, to: &text)
@@ -10,8 +10,8 @@ extension JSONNode.Content {
         return value.isFinite ? .number(spelled) : .string(String(spelled.dropFirst().dropLast()))
     }
 
-    /// The content as a double; nil if it is neither a number nor a special string such as `NaN`,
-    /// or is out of range.
+    /// The content as a double; nil if it is out of range, or neither a number nor a special string
+    /// such as `NaN`.
     ///
     /// Accepts the results of ``double(_:)``, and any other JSON or JSON5 number.
     package var double: Double? {

@@ -1,8 +1,8 @@
 extension JSONNode {
     /// Reads a whole text as a tree.
     ///
-    /// Refuses duplicate keys. Keys are compared as Swift strings, because a dictionary could not
-    /// hold two spellings of one key.
+    /// Refuses duplicate keys. Keys are compared as Swift strings, so canonically equivalent keys
+    /// are duplicates too.
     ///
     /// - Parameters:
     ///   - text: The text.
@@ -21,7 +21,7 @@ extension JSONNode {
 
     /// Reads the value that starts with the current token.
     ///
-    /// On return the current token is the value's last one.
+    /// On return, the current token is the last token of the value.
     ///
     /// Nesting is limited by ``JSONTokenizer/maximumDepth``.
     package init(from tokens: inout JSONTokenizer) throws(JSONSyntaxError) {
@@ -38,7 +38,7 @@ extension JSONNode {
             while try tokens.nextElement() { nodes.append(try JSONNode(from: &tokens)) }
             content = .array(nodes)
         case .beginObject: content = .object(try Self.members(from: &tokens))
-        // The tokenizer is at the start of a value here, or has thrown.
+        // The tokenizer never returns these tokens at the start of a value.
         case .endObject, .endArray, .key, .end: throw tokens.mismatch("a value")
         }
         self.init(content, byteOffset: byteOffset)

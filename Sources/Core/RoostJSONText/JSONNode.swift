@@ -1,6 +1,6 @@
 /// A value in a JSON text, with its position in the text.
 ///
-/// Numbers are kept as text, so they are not rounded.
+/// Numbers are stored as text, so that they are not rounded.
 package struct JSONNode: Sendable {
     /// The value of a node.
     package enum Content: Sendable {

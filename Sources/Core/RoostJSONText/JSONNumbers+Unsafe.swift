@@ -1,8 +1,9 @@
-/// The number syntax that the tokenizer, the tree and the scanner of written text share.
+/// Functions for numbers, shared by the tokenizer, the tree and the scanner of written text.
 ///
-/// A finite double is its shortest exact decimal text, always with a point or an exponent. JSON has
-/// no numbers for other doubles, so they are strings: `"Infinity"`, `"-Infinity"`, `"NaN"`, and for
-/// a NaN with other bits `"NaN:7ff8000000000001"`. JSONText+Numbers+Unsafe.swift writes them.
+/// A finite double is written as its shortest exact decimal text, always with a point or an
+/// exponent. JSON has no numbers for other doubles, so they are written as strings: `"Infinity"`,
+/// `"-Infinity"`, `"NaN"`, and for a NaN with other bits `"NaN:7ff8000000000001"`.
+/// JSONText+Numbers+Unsafe.swift writes them.
 @usableFromInline
 package enum JSONNumbers {
     /// Whether a byte is a decimal digit.
@@ -10,7 +11,7 @@ package enum JSONNumbers {
     @inline(__always)
     package static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
-    /// Returns the 64-bit integer that the text spells; nil for any other text.
+    /// Returns the 64-bit integer in a decimal text; nil for any other text.
     package static func integer(_ text: UnsafeRawBufferPointer) -> Int64? {
         let isNegative = text.first == UInt8(ascii: "-")
         var value: Int64 = 0
@@ -61,8 +62,8 @@ package enum JSONNumbers {
     @inlinable
     @inline(__always)
     package static func double(_ mantissa: Int64, fractionDigits: Int) -> Double? {
-        // A switch becomes a table of constants wherever it is inlined. An array would need a call
-        // into this module.
+        // An inlined switch becomes a table of constants, but an array would need a call into this
+        // module.
         let power: Double
         switch fractionDigits {
         case 0: power = 1e0
@@ -101,7 +102,7 @@ package enum JSONNumbers {
         return nil
     }
 
-    /// Returns the NaN with the bits in `NaN:` followed by 16 digits; nil for any other text.
+    /// Returns the NaN with the bits in a text of `NaN:` and 16 hexadecimal digits, or nil.
     package static func nan(_ text: UnsafeRawBufferPointer) -> Double? {
         guard let bits = nanBits(text, digits: 16) else { return nil }
         let value = Double(bitPattern: bits)
@@ -116,7 +117,7 @@ package enum JSONNumbers {
         return value
     }
 
-    /// Returns the NaN with the bits in `NaN:` followed by 8 digits; nil for any other text.
+    /// Returns the NaN with the bits in a text of `NaN:` and 8 hexadecimal digits, or nil.
     package static func floatNaN(_ text: UnsafeRawBufferPointer) -> Float? {
         guard let bits = nanBits(text, digits: 8) else { return nil }
         let value = Float(bitPattern: UInt32(truncatingIfNeeded: bits))

@@ -1,6 +1,6 @@
-/// The position at which a text stops being valid JSON, and the reason.
+/// A failure to read a JSON text, with its position.
 ///
-/// RoostCore converts it to a `StoreError` with the name of the file and the caller's error code.
+/// RoostCore converts this error to a `StoreError` with the name of the file and the caller's code.
 package struct JSONSyntaxError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure, for programs.
     package enum Reason: Sendable {
@@ -10,11 +10,9 @@ package struct JSONSyntaxError: Error, Sendable, CustomStringConvertible {
         case limitExceeded
         /// Memory for a token could not be allocated.
         case outOfMemory
-        /// The source failed.
-        ///
-        /// The associated value is its error.
+        /// The source failed with the associated error.
         case source(any Error)
-        /// The source broke its contract.
+        /// The source returned an invalid number of bytes.
         case brokenSource
     }
 
@@ -37,7 +35,7 @@ package struct TextPosition: Hashable, Sendable, CustomStringConvertible {
     package let line: Int
     /// The character in the line, from 1.
     ///
-    /// A character is a Unicode scalar. Bytes that continue a scalar are not counted.
+    /// A character is a Unicode scalar.
     package let column: Int
 
     /// Creates a position.

@@ -1,7 +1,7 @@
 extension JSONText {
-    /// The spaces and line breaks of a text.
+    /// A style for spaces and line breaks in a text.
     package struct Style: Sendable {
-        /// The depth down to which each item is on its own line.
+        /// The depth up to which each item is on its own line.
         let blockDepth: Int
         /// The text between the items of a list on one line.
         let separator: StaticString
@@ -15,11 +15,11 @@ extension JSONText {
         /// A style without spaces and line breaks.
         package static let compact = Style(
             blockDepth: 0, separator: ",", colon: ":", padding: "")
-        /// A style with a line for each item.
+        /// A style with each item on its own line.
         package static let lines = Style(blockDepth: .max, separator: ",", colon: ": ", padding: "")
 
-        /// Returns a style with a line for each item down to `blockDepth`, one line for each deeper
-        /// node, and a final line break.
+        /// Returns a style with each item up to `blockDepth` on its own line, deeper nodes on one
+        /// line, and a final line break.
         package static func pretty(blockDepth: Int) -> Style {
             Style(
                 blockDepth: blockDepth, separator: ", ", colon: ": ", padding: " ", ending: "\n")
@@ -66,7 +66,7 @@ extension JSONText {
         }
     }
 
-    /// Appends the text before an item.
+    /// Appends the separator, line break or padding before an item.
     private static func begin(
         _ index: Int, style: Style, depth: Int, padding: StaticString, text: inout TextBuffer
     ) {

@@ -3,7 +3,7 @@ extension JSONText {
 
     /// Appends a whole number.
     package static func append(_ number: Int64, to text: inout TextBuffer) {
-        // A sign and 19 digits, as for −2^63.
+        // The longest number, −2^63, has a sign and 19 digits.
         let place = text.room(for: 20)
         place[0] = UInt8(ascii: "-")
         let sign = number < 0 ? 1 : 0
@@ -56,9 +56,9 @@ extension JSONText {
     /// Appends a double, preserving every bit: its shortest exact text, or a string if JSON has no
     /// number for it.
     ///
-    /// The digits are those of `Double.description`.
+    /// The digits are the same as in `Double.description`.
     package static func append(_ number: Double, to text: inout TextBuffer) {
-        // A sign, at most 15 digits before the point and 9 after it, and the point.
+        // `writeShort` writes at most 15 digits and a point, after the sign.
         let place = text.room(for: 32)
         let sign = number.sign == .minus ? 1 : 0
         place[0] = UInt8(ascii: "-")
@@ -74,12 +74,11 @@ extension JSONText {
     ///
     /// Returns the number of bytes; 0 for any other number.
     ///
-    /// Proof that these are the digits of the shortest exact text: let *m* be a whole number below
-    /// 10^15 and *p* one of those powers of ten. Both are doubles, so the division *m* / *p* is
-    /// rounded once, as reading the decimal is. So if the quotient equals the number, the decimal
+    /// Proof that the result is the shortest exact text: let *m* be a whole number below 10^15 and
+    /// *p* the power of ten 10^3, 10^6 or 10^9. Both are exact doubles, so *m* / *p* is rounded
+    /// once, like a decimal that is read. So if the quotient equals the number, the decimal
     /// represents the number. Two different decimals of at most 15 digits never represent the same
-    /// double. So no other decimal with as few digits represents it, and removing trailing zeros
-    /// gives the shortest one.
+    /// double. So no shorter decimal represents the number, except by removing trailing zeros.
     @inline(__always)
     private static func writeShort(_ magnitude: Double, at place: UnsafeMutablePointer<UInt8>) -> Int {
         // Numbers below 0.001 may be written with an exponent. The range excludes NaN.

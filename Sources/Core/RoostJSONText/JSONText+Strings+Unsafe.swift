@@ -46,8 +46,7 @@ package enum JSONText {
     /// Returns a word with the high bit set in each byte that is a control character, a quote or a
     /// backslash.
     ///
-    /// Correct for the lowest such byte; bits above it must be ignored. Bytes above ASCII are not
-    /// marked.
+    /// Only the lowest set bit is reliable. Bytes above ASCII are not marked.
     @inlinable
     @inline(__always)
     package static func special(_ word: UInt64) -> UInt64 {

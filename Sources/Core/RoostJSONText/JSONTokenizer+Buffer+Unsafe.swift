@@ -7,7 +7,7 @@ extension JSONTokenizer {
     ///   - syntax: The syntax of the text.
     ///   - limits: The maximum sizes of tokens and keys.
     ///   - computesChecksum: Whether ``checksumBeforeToken()`` will be called.
-    ///   - source: Returns the bytes. Its errors are thrown by the method that needed the bytes.
+    ///   - source: A function that returns the bytes. The tokenizer's methods throw its errors.
     package init(
         syntax: Syntax = .json, limits: Limits, computesChecksum: Bool = false, source: @escaping Source
     ) {
@@ -24,7 +24,8 @@ extension JSONTokenizer {
     ///   - computesChecksum: Whether ``checksumBeforeToken()`` will be called.
     package init(_ bytes: [UInt8], syntax: Syntax = .json, limits: Limits, computesChecksum: Bool = false) {
         var offset = 0
-        // One byte more than the text, so the buffer has room when the source is asked for the end.
+        // One more byte than the text, so that the buffer has room when the source is called at the
+        // end.
         let capacity = min(Self.chunkByteCount, bytes.count + 1)
         self.init(syntax, limits: limits, computesChecksum: computesChecksum, capacity: capacity) { buffer in
             let count = min(buffer.count, bytes.count - offset)
@@ -45,7 +46,7 @@ extension JSONTokenizer {
         self.capacity = capacity
         tokenByteLimit = limits.tokenByteCount
         checksum = computesChecksum ? TextChecksum() : nil
-        // Without this much memory nothing can continue, as when Swift itself allocates.
+        // A failure of this small allocation is fatal, as in Swift itself.
         guard let memory = malloc(capacity + Self.slackByteCount) else { preconditionFailure("out of memory") }
         base = memory.bindMemory(to: UInt8.self, capacity: capacity + Self.slackByteCount)
         base[0] = 0
@@ -53,11 +54,10 @@ extension JSONTokenizer {
 
     /// Whether the whole text was read.
     ///
-    /// Correct only after ``skipSpace()``, or after a byte 0 was found: both have then called the
-    /// source for more bytes.
+    /// Valid only after ``skipSpace()``, or after a byte 0 was found and ``fill()`` was called.
     var isAtEnd: Bool { position == end && isAtSourceEnd }
 
-    /// Appends more bytes after `end`, and discards those before the current token.
+    /// Appends more bytes after `end`, and discards the bytes before the current token.
     ///
     /// Returns false at the end of the text.
     ///
@@ -119,7 +119,7 @@ extension JSONTokenizer {
         return error("\(what) is longer than \(tokenByteLimit) bytes", reason: .limitExceeded)
     }
 
-    // MARK: Places
+    // MARK: Positions
 
     /// Returns the text position of a byte in the current line.
     func place(of index: Int) -> TextPosition {
@@ -181,7 +181,7 @@ extension JSONTokenizer {
 
     /// Skips the next value and returns its text unchanged.
     ///
-    /// For values that another reader parses, such as a model or metadata. The whole value is held
+    /// Use this method for values that another reader parses, such as a model. The whole value is
     /// in memory.
     /// - Parameter byteCountLimit: The maximum size of the value.
     /// - Returns: The bytes of the value, without surrounding space.
@@ -217,9 +217,9 @@ extension JSONTokenizer {
         syntax == .json && (state == .firstElement || (state == .afterValue && depth > 0 && objectBits & 1 == 0))
     }
 
-    /// The bytes in the buffer, from the next byte to be read up to the byte 0 after the last one.
+    /// The bytes in the buffer that were not read yet; a byte 0 follows at `end`.
     ///
-    /// Eight bytes from `end` on can be loaded. Valid until the next token is read.
+    /// Reading eight bytes from `end` on is safe. Valid until the next token is read.
     @inlinable
     package var bytesAtHand: (start: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>) {
         (UnsafePointer(base + position), UnsafePointer(base + end))
@@ -229,7 +229,8 @@ extension JSONTokenizer {
     ///
     /// - Parameters:
     ///   - place: The end of the element in ``bytesAtHand``.
-    ///   - lineStart: The start of the element's line. The element has one line break, before it.
+    ///   - lineStart: The start of the element's line. The only line break must be before the
+    ///     element.
     @inlinable
     package mutating func pass(to place: UnsafePointer<UInt8>, lineStart: UnsafePointer<UInt8>) {
         line += 1

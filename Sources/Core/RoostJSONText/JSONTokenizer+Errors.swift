@@ -50,7 +50,7 @@ extension JSONTokenizer {
         error("the key '\(Self.printable(text))' occurs twice in this object")
     }
 
-    /// Returns a key for a message: its first 60 characters, with control characters replaced.
+    /// Returns the first 60 characters of a key for a message, with control characters replaced.
     package static func printable(_ key: String) -> String {
         let scalars = key.unicodeScalars.prefix(60).map { scalar in
             scalar.properties.generalCategory == .control ? "\u{FFFD}" : String(scalar)
@@ -58,15 +58,13 @@ extension JSONTokenizer {
         return scalars.joined() + (key.unicodeScalars.count > 60 ? "…" : "")
     }
 
-    /// A description, for the end of a sentence, of a current token that is not the expected
-    /// integer.
+    /// The end of a sentence about a current token that is not the expected integer.
     package var descriptionOfWrongInteger: String {
         guard token == .number else { return "\(tokenDescription) was found" }
         return isWhole ? Self.outOfRange : "a number with a fraction or an exponent was found"
     }
 
-    /// A description, for the end of a sentence, of a current token that is not the expected
-    /// decimal.
+    /// The end of a sentence about a current token that is not the expected decimal.
     package var descriptionOfWrongDecimal: String {
         switch token {
         case .number: return Self.outOfRange
@@ -90,7 +88,7 @@ extension JSONTokenizer {
 
     /// Returns an error for a next byte that does not start the expected part.
     mutating func unexpected(_ expected: String) throws(JSONSyntaxError) -> JSONSyntaxError {
-        // In a file with another encoding, the byte itself is invalid, and this call throws.
+        // Throws if the byte is invalid UTF-8, as in a file with another encoding.
         _ = try multibyteCount()
         return errorHere(isAtEnd ? "the text ends where \(expected) is expected" : "\(expected) is expected")
     }

@@ -1,6 +1,5 @@
-// The JSON5 extensions of JSON. Strict texts never reach this code, so it costs them only a
-// comparison. SAFETY: as in the scanning of JSON, `base[end]` is always 0, and no loop passes a
-// byte 0 without calling `fill()`.
+// The JSON5 extensions of JSON, which cost other texts only a comparison. SAFETY: as in the
+// scanning of JSON, `base[end]` is always 0, and no loop passes a byte 0 without calling `fill()`.
 
 extension JSONTokenizer {
     // MARK: Space and comments
@@ -125,9 +124,9 @@ extension JSONTokenizer {
 
     /// Reads an escape that only JSON5 allows.
     ///
-    /// - Parameter byte: The byte after the backslash at `position`.
+    /// - Parameter byte: The byte after the backslash; the backslash is at `position`.
     /// - Returns: Whether the escape was read.
-    /// - Throws: An error with its position, for an escape without its digits.
+    /// - Throws: An error with the position of an escape without the required digits.
     mutating func scanJSON5Escape(_ byte: UInt8) throws(JSONSyntaxError) -> Bool {
         while end - position < 4, try fill() {}
         switch byte {
@@ -153,7 +152,7 @@ extension JSONTokenizer {
         return true
     }
 
-    /// Skips an escaped line break inside a string, and keeps the position of the string's start.
+    /// Skips an escaped line break inside a string, and saves the position of the string's start.
     private mutating func continueLine(byteCount: Int) {
         continuedToken = (tokenByteOffset, tokenPosition)
         position += byteCount
@@ -164,7 +163,7 @@ extension JSONTokenizer {
 
     /// Reads a JSON5 number and writes it to `scratch` as a JSON number.
     ///
-    /// `NaN` and `Infinity` are kept.
+    /// `NaN` and `Infinity` are unchanged.
     mutating func scanJSON5Number() throws(JSONSyntaxError) {
         tokenStart = position
         try fillNumber()
@@ -223,7 +222,7 @@ extension JSONTokenizer {
         scratch.append(contentsOf: String(value).utf8)
     }
 
-    /// Loads all bytes that can belong to the number at `position`.
+    /// Loads all bytes of the number at `position` into the buffer.
     private mutating func fillNumber() throws(JSONSyntaxError) {
         while true {
             switch base[position] {

@@ -9,8 +9,7 @@ extension JSONTokenizer {
     /// The double nearest to the current number or special string such as `"NaN"`; nil for any
     /// other token, or if the value is out of range.
     ///
-    /// Reads the output of ``JSONText/append(_:to:)-(Double,_)``, preserving every bit, and any
-    /// other JSON number.
+    /// Restores every bit from the output of ``JSONText/append(_:to:)-(Double,_)``.
     package var double: Double? {
         if token == .number { return withText { JSONNumbers.double($0) } }
         guard token == .string else { return nil }
@@ -20,8 +19,7 @@ extension JSONTokenizer {
     /// The float nearest to the current number or special string such as `"NaN"`; nil for any other
     /// token, or if the value is out of range.
     ///
-    /// Reads the output of ``JSONText/append(_:to:)-(Float,_)``, preserving every bit, and any
-    /// other JSON number.
+    /// Restores every bit from the output of ``JSONText/append(_:to:)-(Float,_)``.
     package var float: Float? {
         if token == .number { return withText { JSONNumbers.float($0) } }
         guard token == .string else { return nil }

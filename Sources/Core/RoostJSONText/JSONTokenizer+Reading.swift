@@ -1,7 +1,7 @@
 extension JSONTokenizer {
     /// Moves to the next token and returns it.
     ///
-    /// Returns ``Token/end`` at the end of the text, and again on every later call.
+    /// Returns ``Token/end`` at the end of the text and on every later call.
     ///
     /// - Throws: An error with the position and the reason if the text is not valid JSON, or the
     ///   error of the source.
@@ -32,7 +32,7 @@ extension JSONTokenizer {
     ///
     /// Returns false at the end of the object, and consumes the end.
     ///
-    /// Call it after the value of the previous key was read completely; see ``skipRest()``.
+    /// Call this method after the previous value was read completely; see ``skipRest()``.
     /// - Throws: The errors of ``next()``.
     package mutating func nextKey() throws(JSONSyntaxError) -> Bool {
         switch try next() {
@@ -45,7 +45,7 @@ extension JSONTokenizer {
     /// Moves to the next key like ``nextKey()``, for callers that check for duplicate keys
     /// themselves.
     ///
-    /// Call it for all keys of an object or for none.
+    /// Use this method for all keys of an object or for none.
     package mutating func nextKnownKey() throws(JSONSyntaxError) -> Bool {
         notesKeys = false
         let token = try next()
@@ -61,7 +61,7 @@ extension JSONTokenizer {
     ///
     /// Returns false at the end of the array, and consumes the end.
     ///
-    /// Call it after the previous element was read completely; see ``skipRest()``.
+    /// Call this method after the previous element was read completely; see ``skipRest()``.
     /// - Throws: The errors of ``next()``.
     package mutating func nextElement() throws(JSONSyntaxError) -> Bool {
         try next() != .endArray
@@ -71,7 +71,7 @@ extension JSONTokenizer {
     ///
     /// Does nothing unless the value is an object or an array.
     ///
-    /// The skipped text is validated like any other text.
+    /// The skipped text is validated too.
     /// - Throws: The errors of ``next()``.
     package mutating func skipRest() throws(JSONSyntaxError) {
         guard token == .beginObject || token == .beginArray else { return }
@@ -87,7 +87,7 @@ extension JSONTokenizer {
         try skipRest()
     }
 
-    // MARK: What may follow
+    // MARK: Expected tokens
 
     private mutating func firstToken() throws(JSONSyntaxError) -> Token {
         try refuseOtherEncodings()

@@ -1,6 +1,6 @@
-// Loops run over `base` from `position` and stop at the byte 0 after the last byte. That byte means
-// "more bytes, or the end". SAFETY: `base[end]` is always 0, and no loop passes a byte 0 without
-// calling `fill()`, which reports the end.
+// Loops run over `base` from `position` and stop at the byte 0 after the last loaded byte. SAFETY:
+// `base[end]` is always 0, and no loop passes a byte 0 without calling `fill()`, which reports the
+// end.
 
 extension JSONTokenizer {
     /// Skips space and returns the next byte without consuming it; 0 at the end of the text.
@@ -103,9 +103,10 @@ extension JSONTokenizer {
 
     /// Reads the string that starts at `position`.
     ///
-    /// Its text is after `tokenStart`, or in `scratch` if it has escapes.
+    /// The string's text is then after `tokenStart`, or in `scratch` if it has escapes.
     ///
-    /// - Parameter quote: The byte that starts and ends the string; a single quote in JSON5.
+    /// - Parameter quote: The byte that starts and ends the string; in JSON5, it may be a single
+    ///   quote.
     /// - Throws: The first problem of the string.
     mutating func scanString(quote: UInt8 = UInt8(ascii: "\"")) throws(JSONSyntaxError) {
         tokenStart = position
@@ -150,8 +151,8 @@ extension JSONTokenizer {
     /// Returns the index of the first byte from `index` on that is not plain ASCII text: a byte
     /// above ASCII, a quote, a backslash or a control character.
     ///
-    /// The byte 0 after the last byte is a control character. The loop loads eight bytes at a time;
-    /// bytes after the 0 do not matter.
+    /// The loop loads eight bytes at a time. It ends at the byte 0 after the last byte, which is a
+    /// control character, and ignores the bytes after it.
     @inline(__always)
     private func plainEnd(from index: Int) -> Int {
         var index = index

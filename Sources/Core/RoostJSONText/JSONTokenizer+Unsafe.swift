@@ -1,16 +1,15 @@
 internal import RoostSystem
 
-/// Reads a JSON text token by token: strict (RFC 8259), streaming, with line and column for every
-/// problem.
+/// A strict, streaming reader of JSON text (RFC 8259) that reports problems with line and column.
 ///
-/// A closure returns the text in chunks, and the whole text is never in memory. The memory is that
-/// of one chunk, or of the longest token. Each level of nesting costs one bit, and no input causes
-/// recursion. The tokenizer refuses, besides invalid syntax: invalid UTF-8, a byte order mark,
-/// UTF-16, unpaired surrogates, a duplicate key in an object, nesting deeper than ``maximumDepth``,
-/// and tokens and keys longer than their limits.
+/// A closure returns the text in chunks. Only one chunk, or the longest token, is in memory. Each
+/// level of nesting costs one bit, and no input causes recursion. Besides invalid syntax, the
+/// tokenizer refuses invalid UTF-8, a byte order mark, UTF-16, unpaired surrogates, a duplicate key
+/// in an object, nesting deeper than ``maximumDepth``, and tokens and keys longer than their
+/// limits.
 ///
 /// ``next()`` returns the tokens. The text of a key, string or number is valid until the next call,
-/// and is not copied unless it has escapes. After an error, do not use the tokenizer again.
+/// and is copied only if it has escapes. After an error, do not use the tokenizer again.
 ///
 /// Not `Sendable`: use it from one thread at a time.
 @usableFromInline
@@ -27,7 +26,7 @@ package struct JSONTokenizer: ~Copyable {
         /// One value of JSON5, which is easier for people to write.
         ///
         /// Accepts comments, unquoted keys, single quotes, trailing commas, more escapes and space,
-        /// and numbers such as `+1`, `.5`, `0x1F` and `Infinity`, which ``text`` contains in JSON
+        /// and numbers such as `+1`, `.5`, `0x1F` and `Infinity`. ``text`` converts numbers to JSON
         /// syntax.
         case json5
     }
@@ -74,7 +73,7 @@ package struct JSONTokenizer: ~Copyable {
         case null
         /// The end of the text.
         ///
-        /// Every later call returns it again.
+        /// Every later call of ``next()`` returns it again.
         case end
     }
 
@@ -87,8 +86,8 @@ package struct JSONTokenizer: ~Copyable {
     /// The number of bytes to request from the source at once.
     static let chunkByteCount = 128 * 1024
 
-    /// The memory after the capacity: the byte 0 that ends the bytes, and seven more bytes that a
-    /// load of eight bytes can reach.
+    /// The memory after the capacity: the byte 0 that ends the bytes, and seven more, because eight
+    /// bytes are loaded at a time.
     static let slackByteCount = 8
 
     /// The part of the text that is expected next.
@@ -107,8 +106,7 @@ package struct JSONTokenizer: ~Copyable {
     let limits: Limits
     let source: Source
 
-    // The bytes base[0 ..< end] are valid, and base[end] is 0, so loops over bytes end without
-    // counting.
+    // The bytes base[0 ..< end] are valid. base[end] is 0, so loops need not compare with `end`.
     @usableFromInline package internal(set) var base: UnsafeMutablePointer<UInt8>
     var capacity: Int
     @usableFromInline package internal(set) var end = 0
@@ -117,9 +115,9 @@ package struct JSONTokenizer: ~Copyable {
     @usableFromInline package internal(set) var position = 0
     /// The start of the current token.
     ///
-    /// Everything before it may be discarded.
+    /// Bytes before the current token may be discarded.
     @usableFromInline package internal(set) var tokenStart = 0
-    /// The start of a value that is being captured, whatever its length.
+    /// The start of a value that ``captureValue(byteCountLimit:)`` captures.
     var captureStart: Int?
     /// The number of bytes that were discarded.
     var discardedByteCount = 0
@@ -140,7 +138,7 @@ package struct JSONTokenizer: ~Copyable {
     var keys = JSONKeyStack()
     /// The maximum number of bytes of the token that is being read.
     var tokenByteLimit: Int
-    /// Whether keys are checked for duplicates in their object.
+    /// Whether duplicate keys in an object are detected.
     var notesKeys = true
 
     /// The line of `position`, from 1.

@@ -1,15 +1,14 @@
 /// A text that is built byte by byte, in reusable memory.
 ///
-/// An array checks at every append whether it is shared and whether there is room. This type checks
-/// once for each value: callers request the maximum number of bytes of a value, write the bytes in
-/// place, and add their number to `count`.
+/// An array checks at every append whether it is shared and whether it has room. This type checks
+/// once for each value: the caller requests room for the longest possible value, writes the bytes,
+/// and adds their number to `count`.
 ///
 /// Not `Sendable`: use it from one thread at a time.
 @usableFromInline
 package struct TextBuffer: ~Copyable {
-    // SAFETY: `base` has `capacity` bytes, and the first `count` of them are initialized. Code that
-    // writes after them has called `room(for:)` with at least as many bytes, and adds only the
-    // written bytes to `count`.
+    // SAFETY: `base` has `capacity` bytes, and the first `count` of them are initialized. Before
+    // code writes more bytes, it calls `room(for:)`, and it adds only written bytes to `count`.
     @usableFromInline package internal(set) var base: UnsafeMutablePointer<UInt8>
     @usableFromInline package internal(set) var capacity: Int
     /// The number of bytes of the text.
@@ -29,7 +28,7 @@ package struct TextBuffer: ~Copyable {
 
     /// Makes room for more bytes, and returns a pointer to the first of them.
     ///
-    /// The pointer is valid until the next call.
+    /// The pointer is valid until the next call of any method.
     @inlinable
     @inline(__always)
     package mutating func room(for byteCount: Int) -> UnsafeMutablePointer<UInt8> {
@@ -95,11 +94,11 @@ package struct TextBuffer: ~Copyable {
         count -= range.count
     }
 
-    // MARK: Looking
+    // MARK: Reading
 
     /// Runs `body` with the bytes from `start` on.
     ///
-    /// They are valid only inside `body`.
+    /// The bytes are valid only inside `body`.
     @inlinable
     package func withBytes<Result, Failure: Error>(
         from start: Int = 0, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result

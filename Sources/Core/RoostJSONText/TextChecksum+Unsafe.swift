@@ -1,14 +1,13 @@
 internal import CXXHash
 internal import RoostSystem
 
-/// A checksum of a text that is added in pieces: XXH3-128.
+/// An XXH3-128 checksum of a text that is added in pieces.
 package struct TextChecksum: ~Copyable {
     private let state: OpaquePointer
 
     /// Creates the checksum of an empty text.
     package init() {
-        // SAFETY: the library returns nil only if memory is exhausted, which stops Swift's own
-        // allocations too.
+        // SAFETY: the library returns nil only if memory is exhausted, which is fatal in Swift too.
         guard let state = XXH3_createState() else { preconditionFailure("out of memory") }
         self.state = state
         XXH3_128bits_reset(state)

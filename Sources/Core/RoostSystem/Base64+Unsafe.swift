@@ -1,4 +1,4 @@
-/// The base64 encoder and decoder of the package.
+/// An encoder and decoder for base64.
 package enum Base64 {
     /// The 64 digits, in the order of their values.
     private static let digits: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -19,8 +19,8 @@ package enum Base64 {
     ///   - bytes: The bytes.
     ///   - output: The memory for the digits, with room for ``digitCount(ofByteCount:)``.
     package static func encode(_ bytes: UnsafeRawBufferPointer, into output: UnsafeMutablePointer<UInt8>) {
-        // SAFETY: each iteration reads three bytes before `whole` and writes four. The remaining
-        // bytes are the last group.
+        // SAFETY: each iteration reads three bytes before `whole` and writes four digits. The
+        // remaining bytes are the last group.
         let digits = digits.utf8Start
         let (whole, rest) = (bytes.count / 3 * 3, bytes.count % 3)
         var (index, place) = (0, 0)
@@ -52,10 +52,10 @@ package enum Base64 {
         }
     }
 
-    /// Decodes base64 that a person or another program wrote; returns nil for any other text.
+    /// Decodes base64 from people or other programs; returns nil for any other text.
     ///
-    /// The text must be padded. Some programs write extra bits in the last digit, or too many
-    /// padding characters; both are ignored.
+    /// The text must be padded. Extra bits in the last digit and too many padding characters are
+    /// ignored, because some programs write them.
     ///
     /// - Parameters:
     ///   - text: The text.

@@ -1,5 +1,5 @@
-/// Runs the jobs of a task on the thread that waits for the task, because its stack is larger than
-/// those of the threads that run tasks.
+/// Runs the jobs of a task on the waiting thread, whose stack is larger than the stacks of task
+/// threads.
 ///
 /// ```swift
 /// let thread = CallingThread()

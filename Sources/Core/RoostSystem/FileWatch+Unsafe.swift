@@ -1,6 +1,6 @@
 /// Waits for changes of files' attributes, such as the times that ``futimens`` sets.
 ///
-/// One open file serves any number of watched files, because systems limit both.
+/// On Linux, one descriptor can watch any number of files.
 package final class FileWatch: Sendable {
     /// The result of a wait.
     package enum Outcome: Sendable {
@@ -24,7 +24,7 @@ package final class FileWatch: Sendable {
 
     /// Starts to watch a file; returns nil if the system cannot watch it.
     ///
-    /// - Returns: A number, which is the same for several names of one file.
+    /// - Returns: A number for the file. On Linux, all names of a file have the same number.
     package func add(_ path: String) -> CInt? {
         let number = croost_watch_file(descriptor, path)
         return number < 0 ? nil : number
@@ -38,8 +38,8 @@ package final class FileWatch: Sendable {
     /// - Returns: The changes since the last call; nil if the system can no longer report changes.
     package func wait(milliseconds: Int) -> Outcome? {
         withUnsafeTemporaryAllocation(of: CInt.self, capacity: 64) { numbers in
-            // SAFETY: the call stores at most as many numbers as there is room for, and only stored
-            // numbers are read.
+            // SAFETY: the call stores at most `numbers.count` numbers, and only stored numbers are
+            // read.
             let count = croost_wait_for_files(
                 descriptor, CInt(clamping: milliseconds), numbers.baseAddress, CInt(numbers.count))
             if count < 0 { return nil }

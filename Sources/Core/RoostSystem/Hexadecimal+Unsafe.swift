@@ -57,7 +57,7 @@ package enum Hexadecimal {
     /// - Parameters:
     ///   - bytes: The 16 bytes of the UUID.
     ///   - output: The memory for the characters, with room for two for each byte and four hyphens.
-    /// - Returns: The number of characters, which is lower for fewer bytes.
+    /// - Returns: The number of characters; fewer if there are fewer than 16 bytes.
     package static func encodeUUID(
         _ bytes: UnsafeRawBufferPointer, into output: UnsafeMutablePointer<UInt8>
     ) -> Int {
@@ -77,14 +77,13 @@ package enum Hexadecimal {
 }
 
 extension UnsignedInteger where Self: FixedWidthInteger {
-    /// The lower-case digits of all bits, two for each byte, including leading zeros.
+    /// The number in lower-case digits, two for each byte, including leading zeros.
     package var hexadecimal: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: Self.bitWidth / 4 - digits.utf8.count) + digits
     }
 
-    /// Reads the form of ``hexadecimal``, in upper or lower case; returns nil for any other length,
-    /// or a sign.
+    /// Reads the format of ``hexadecimal``, in upper or lower case; returns nil for any other text.
     package init?(hexadecimal text: some StringProtocol) {
         guard text.utf8.count == Self.bitWidth / 4, text.utf8.allSatisfy(Hexadecimal.isDigit) else { return nil }
         self.init(text, radix: 16)

@@ -1,12 +1,11 @@
 /// A lock that protects a state, based on `pthread_mutex_t`.
 ///
-/// It replaces `Synchronization.Mutex`, because ThreadSanitizer reports a false race for every use
-/// of that type on Linux. The lock is not recursive: calling `withLock` inside its own body
-/// deadlocks.
+/// It replaces `Synchronization.Mutex`, for which ThreadSanitizer reports false races on Linux. The
+/// lock is not recursive: calling `withLock` inside its own body deadlocks.
 public final class Mutex<State>: @unchecked Sendable {
     // Proof of Sendable: `state` owns its memory from init to deinit and is accessed only while
-    // `lock` is held. It is a pointer, because every access to a stored property of a class is
-    // checked for exclusivity, which the lock already ensures.
+    // `lock` is held. A stored property would be checked for exclusive access, which the lock
+    // already ensures.
     @usableFromInline let state: UnsafeMutablePointer<State>
     @usableFromInline let lock: PlainLock
 

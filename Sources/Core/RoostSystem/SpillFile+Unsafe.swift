@@ -1,14 +1,13 @@
-/// A temporary file without a name: created with mode 0600, unlinked at once, and deleted when this
-/// object is deallocated or the process ends.
+/// A temporary file without a name, with mode 0600, that exists until this object is deallocated or
+/// the process ends.
 ///
-/// A process that ends between creating and unlinking leaves an empty file whose name
-/// ``isName(_:)`` recognizes. A cleanup may remove such a file at any time, even directly after its
-/// creation.
+/// The file is created and then unlinked. If the process ends in between, an empty file remains,
+/// whose name ``isName(_:)`` recognizes. A cleanup may remove a file with such a name at any time.
 package final class SpillFile {
     private static let namePrefix = ".roost-spill."
     private static let nameSuffix = ".roost-tmp"
 
-    /// Whether a directory entry is a temporary file whose process ended before unlinking it.
+    /// Whether a directory entry has the name of a temporary file.
     package static func isName(_ entry: String) -> Bool {
         guard entry.hasPrefix(namePrefix), entry.hasSuffix(nameSuffix) else { return false }
         let random = entry.dropFirst(namePrefix.count).dropLast(nameSuffix.count)
@@ -18,7 +17,7 @@ package final class SpillFile {
     private let descriptor: CInt
     package private(set) var byteCount = 0
 
-    /// Creates an empty file in the first of the directories that allows it.
+    /// Creates an empty file in the first of the directories where this succeeds.
     ///
     /// - Throws: `ioFailure` or `noSpace`, with the last directory.
     package init(inOneOf directories: [String]) throws(SystemFailure) {
@@ -31,7 +30,7 @@ package final class SpillFile {
                 failure = Self.error(errno, what: "make a temporary file in '\(directory)'")
                 continue
             }
-            // A cleanup may already have removed the file.
+            // ENOENT means that a cleanup has already removed the name.
             guard unlink(path) == 0 || errno == ENOENT else {
                 failure = Self.error(errno, what: "unlink a temporary file in '\(directory)'")
                 close(opened)

@@ -1,6 +1,6 @@
-/// System calls for callers that have methods with the same names.
+/// System calls for types that have methods with the same names.
 ///
-/// In these callers, a plain call would need the name of the C library as a prefix.
+/// In such types, a direct call would need the module name of the C library.
 package enum SystemCalls {
     /// read(2): returns the number of bytes read, 0 at the end, or -1 with `errno`.
     package static func read(_ descriptor: CInt, into bytes: UnsafeMutableRawBufferPointer) -> Int {

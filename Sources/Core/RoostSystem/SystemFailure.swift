@@ -1,6 +1,6 @@
-/// A failed system call, for a module that does not depend on stores.
+/// A failed system call, for modules that do not depend on RoostCore.
 ///
-/// RoostCore converts it to a `StoreError` with the code of the same name.
+/// RoostCore converts this error to a `StoreError` with the code of the same name.
 package struct SystemFailure: Error, Hashable, Sendable {
     /// The kinds of failure, for programs.
     package enum Code: Sendable {

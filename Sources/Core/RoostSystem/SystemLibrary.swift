@@ -1,5 +1,5 @@
-// The system's C library, and functions of it that Swift does not import. They are imported here
-// once for all files that import RoostSystem.
+// Exports the system's C library, and C functions that Swift does not import, to all files that
+// import RoostSystem.
 @_exported public import CRoostSystem
 
 #if canImport(Glibc)

@@ -1,7 +1,7 @@
 /// Starts threads with a system call that reports failures.
 ///
-/// Foundation's `Thread` does not report them, so code that waits for a thread that was never
-/// started waits forever.
+/// Foundation's `Thread` does not report failures, so a caller could wait forever for a thread that
+/// never started.
 package enum SystemThread {
     /// The name and the closure of a new thread.
     private final class Work {
@@ -23,7 +23,8 @@ package enum SystemThread {
     ///   - stackByteCount: The size of the stack, a multiple of the page size. Unused memory costs
     ///     only address space.
     ///   - body: The work.
-    /// - Throws: `outOfResources` if the system cannot start a thread; `body` does not run then.
+    /// - Throws: `outOfResources` if the system cannot start a thread; in this case `body` does not
+    ///   run.
     package static func start(
         _ name: String, stackByteCount: Int, _ body: @escaping @Sendable () -> Void
     ) throws(SystemFailure) {
@@ -41,7 +42,7 @@ package enum SystemThread {
     /// Lets all threads share one heap if the address space of the process is limited
     /// (`ulimit -v`).
     ///
-    /// Call it before the program starts a second thread.
+    /// Call this before the program starts a second thread.
     package static func spareAddressSpace() { croost_spare_address_space() }
 
     /// Runs the work of a new thread.

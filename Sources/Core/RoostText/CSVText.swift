@@ -1,6 +1,6 @@
 package import RoostJSONText
 
-/// Lines of comma-separated values (RFC 4180), or of values with another separator.
+/// A format for lines of comma-separated values (RFC 4180), or of values with another separator.
 package struct CSVText: Sendable {
     /// The byte between two values.
     package var separator = UInt8(ascii: ",")
@@ -29,8 +29,7 @@ package struct CSVText: Sendable {
                 byte == UInt8(ascii: "\"") || byte == separator || byte == UInt8(ascii: "\n")
                     || byte == UInt8(ascii: "\r")
             }
-            // Blanks at the ends belong to the value, but some readers remove them unless the value
-            // is quoted.
+            // Some readers remove spaces at the ends of a value unless the value is quoted.
             let hasBlankEnds = bytes.first == UInt8(ascii: " ") || bytes.last == UInt8(ascii: " ")
             return needsQuotes || hasBlankEnds || bytes.isEmpty ? Array(bytes) : nil
         }

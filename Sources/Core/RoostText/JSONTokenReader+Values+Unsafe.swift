@@ -3,8 +3,8 @@ internal import RoostJSONText
 internal import RoostSystem
 
 extension JSONTokenReader {
-    /// The exact decimal value of the current string or number; nil for any other token, and for a
-    /// value that is not a decimal number or is out of range.
+    /// The exact decimal value of the current string or number; nil if it is not a decimal number
+    /// or is out of range.
     package var decimal: DecimalNumber? {
         guard token == .string || token == .number else { return nil }
         return withText { DecimalNumber(utf8: $0) }

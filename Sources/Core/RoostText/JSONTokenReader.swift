@@ -11,8 +11,8 @@ package struct JSONTokenReader: ~Copyable {
     /// their number; 0 at the end of the text.
     package typealias Source = (UnsafeMutableRawBufferPointer) throws(StoreError) -> Int
 
-    /// The maximum number of bytes of a token: the size of the longest value of a record with every
-    /// byte escaped.
+    /// The maximum number of bytes of a token: the longest value of a record with every byte
+    /// escaped.
     package static let maximumTokenByteCount = 6 * RecordLayout.maximumByteCount + 2
 
     /// The name of the text in messages: a path, or `standard input`.
@@ -28,7 +28,7 @@ package struct JSONTokenReader: ~Copyable {
     ///   - syntax: The syntax of the text.
     ///   - errorCode: The code of errors about the text.
     ///   - computesChecksum: Whether ``checksumBeforeToken()`` will be called.
-    ///   - source: Returns the bytes. Its errors are thrown by the method that needed the bytes.
+    ///   - source: A function that returns the bytes. The reader's methods throw its errors.
     package init(
         name: String, syntax: JSONTokenizer.Syntax = .json, errorCode: StoreError.Code = .corrupted,
         computesChecksum: Bool = false, source: @escaping Source

@@ -27,7 +27,7 @@ package enum LinkText {
     ///
     /// - Parameters:
     ///   - reader: A reader at the link's `[`. On return it is at the link's `]`.
-    ///   - relationship: The relationship that stores the links.
+    ///   - relationship: The relationship that owns the links.
     /// - Returns: The link.
     /// - Throws: The reader's errors; ``JSONTokenReader/errorCode`` with line, column and
     ///   relationship for an invalid link: keys below 1, places in an unordered relationship, too

@@ -1,14 +1,14 @@
 package import RoostCore
 
-/// The keys of the destination objects in to-many columns, for the records of one batch.
+/// The keys of destination objects for the to-many columns of one batch of records.
 package final class LinkedKeys {
     private let relationships: [ManagedObjectModel.Relationship?]
-    /// By column, the destination keys by the key of the source object.
+    /// The destination keys, by column and then by the key of the source object.
     private var keys: [[Int64: [Int64]]]
 
     /// Creates an empty table.
     ///
-    /// Without to-many columns, nothing will be read.
+    /// Without to-many columns, ``read(of:from:)`` reads nothing.
     package init(_ columns: RecordColumns) {
         relationships = columns.columns.map(\.relationship)
         keys = Array(repeating: [:], count: relationships.count)
@@ -19,7 +19,8 @@ package final class LinkedKeys {
         for (column, relationship) in relationships.enumerated() {
             guard let relationship else { continue }
             keys[column].removeAll(keepingCapacity: true)
-            // Each object is requested once, because a duplicate would return its links twice.
+            // Each object is requested once, because the links of a duplicate would be returned
+            // twice.
             var ids: [ObjectID] = []
             for index in 0..<batch.count where keys[column].updateValue([], forKey: batch.key(at: index)) == nil {
                 ids.append(batch.id(at: index))

@@ -2,7 +2,7 @@ package import RoostCore
 
 /// The columns to show for records: properties, and the key, version and entity of the object.
 ///
-/// Names are resolved once for the entity and all its subentities.
+/// The names are resolved once, for the entity and all its subentities.
 package struct RecordColumns: Sendable {
     /// One column.
     package struct Column: Sendable {
@@ -51,16 +51,15 @@ package struct RecordColumns: Sendable {
 
     /// Resolves the names of columns.
     ///
-    /// A name is that of an attribute or relationship, the dotted path of a composite's element,
-    /// the place in an ordered inverse (`album#order`), or `id` (the key), `version` or `entity`. A
-    /// property with the name `id`, `version` or `entity` is written as `id#value` and so on, as in
-    /// record texts.
+    /// A name is an attribute or relationship, the dotted path of a composite's element, the place
+    /// in an ordered inverse (`album#order`), or `id` (the key), `version` or `entity`. A property
+    /// called `id` is `id#value`, as in record texts; likewise for `version` and `entity`.
     ///
     /// - Parameters:
     ///   - names: The names; nil for ``defaultNames(of:model:)``.
     ///   - entity: The entity of the records. Records of its subentities are included.
     ///   - model: The model that contains the entity.
-    /// - Throws: `unknownEntity`; `unknownProperty`, naming the most similar property.
+    /// - Throws: `unknownEntity`; `unknownProperty`, with the most similar name.
     package init(_ names: [String]?, of entity: EntityName, model: ManagedObjectModel) throws(StoreError) {
         let resolved = try model.requireEntity(entity)
         var columns: [Column] = []
@@ -71,7 +70,7 @@ package struct RecordColumns: Sendable {
     }
 
     /// Returns `id`, `entity` if the entity has subentities, and all properties of a record,
-    /// inherited ones first.
+    /// inherited properties first.
     package static func defaultNames(of entity: ManagedObjectModel.Entity, model: ManagedObjectModel) -> [String] {
         var names = entity.hasSubentities ? ["id", "entity"] : ["id"]
         var line = [entity]

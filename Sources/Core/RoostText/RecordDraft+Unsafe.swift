@@ -7,7 +7,7 @@ internal import RoostCore
 final class RecordDraft {
     /// The range of a tail field's bytes in `tail`.
     private struct Part {
-        /// The number of the record that the part belongs to.
+        /// The ``RecordDraft/stamp`` of the record to which the part belongs.
         ///
         /// Parts of earlier records are ignored.
         var stamp = 0
@@ -15,10 +15,10 @@ final class RecordDraft {
         var count = 0
     }
 
-    // A draft is used by one thread, and none of its methods calls back into the draft. So accesses
-    // cannot overlap, and checking exclusivity for every value would cost more than storing the
-    // value. SAFETY: `record` has at least `fixedByteCount` bytes, and every slot of the layout
-    // ends before that. `tail` has at least `tailByteCount` bytes and contains all parts.
+    // Checking exclusivity for every value would cost more than storing the value. Accesses cannot
+    // overlap, because a draft is used by one thread and its methods are not reentrant. SAFETY:
+    // `record` has at least `fixedByteCount` bytes, and every slot of the layout ends before that.
+    // `tail` has at least `tailByteCount` bytes and contains all parts.
     @exclusivity(unchecked) private var record: UnsafeMutableRawBufferPointer
     @exclusivity(unchecked) private var tail: UnsafeMutableRawBufferPointer
     @exclusivity(unchecked) private var tailByteCount = 0
@@ -80,7 +80,7 @@ final class RecordDraft {
     /// Marks a composite as present.
     func setPresent(_ field: borrowing RecordLayout.Field) { clearNull(field.index) }
 
-    /// Sets a field of 16 bytes that `body` writes, unless `body` returns false.
+    /// Sets a UUID field to the 16 bytes that `body` writes; returns false if `body` returns false.
     func setUUID(_ field: borrowing RecordLayout.Field, _ body: (UnsafeMutableRawBufferPointer) -> Bool) -> Bool {
         let slot = UnsafeMutableRawBufferPointer(rebasing: record[field.byteOffset..<field.byteOffset + 16])
         guard body(slot) else { return false }
@@ -90,7 +90,7 @@ final class RecordDraft {
 
     /// Sets a tail field to the bytes that `body` writes.
     ///
-    /// `body` returns their number. If `body` returns nil, this method returns false and the field
+    /// `body` returns the number of bytes, or nil. For nil, this method returns false and the field
     /// does not change.
     func setBytes(
         _ field: borrowing RecordLayout.Field, atMost count: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int?
@@ -117,7 +117,7 @@ final class RecordDraft {
         clearNull(field.index)
     }
 
-    /// Whether the field has not been set.
+    /// Whether the field has not been set yet.
     func isNull(_ field: borrowing RecordLayout.Field) -> Bool {
         record[RecordLayout.Header.bitmap + field.index >> 3] & (1 << UInt8(field.index & 7)) != 0
     }

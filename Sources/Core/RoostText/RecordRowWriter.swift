@@ -9,7 +9,7 @@ package struct RecordRowWriter {
     package let columns: RecordColumns
     /// The keys for to-many columns.
     ///
-    /// The caller reads them for each batch before writing the batch.
+    /// The caller must read them for each batch before writing the batch.
     package let linkedKeys: LinkedKeys
     private let writer: RecordTextWriter
     private let model: ManagedObjectModel
@@ -49,7 +49,7 @@ package struct RecordRowWriter {
 
     /// Appends the columns of a record as a JSON object on one line, without a line break.
     ///
-    /// A missing value is `null`.
+    /// A null value is written as `null`.
     ///
     /// - Throws: `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. After an error
     ///   the text is unchanged.
@@ -105,10 +105,10 @@ package struct RecordRowWriter {
     /// Appends the header line with the names of the columns.
     package func appendCSVHeader(to text: inout TextBuffer) { text.append(contentsOf: header) }
 
-    /// Appends the columns of a record as a CSV line (RFC 4180, but with a line feed at the end).
+    /// Appends the columns of a record as a CSV line (RFC 4180, but ended by a line feed).
     ///
-    /// Values are written as in JSON, but quoted only if necessary. A missing value is written as
-    /// nothing, an empty text as `""`.
+    /// Values are written as in JSON, but quoted only if necessary. A null value is written as an
+    /// empty cell, an empty text as `""`.
     ///
     /// - Throws: `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. After an error
     ///   the text is unchanged.
@@ -132,7 +132,7 @@ package struct RecordRowWriter {
     /// Appends the value of a column as plain text: a string unchanged, other values as in JSON but
     /// without quotes.
     ///
-    /// - Returns: Whether there is a value. For null, returns false and appends nothing.
+    /// - Returns: Whether the value is not null. For null, appends nothing.
     /// - Throws: `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does.
     package func appendText(
         _ column: Int, of record: RecordReader, to text: inout TextBuffer
@@ -171,7 +171,7 @@ package struct RecordRowWriter {
         default:
             let start = text.count
             try writer.appendWhole(field, record: record, to: &text)
-            // The strings that JSON uses for these kinds have no escapes.
+            // The JSON strings of these kinds have no escapes, so only the quotes are removed.
             if text.withBytes(from: start, { $0.first }) == UInt8(ascii: "\"") {
                 text.removeSubrange(start..<start + 1)
                 text.removeLast(1)

@@ -3,19 +3,20 @@ internal import RoostJSONText
 internal import RoostSystem
 
 extension RecordTextReader {
-    /// Reads the next records of an array as long as their text is exactly as ``RecordTextWriter``
-    /// writes it: each record on its own line, properties in order, text without escapes.
+    /// Reads the next records of an array while their text has exactly the format of
+    /// ``RecordTextWriter``: each record on its own line, properties in order, text without
+    /// escapes.
     ///
-    /// Faster than reading token by token. Stops before the first record that is written
-    /// differently, is invalid, or is not completely in the reader's buffer.
-    /// ``JSONTokenReader/nextElement()`` continues from there. So the result of reading a text,
-    /// including its errors, does not depend on this method.
+    /// This method is faster than reading token by token. It stops before the first record that has
+    /// another format, is invalid, or is not completely in the reader's buffer.
+    /// ``JSONTokenReader/nextElement()`` continues there. So this method affects neither values nor
+    /// errors.
     ///
     /// - Parameters:
     ///   - entity: The number of the records' entity, which is not abstract.
     ///   - reader: A reader after an element of the array, or after its `[`. On return it is after
     ///     the last record that was read.
-    ///   - batch: A batch of the reader's model. Reading stops when it is full.
+    ///   - batch: A batch of the reader's model. Reading stops when the batch is full.
     package mutating func readWritten(
         _ entity: Int, from reader: inout JSONTokenReader, into batch: inout RecordBatch
     ) {
@@ -56,7 +57,7 @@ extension RecordTextReader {
 
     /// Reads the value of a field into the draft.
     ///
-    /// Returns false for text in another form.
+    /// Returns false for text in another format.
     @inline(__always)
     private func read(
         _ step: RecordTextWriter.Step, field: borrowing RecordLayout.Field, from text: inout WrittenTextScanner

@@ -1,11 +1,11 @@
 package import RoostCore
 internal import RoostJSONText
 
-/// Reads a record from a JSON object that ``RecordTextWriter`` or a person wrote.
+/// A reader of records from JSON objects that ``RecordTextWriter`` or a person wrote.
 ///
 /// The members may be in any order. `id` is required. `version` is optional and 1 by default. A
-/// property that is missing is null. Names are resolved once, when the reader is created. The
-/// reader is reused, so reading a record allocates nothing.
+/// missing property is null. Names are resolved once, when the reader is created. The reader is
+/// reused, so reading a record allocates nothing.
 ///
 /// Not `Sendable`: use it from one thread at a time.
 package struct RecordTextReader {
@@ -13,7 +13,7 @@ package struct RecordTextReader {
     ///
     /// `members` maps each key to the index of a field, or to one of the constants below.
     ///
-    /// A class, because finding a key must not copy the tables.
+    /// The type is a class, because finding a key must not copy the tables.
     final class Node {
         static let id = -1
         static let version = -2
@@ -21,7 +21,7 @@ package struct RecordTextReader {
 
         let names: JSONNameTable
         let members: [Int]
-        // A node is used by one thread and only by its own methods, so accesses cannot overlap.
+        // Accesses cannot overlap, because only one thread uses a node.
         /// For each key, the number of the last record that contained the key.
         @exclusivity(unchecked) fileprivate var stamps: [Int]
         /// For each key, the index of the key that last followed it, as a guess for the next
@@ -37,7 +37,8 @@ package struct RecordTextReader {
             followers = Array(repeating: 0, count: names.count + 1)
         }
 
-        /// Finds the key that is the reader's current token, and stores which key it followed.
+        /// Finds the key at the reader's current token, and stores it as the follower of the
+        /// previous key.
         ///
         /// - Parameters:
         ///   - reader: A reader at the key.
@@ -65,8 +66,8 @@ package struct RecordTextReader {
         init(_ layout: RecordLayout) {
             self.layout = layout
             let fields = layout.fields
-            // The value of an element in a null composite is written at the top level, with its
-            // dotted path.
+            // If a composite is null, values of its elements are written at the top level, with
+            // dotted paths.
             var nodes = [
                 Node(
                     RecordText.reservedKeys + fields.map(RecordText.key),
@@ -90,7 +91,7 @@ package struct RecordTextReader {
     let model: ManagedObjectModel
     let entityNames: JSONNameTable
     let plans: [Plan]
-    /// The writer of the format that can be read faster.
+    /// The writer whose format ``readWritten(_:from:into:)`` reads.
     let written: RecordTextWriter
     let draft: RecordDraft
 
@@ -116,9 +117,9 @@ package struct RecordTextReader {
     ///   - reader: A reader before the object. On return it is after the object.
     ///   - batch: A batch of the reader's model.
     /// - Throws: The token reader's errors; ``JSONTokenReader/errorCode`` with line, column,
-    ///   entity, id (if read already) and property for an unknown property (naming the most similar
-    ///   one), a value of the wrong type or out of range, or an object without `id`. After an error
-    ///   the batch is unchanged.
+    ///   entity, id (if read already) and property for an unknown property (with the most similar
+    ///   name), a value of the wrong type or out of range, or an object without `id`. After an
+    ///   error the batch is unchanged.
     package mutating func read(
         _ entity: Int, from reader: inout JSONTokenReader, into batch: inout RecordBatch
     ) throws(StoreError) {
@@ -126,7 +127,7 @@ package struct RecordTextReader {
         try readMembers(entity, from: &reader, into: &batch)
     }
 
-    /// Reads the members of a record after its `{`, and perhaps its `entity`, have been read.
+    /// Reads the members of a record whose `{`, and possibly `entity`, have been read.
     ///
     /// - Parameters:
     ///   - entity: The number of the record's entity, which is not abstract.
@@ -164,7 +165,7 @@ package struct RecordTextReader {
 
     /// Reads the members of a record, or of a composite in it, up to the end of the object.
     ///
-    /// Recurses no deeper than the model's composites are nested, whatever the text contains.
+    /// The nesting of the model's composites limits the recursion, whatever the text contains.
     private mutating func readMembers(
         of node: Node, plan: Plan, header: inout Header, from reader: inout JSONTokenReader
     ) throws(StoreError) {
@@ -183,7 +184,7 @@ package struct RecordTextReader {
                 continue
             }
             guard try reader.next() != .null else { continue }
-            // Accessed through a span, because an array element would be copied with its name.
+            // The span avoids copying the field with its name.
             try readProperty(fields.span[member], plan: plan, header: &header, from: &reader)
         }
     }
@@ -241,8 +242,8 @@ package struct RecordTextReader {
     ) -> StoreError {
         let expected = RecordText.expectation(field.kind)
         let what = "property '\(field.name)' of \(header.description)"
-        // A token of the right kind can have the wrong content. Then the message must not claim
-        // that the token has another kind.
+        // A token of the right kind can have the wrong content, so the message must not always
+        // mention the kind.
         let found =
             switch field.kind {
             case .integer16, .integer32, .integer64, .order, .reference: reader.tokens.descriptionOfWrongInteger

@@ -15,7 +15,7 @@ extension RecordTextWriter {
         text.removeSubrange(start..<start + member.prefix.count)
     }
 
-    /// Returns the member for a field, at any level of composites.
+    /// Returns the member for a field at any nesting level of composites.
     private static func member(_ field: RecordLayout.Field, among members: [Member]) -> Member? {
         for member in members {
             if member.field == field { return member }

@@ -10,9 +10,9 @@ extension RecordTextWriter {
         of plan: Plan, record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) {
         // SAFETY: the structure of the record was checked before its reader was created. So the
-        // record has all bytes of its entity's layout, each step refers to bytes of the record, and
-        // the ends of the values in the tail ascend up to the last byte. Prefixes come from the
-        // plan.
+        // record has all bytes of its entity's layout. Each step refers to bytes of the record, and
+        // the ends in the tail ascend up to the last byte. The prefixes are ranges of the plan's
+        // text.
         let bytes = record.bytes
         let (memberList, stepList, prefixText) = (plan.members, plan.steps, plan.prefixes)
         let members = memberList.span

@@ -4,7 +4,7 @@ package import RoostJSONText
 /// Writes records as JSON text: one object on one line for each record.
 ///
 /// The text contains every value exactly, so ``RecordTextReader`` produces the same bytes from it.
-/// Example: `{"id": 7, "version": 2, "title": "Blue"}`.
+/// For example: `{"id": 7, "version": 2, "title": "Blue"}`.
 ///
 /// - The key and version come first, then every property that is not null, in the order of names.
 /// - A number or a boolean is a JSON number or boolean. A double is its shortest exact text.
@@ -20,9 +20,9 @@ package import RoostJSONText
 /// Names are resolved once, when the writer is created. Writing a record allocates memory only for
 /// the text.
 package struct RecordTextWriter: Sendable {
-    // Loops over members use spans, which copy neither names nor references.
+    // Loops over members use spans, which avoid copies and reference counting.
 
-    /// The parts of an entity's records that are prepared for writing.
+    /// The precomputed data for writing the records of an entity.
     final class Plan: Sendable {
         /// The beginning of an object ID: `"Track/`.
         let idPrefix: [UInt8]
@@ -60,7 +60,7 @@ package struct RecordTextWriter: Sendable {
 
     /// A member without references, so that copying it costs no reference counting.
     struct Step {
-        /// The kind that decides how the loop over steps writes the value.
+        /// The kind by which the loop over steps writes the value.
         let kind: RecordLayout.Field.Kind
         /// The bit of the field in the bitmap of nulls, and the offset of its byte.
         let nullBit: UInt8
@@ -76,7 +76,8 @@ package struct RecordTextWriter: Sendable {
 
         init(_ member: Member, layout: RecordLayout, prefixStart: Int, dates: DateForm) {
             let field = member.field
-            // The loop over steps leaves this kind to the general method.
+            // For `composite`, the loop calls the general method, which supports other forms of
+            // dates.
             kind = field.kind == .date && dates != .seconds ? .composite : field.kind
             nullBit = 1 << UInt8(field.index & 7)
             nullOffset = RecordLayout.Header.bitmap + field.index >> 3
@@ -107,9 +108,9 @@ package struct RecordTextWriter: Sendable {
         }
     }
 
-    /// An element of a composite, in the form of a member of the record.
+    /// An element of a composite, as a member of the record.
     ///
-    /// It is written so if its composite is null.
+    /// An element is written like this only if its composite is null.
     struct Element: Sendable {
         let composite: RecordLayout.Field
         let member: Member
@@ -169,8 +170,8 @@ package struct RecordTextWriter: Sendable {
         JSONText.append(Int64(record.version), to: &text)
         do throws(StoreError) {
             try appendMembers(of: plan, record: record, to: &text)
-            // A record that was built from values has no null composite with a non-null element,
-            // but its bytes could contain one.
+            // Unlike a record that was built from values, bytes can contain a null composite with
+            // elements that are not null.
             let elements = plan.elements
             let elementSpan = elements.span
             for index in elementSpan.indices where record.isNull(elementSpan[index].composite) {

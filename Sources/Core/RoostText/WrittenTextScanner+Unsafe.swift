@@ -2,16 +2,15 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostSystem
 
-/// Reads values from text that is exactly as ``RecordTextWriter`` writes it.
+/// Reads values from text in exactly the format of ``RecordTextWriter``.
 ///
-/// Every method moves past the text that it has read. For text that is written differently,
-/// invalid, or cut off by the end of the buffer, it returns nil or false and does not move. A
-/// ``JSONTokenReader`` then reads the text from its start and reports any problem. Digits, numbers
-/// and the bytes that end a string are defined by `JSONNumbers` and `JSONText`, as in the
-/// tokenizer.
+/// Every method moves past the text that it has read. It returns nil or false, and does not move,
+/// if the text has another format, is invalid, or continues after the end of the buffer. A
+/// ``JSONTokenReader`` then reads the text from its start and reports any problem. As in the
+/// tokenizer, `JSONNumbers` and `JSONText` define digits, numbers and the bytes that end a string.
 struct WrittenTextScanner {
-    // SAFETY: as in `JSONTokenizer`, the bytes up to `end` exist, `end` itself is a byte 0, and
-    // eight bytes from `end` on can be loaded. No value contains a byte 0, so loops over bytes end
+    // SAFETY: as in `JSONTokenizer`, the bytes up to `end` exist, the byte at `end` is 0, and eight
+    // bytes from `end` on can be loaded. No value contains a byte 0, so loops over bytes end
     // without counting. Comparisons of whole texts check the count first.
     private(set) var place: UnsafePointer<UInt8>
     private let end: UnsafePointer<UInt8>
@@ -83,7 +82,7 @@ struct WrittenTextScanner {
         guard next[0] | 0x20 != UInt8(ascii: "e"), wholeCount + fractionCount <= 18, mantissa < 1 << 53 else {
             return longDouble()
         }
-        // The mantissa has at most 18 digits, so a power of ten exists for it.
+        // The mantissa has at most 18 digits, so the power of ten is exact.
         guard let value = JSONNumbers.double(mantissa, fractionDigits: fractionCount) else { return longDouble() }
         place = next
         return isNegative ? -value : value
@@ -129,7 +128,7 @@ struct WrittenTextScanner {
         return UnsafeRawBufferPointer(start: place, count: next - place)
     }
 
-    /// Returns the bytes of a string without escapes, which are valid UTF-8.
+    /// Returns the bytes of a string without escapes; nil for invalid UTF-8.
     @inline(__always)
     mutating func string() -> UnsafeRawBufferPointer? {
         guard place[0] == UInt8(ascii: "\"") else { return nil }

@@ -2,7 +2,7 @@ public import RoostCore
 
 /// A Swift type that represents an entity or a composite attribute.
 ///
-/// Its key paths represent the properties.
+/// Key paths of the type represent the properties.
 public protocol PropertyNaming {
     /// Returns the name of the property at a key path, or nil if the key path is not a property.
     ///
@@ -23,7 +23,7 @@ public protocol PropertyNaming {
 
 /// A Swift type that represents an entity.
 ///
-/// Requests can use its key paths and Foundation's `#Predicate`.
+/// Requests can use key paths of the type and Foundation's `#Predicate`.
 ///
 /// No instances are created. Only the key paths of the type are used.
 public protocol EntityRepresentable: PropertyNaming {
@@ -34,8 +34,8 @@ public protocol EntityRepresentable: PropertyNaming {
 extension PropertyNaming {
     /// Returns the name of the property at a key path.
     ///
-    /// For a key path that is not a property, returns a name that no property has, so that checking
-    /// the request reports the key path.
+    /// For any other key path, returns an impossible property name, so that the check of the
+    /// request reports the key path.
     static func predicatePath(of keyPath: AnyKeyPath) -> String {
         propertyName(of: keyPath) ?? String(describing: keyPath).replacing(".", with: "·")
     }

@@ -24,10 +24,9 @@ public import RoostQuery
 extension FetchRequest {
     /// A value in a predicate: a property, or an expression of properties.
     ///
-    /// Operators and methods that compare operands return a predicate. `==` returns a predicate
-    /// too, not a boolean.
+    /// Comparisons return a predicate. This includes `==`, which does not return a boolean.
     public struct Operand: Sendable, PredicateArgument, ExpressibleByNilLiteral {
-        /// The number of values of a to-many operand for which a comparison must be true.
+        /// The values of a to-many operand for which a comparison must be true.
         enum Quantifier { case direct, any, all, none }
 
         /// The expression of the operand.
@@ -50,7 +49,7 @@ extension FetchRequest {
     }
 }
 
-// MARK: Where operands come from
+// MARK: Creating operands
 
 extension PredicateArgument where Self == FetchRequest.Operand {
     /// The property at a dotted path of names: `album.title`, `tracks.@count`.
@@ -67,7 +66,7 @@ extension PredicateArgument where Self == FetchRequest.Operand {
     ///
     /// A comparison must be true for all values.
     ///
-    /// Without values, it is true.
+    /// Without values, the comparison is true.
     public static func all(_ path: String) -> Self { Self(.keyPath(Self.names(path)), quantifier: .all) }
     /// The values at a path through a to-many relationship.
     ///
@@ -75,7 +74,7 @@ extension PredicateArgument where Self == FetchRequest.Operand {
     public static func none(_ path: String) -> Self { Self(.keyPath(Self.names(path)), quantifier: .none) }
     /// The object itself.
     public static var object: Self { Self(.evaluatedObject) }
-    /// A variable: see `FetchRequest.Predicate.substituting(_:)`.
+    /// A variable; see `FetchRequest.Predicate.substituting(_:)`.
     public static func variable(_ name: String) -> Self { Self(.variable(name)) }
     /// A value.
     public static func value(_ value: some PredicateArgument) -> Self { Self(value.predicateExpression) }
@@ -96,9 +95,7 @@ extension PredicateArgument where Self == FetchRequest.Operand {
 }
 
 extension FetchRequest.Operand {
-    /// The property at a path that starts at this operand.
-    ///
-    /// The operand is an object.
+    /// Returns the property at a path from this operand, which must be an object.
     public func path(_ path: String) -> Self { Self(expression.appending(Self.names(path)), quantifier: quantifier) }
 
     fileprivate static func names(_ path: String) -> [String] {
@@ -127,7 +124,7 @@ extension FetchRequest.Predicate {
     public static func none(_ path: String) -> FetchRequest.Operand { .none(path) }
     /// The object itself.
     public static var object: FetchRequest.Operand { .object }
-    /// A variable: see ``substituting(_:)``.
+    /// A variable; see ``substituting(_:)``.
     public static func variable(_ name: String) -> FetchRequest.Operand { .variable(name) }
     /// A value.
     public static func value(_ value: some PredicateArgument) -> FetchRequest.Operand { .value(value) }
@@ -227,7 +224,7 @@ extension FetchRequest.Operand {
     }
 }
 
-// MARK: What is computed from operands
+// MARK: Functions of operands
 
 extension FetchRequest.Operand {
     /// Returns a function of the operand and additional arguments.

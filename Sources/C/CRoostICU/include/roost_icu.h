@@ -1,1 +1,1 @@
-// The data of ICU that the program is linked with; see data.S. Nothing is declared here.
+// Empty; data.S has the data of ICU.

@@ -3,14 +3,14 @@
 
 #include <stddef.h>
 
-// One file of the page of `roost browse`.
+// A file of the page of `roost browse`.
 struct roost_page_file {
     const char *name;
     const unsigned char *bytes;
     size_t count;
 };
 
-// The files; the last one has no name.
+// The files. An element without a name ends the list.
 const struct roost_page_file *roost_page_files(void);
 
 #endif

@@ -1,6 +1,6 @@
 package import RoostJSONText
 
-/// The members of an object to write, without default values.
+/// The members of a JSON object to write. Default values are left out.
 package struct JSONMembers {
     package var members: [JSONMember] = []
 

@@ -7,9 +7,10 @@ package final class JSONProblems {
     /// Further problems are only counted, to limit the cost of a hostile text.
     package static let maximumCount = 100
 
-    /// One line per problem: path, position, description.
+    /// The problems, one line each: path, position, description.
     ///
-    /// If there are more problems than the maximum, the last line contains their number.
+    /// If there are more problems than the maximum, the last line contains the number of the
+    /// others.
     package var messages: [String] {
         count > Self.maximumCount ? described + ["… and \(count - Self.maximumCount) more."] : described
     }
@@ -29,20 +30,20 @@ package final class JSONProblems {
         described.append("\(place) (\(TextPosition(of: byteOffset, in: bytes))): \(message)")
     }
 
-    /// Adds the problem of a node with the wrong type.
+    /// Adds the problem that a node has the wrong type.
     package func addMismatch(_ node: JSONNode, expected: String, path: String) {
         add("\(expected) is expected, not \(node.kindDescription).", path: path, at: node.byteOffset)
     }
 }
 
 extension JSONProblems {
-    /// Adds the problem of a number that is out of range.
+    /// Adds the problem that a number is out of range.
     package func addOutOfRange(_ node: JSONNode, expected: String, path: String) {
         add("\(expected) is expected, and this number is out of range.", path: path, at: node.byteOffset)
     }
 }
 
-/// Reads the members of one object by key.
+/// A reader of one object's members by key.
 ///
 /// Reports wrong types and unknown keys instead of throwing.
 ///
@@ -56,7 +57,7 @@ package struct JSONObjectReader {
 
     /// Reads an object whose keys must be in `keys`.
     ///
-    /// Reports any other key or node, and continues.
+    /// Reports other keys, or a node that is not an object, and continues.
     package init(_ node: JSONNode, path: String, keys: [String], problems: JSONProblems) {
         self.path = path
         self.problems = problems
@@ -77,7 +78,8 @@ package struct JSONObjectReader {
         self.members = members
     }
 
-    /// Returns the members of an object; reports any other node and returns none.
+    /// Returns the members of an object. For any other node, reports the problem and returns an
+    /// empty array.
     package static func members(of node: JSONNode, path: String, problems: JSONProblems) -> [JSONMember] {
         guard case .object(let members) = node.content else {
             problems.addMismatch(node, expected: "an object", path: path)
@@ -100,19 +102,20 @@ package struct JSONObjectReader {
     /// Returns the member's node, or nil.
     package func node(_ key: String) -> JSONNode? { members[key] }
 
-    /// Returns the members of a member that is an object with any keys; empty if absent.
+    /// Returns the members of the object at a key; empty if absent.
     package func members(_ key: String) -> [JSONMember] {
         guard let node = members[key] else { return [] }
         return Self.members(of: node, path: path(key), problems: problems)
     }
 
-    /// Returns the items of a member that is an array; empty if absent.
+    /// Returns the items of the array at a key; empty if absent.
     package func items(_ key: String) -> [JSONNode] {
         guard let node = members[key] else { return [] }
         return Self.items(of: node, path: path(key), problems: problems)
     }
 
-    /// Returns the items of an array; reports any other node and returns none.
+    /// Returns the items of an array. For any other node, reports the problem and returns an empty
+    /// array.
     package static func items(of node: JSONNode, path: String, problems: JSONProblems) -> [JSONNode] {
         guard case .array(let nodes) = node.content else {
             problems.addMismatch(node, expected: "an array", path: path)
@@ -121,13 +124,14 @@ package struct JSONObjectReader {
         return nodes
     }
 
-    /// Returns the text of a member; nil if absent.
+    /// Returns the text at a key; nil if absent.
     package func string(_ key: String) -> String? {
         guard let node = members[key] else { return nil }
         return Self.string(node, path: path(key), problems: problems)
     }
 
-    /// Returns the text of a node; reports any other node and returns nil.
+    /// Returns the text of a node. For a node that is not text, reports the problem and returns
+    /// nil.
     package static func string(_ node: JSONNode, path: String, problems: JSONProblems) -> String? {
         guard case .string(let text) = node.content else {
             problems.addMismatch(node, expected: "a string", path: path)
@@ -136,7 +140,7 @@ package struct JSONObjectReader {
         return text
     }
 
-    /// Returns the texts of a member that is an array; empty if absent.
+    /// Returns the texts in the array at a key; empty if absent.
     package func strings(_ key: String) -> [String] {
         guard let node = members[key] else { return [] }
         return Self.strings(of: node, path: path(key), problems: problems)
@@ -149,7 +153,7 @@ package struct JSONObjectReader {
         }
     }
 
-    /// Returns the texts of a member that is an object, by key; empty if absent.
+    /// Returns the texts in the object at a key, by their own keys; empty if absent.
     package func stringDictionary(_ key: String) -> [String: String] {
         var result: [String: String] = [:]
         for member in members(key) {
@@ -159,7 +163,7 @@ package struct JSONObjectReader {
         return result
     }
 
-    /// Returns the boolean of a member; `standard` if absent.
+    /// Returns the boolean at a key; `standard` if absent.
     package func bool(_ key: String, default standard: Bool) -> Bool {
         guard let node = members[key] else { return standard }
         guard case .bool(let value) = node.content else {
@@ -169,7 +173,7 @@ package struct JSONObjectReader {
         return value
     }
 
-    /// Returns the whole number of a member; nil if absent.
+    /// Returns the whole number at a key; nil if absent.
     package func int(_ key: String) -> Int? {
         guard let node = members[key] else { return nil }
         if case .number(let text) = node.content, let value = Int(text) { return value }
@@ -181,7 +185,7 @@ package struct JSONObjectReader {
         return nil
     }
 
-    /// Returns the case of an enumeration that a member contains; `standard` if absent.
+    /// Returns the enumeration case at a key; `standard` if absent.
     package func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, default standard: Choice
     ) -> Choice where Choice.RawValue == String {
@@ -193,9 +197,9 @@ package struct JSONObjectReader {
         return value
     }
 
-    /// Returns the text of a mandatory member.
+    /// Returns the text at a mandatory key.
     ///
-    /// If it is absent, reports this and returns an empty text.
+    /// Reports an absent member and returns an empty text.
     package func required(_ key: String, at node: JSONNode) -> String {
         if members[key] == nil, case .object = node.content {
             problems.add("'\(key)' is missing.", path: path, at: node.byteOffset)

@@ -16,8 +16,8 @@ public struct DeleteDenial: Sendable, Hashable {
         case rule
         /// The remaining object's relationship is mandatory.
         case mandatory
-        /// The remaining object refers to the deleted object, which the change set does not allow;
-        /// see ``ChangeSet/requiresUnreferencedDeletes``.
+        /// The remaining object refers to the deleted object, and the change set does not allow
+        /// this; see ``ChangeSet/requiresUnreferencedDeletes``.
         case referenced
     }
 

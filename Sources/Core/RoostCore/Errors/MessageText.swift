@@ -2,12 +2,12 @@
 package enum MessageText {
     /// The maximum number of bytes of a word.
     ///
-    /// No name in a model is longer, and few paths are.
+    /// No name in a model is longer, and few paths are longer.
     static let maximumWordByteCount = 1024
     /// The maximum number of bytes of a message.
     package static let maximumByteCount = 64 << 10
 
-    /// Returns the text with long words, and then a long text, shortened in the middle.
+    /// Returns the text with long words shortened in the middle, and shortens a long result too.
     ///
     /// A word ends at a space or a line break. Shortening in the middle preserves the end of a
     /// path, and the remedy at the end of a message.
@@ -28,13 +28,13 @@ package enum MessageText {
 
     /// Appends the bytes of a text.
     ///
-    /// If there are more than `most`, replaces the middle with the number of its bytes.
+    /// Replaces the middle of more than `most` bytes with the number of omitted bytes.
     private static func append(
         _ text: some BidirectionalCollection<UInt8>, to bytes: inout [UInt8], first: Int, last: Int, most: Int
     ) {
         let count = text.count
         guard count > most else { return bytes.append(contentsOf: text) }
-        // Neither part may start or end inside a character.
+        // The two parts must not split a character.
         var head = text.prefix(first)
         while head.count > first - 4, let byte = text[head.endIndex...].first, isContinuation(byte) {
             head.removeLast()

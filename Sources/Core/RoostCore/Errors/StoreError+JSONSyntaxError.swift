@@ -3,10 +3,10 @@ package import RoostJSONText
 extension StoreError {
     /// Creates the error for text that is not the expected JSON.
     ///
-    /// An error of the text's source is returned unchanged.
+    /// A `StoreError` from reading the text is returned unchanged.
     ///
     /// - Parameters:
-    ///   - error: The failure, with its position.
+    ///   - error: The syntax error or read error, with its position.
     ///   - name: The name of the text in the message: a path, or `standard input`.
     ///   - code: The code for errors in the text.
     package init(_ error: JSONSyntaxError, in name: String, code: Code) {

@@ -42,9 +42,9 @@ public struct StoreError: Error, Sendable, Adjustable {
     public var violations: [ConstraintViolation] = []
     /// The objects that cannot be deleted, with the reasons; only with code `Code.deleteDenied`.
     public var denials: [DeleteDenial] = []
-    /// The missing objects that must exist, each once; only with code `Code.objectNotFound`.
+    /// The required objects that do not exist, each once; only with code `Code.objectNotFound`.
     ///
-    /// The missing end of a link has the entity that the relationship declares.
+    /// For a link, the missing object's ID has the entity that the relationship declares.
     public var missingObjects: [ObjectID] = []
     /// The values and relationships that break a rule of the model; only with code
     /// `Code.validationFailed`.
@@ -69,8 +69,7 @@ public struct StoreError: Error, Sendable, Adjustable {
         self.underlying = underlying
     }
 
-    /// Returns the text as it is used in messages: of limited length, and without control
-    /// characters.
+    /// Returns the text shortened, and without control characters.
     private static func fitting(_ text: String) -> String { line(MessageText.bounded(text)) }
 
     /// Returns the text without control characters and line breaks, which names can contain.
@@ -181,7 +180,7 @@ extension StoreError.Code {
     public static let closed = Self("closed")
     /// Another file has replaced the store's file since the store was opened.
     ///
-    /// Close the store and open the new one.
+    /// Close the store and open it again.
     public static let storeReplaced = Self("storeReplaced")
     /// The bytes on disk break the store's own format, or a checksum does not match.
     public static let corrupted = Self("corrupted")
@@ -278,7 +277,7 @@ extension StoreError.Code {
     public static let internalInconsistency = Self("internalInconsistency")
 }
 
-/// An object to update or delete whose version is no longer the one in the change set.
+/// An object to update or delete whose stored version differs from the version in the change set.
 ///
 /// ```swift
 /// do {

@@ -55,7 +55,8 @@ extension HistorySnapshot {
 extension StoreSnapshot {
     /// Returns the token of the last transaction that the snapshot includes.
     ///
-    /// To miss no change, read everything in the snapshot, then continue after this token.
+    /// To see every change, read the content of this snapshot, then the transactions after this
+    /// token.
     ///
     /// - Throws: `unsupported` for a store without the capability; `invalidRequest` for a store
     ///   that records no history.

@@ -17,7 +17,7 @@ struct HistoryBytes: Sendable {
         bytes.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// Appends a signed number; numbers near zero are short.
+    /// Appends a signed number; numbers near zero take few bytes.
     mutating func append(signed number: Int64) { append(number: Self.unsigned(number)) }
 
     static func unsigned(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
@@ -64,7 +64,7 @@ struct HistoryBytesReader: Sendable {
         var (result, shift) = (UInt64(0), UInt64(0))
         while true {
             let byte = try byte()
-            // The tenth byte can only contain the highest bit.
+            // The tenth byte contains only the highest of the 64 bits.
             guard shift < 63 || (shift == 63 && byte <= 1) else { throw Self.damaged("a number has too many bits") }
             result |= UInt64(byte & 0x7F) << shift
             if byte < 0x80 { return result }

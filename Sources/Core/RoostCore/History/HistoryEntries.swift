@@ -2,7 +2,7 @@
 ///
 /// An engine stores histories through this protocol and ``HistoryEntryWriter``.
 package protocol HistoryEntries {
-    /// Returns the settings of the history; nil if the store records none.
+    /// Returns the settings of the history; nil if the store records no history.
     func historySettings() throws(StoreError) -> [UInt8]?
     /// Returns the bytes at a place, or nil.
     func historyBytes(at place: HistoryPlace) throws(StoreError) -> [UInt8]?
@@ -23,7 +23,7 @@ extension HistoryEntries {
             guard let bytes = try historyBytes(at: place) else {
                 throw HistoryBytesReader.damaged("a part of a transaction is missing")
             }
-            // Damaged entries are not copied.
+            // Throws if the entry is damaged.
             _ = try HistoryPart(bytes, at: place)
             parts.append((place, bytes))
             byteCount += bytes.count

@@ -5,7 +5,7 @@ extension HistoryEntries {
     ///   - model: The model of the store.
     ///   - generation: The generation of the store.
     /// - Returns: The first problem as a finding; empty for a history without problems.
-    /// - Throws: The errors of reading, except `corrupted`.
+    /// - Throws: The errors of reading, except `corrupted`, which becomes a finding.
     package func historyFindings(
         _ model: ManagedObjectModel, at generation: Generation
     ) throws(StoreError) -> [StoreFinding] {
@@ -18,7 +18,7 @@ extension HistoryEntries {
         }
     }
 
-    /// Returns a sentence about a valid but unexpected condition, or nil.
+    /// Returns a sentence about an unexpected condition that is not damage, or nil.
     private func examine(_ model: ManagedObjectModel, generation: Generation) throws(StoreError) -> String? {
         guard let bytes = try historySettings() else {
             if try historyPlace(from: HistoryPlace(0)) != nil {

@@ -61,7 +61,7 @@ package enum HistoryMaintenance {
         let position: UInt64
         switch bound {
         case .token(let token):
-            // Everything up to a token before the beginning is already removed.
+            // The transactions up to a token before the start are already removed.
             guard token.storeUUID == storeUUID, token.position < settings.start else {
                 try reader.require(token)
                 position = token.position

@@ -68,7 +68,7 @@ package struct HistoryRecorder: Sendable {
 
     /// Records a deleted object with its preserved values.
     ///
-    /// - Throws: `invalidValue` if the record has values that no record can have.
+    /// - Throws: `invalidValue` if the record contains an impossible value.
     package mutating func delete(_ old: RecordReader) throws(StoreError) {
         let entity = old.entityNumber
         begin(.delete, entity: entity, key: old.key)
@@ -181,7 +181,7 @@ package struct HistoryRecorder: Sendable {
     /// history then begins again with this transaction.
     ///
     /// - Parameters:
-    ///   - settings: The settings as they are stored.
+    ///   - settings: The stored settings, as JSON text.
     ///   - previous: The generation before the transaction.
     ///   - now: The generation after the transaction.
     ///   - entries: The entries of the history.
@@ -207,7 +207,7 @@ package struct HistoryRecorder: Sendable {
                 preceding = header.precedingByteCount &+ UInt64(bytes.count) &+ header.laterByteCount
                 lastTime = header.time
             } else {
-                // Transactions before the gap are of no use to any reader.
+                // No token before the gap remains valid, so the transactions are removed.
                 while try entries.removeHistory(before: place, limit: .max) > 0 {}
                 kept = HistorySettings(after: previous, time: kept.startTime, retention: kept.retention)
                 preceding = 0

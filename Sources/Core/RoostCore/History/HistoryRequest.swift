@@ -38,17 +38,17 @@ public struct HistoryRequest: Sendable, Hashable, Adjustable {
 /// }
 /// ```
 ///
-/// Commits remove transactions that are too old or exceed the size. The last transaction is always
-/// kept. The space of removed transactions in the file is reused; see ``StoreMaintenance``.
+/// Commits remove transactions that are too old or exceed the size. The last transaction is never
+/// removed. The space of removed transactions in the file is reused; see ``StoreMaintenance``.
 public struct HistoryRetention: Sendable, Hashable {
     /// The maximum age of a transaction in days; nil for no limit.
     ///
-    /// When the oldest transaction exceeds the limit by 1/32, a commit removes all transactions
-    /// that exceed it.
+    /// Once the oldest transaction exceeds the limit by 1/32, a commit removes all that exceed it.
     public var days: Double?
     /// The maximum size of all transactions in bytes; nil for no limit.
     ///
-    /// A commit that exceeds the limit removes the oldest transactions until 7/8 of it are left.
+    /// A commit that exceeds the limit removes the oldest transactions until the size is 7/8 of the
+    /// limit.
     public var byteCount: Int?
 
     /// Creates limits; an argument that is nil sets no limit.

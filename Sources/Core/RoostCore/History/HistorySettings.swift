@@ -9,7 +9,7 @@ package struct HistorySettings: Hashable, Sendable {
     package var startMark: UInt32
     /// The bytes of all transactions up to ``start``.
     package var startByteCount: UInt64
-    /// The time of the first transaction, or nil.
+    /// The time of the first transaction; nil without transactions.
     package var firstTime: Int64?
     /// The time of the last transaction up to ``start``.
     package var startTime: Int64
@@ -98,7 +98,7 @@ package enum HistoryClock {
         return Int64(exactly: value) ?? (value < 0 ? .min : .max)
     }
 
-    /// Returns the date of a number of microseconds.
+    /// Returns the date for microseconds since 2001-01-01.
     static func date(_ microseconds: Int64) -> Date {
         Date(timeIntervalSinceReferenceDate: Double(microseconds) / 1e6)
     }

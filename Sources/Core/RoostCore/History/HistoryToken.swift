@@ -10,8 +10,8 @@
 /// UserDefaults.standard.set(token.description, forKey: "token")
 /// ```
 ///
-/// A token belongs to the store that created it. With another store it throws `invalidRequest`. If
-/// transactions after the token are missing, the store throws `historyExpired`.
+/// A token belongs to the store that created it. Another store throws `invalidRequest` for the
+/// token. If transactions after the token are missing, the store throws `historyExpired`.
 public struct HistoryToken: Hashable, Sendable {
     /// The identity of the store.
     package let storeUUID: StoreUUID
@@ -19,7 +19,7 @@ public struct HistoryToken: Hashable, Sendable {
     package let position: UInt64
     /// A part of the transaction's checksum.
     ///
-    /// It detects that the store was restored to an older state and then changed differently.
+    /// It shows whether the store was restored to an older state and then changed differently.
     package let mark: UInt32
 
     /// Creates a token.

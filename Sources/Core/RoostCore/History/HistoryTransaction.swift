@@ -32,7 +32,7 @@ public struct HistoryTransaction: Sendable, Hashable {
     /// If ``isComplete`` is false, it is the token of the transaction before this one, so that no
     /// change is skipped.
     public package(set) var token: HistoryToken
-    /// The time of the transaction; never earlier than that of a previous transaction of the store.
+    /// The time of the transaction; never earlier than the time of a previous transaction.
     public package(set) var date: Date
     /// The author that the writer specified.
     public let author: String?
@@ -74,12 +74,12 @@ public struct HistoryChange: Sendable, Hashable {
     /// A to-one relationship is also listed if only the object's place in the ordered inverse
     /// changed. Empty for inserts and deletes.
     public package(set) var changedProperties: [String]
-    /// The last values of a deleted object, for attributes that had a value and whose
-    /// ``AttributeDescription/preservesValueInHistoryOnDeletion`` is true.
+    /// The last values of a deleted object, for the attributes with
+    /// ``AttributeDescription/preservesValueInHistoryOnDeletion``.
     public package(set) var preservedValues: [String: Value]
 }
 
-/// A link that a transaction of the history added or removed.
+/// A link that a transaction added or removed.
 public struct HistoryLinkChange: Sendable, Hashable {
     /// The relationship that owns the link.
     public let relationship: RelationshipName

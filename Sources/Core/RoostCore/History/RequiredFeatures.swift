@@ -10,8 +10,7 @@ package struct RequiredFeatures: Sendable {
         names = String(decoding: bytes, as: UTF8.self).split(separator: ",").map(String.init)
     }
 
-    /// Throws `unsupportedVersion`, with the name of the feature, if this program does not support
-    /// one.
+    /// Throws `unsupportedVersion` if this program does not support one of the features.
     package func require(in store: String) throws(StoreError) {
         guard let unknown = names.first(where: { !Self.known.contains($0) }) else { return }
         throw StoreError(

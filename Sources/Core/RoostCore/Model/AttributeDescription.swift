@@ -28,24 +28,24 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
     package var derivationExpression: String? = nil
     /// The name of Core Data's value transformer, which is stored but never applied.
     package var valueTransformerName: String? = nil
-    /// The class of a transformable value, for information only.
+    /// The class of a transformable value; no store uses it.
     package var attributeValueClassName: String? = nil
     /// Whether large data may be stored outside the record.
     ///
-    /// A hint. Roost's own stores save all data inside the record.
+    /// Roost's own stores ignore this hint and save all data inside the record.
     package var allowsExternalBinaryDataStorage: Bool = false
     /// Whether the history preserves the value when the object is deleted.
     ///
-    /// These values are often personal data. A store that records its history keeps them until the
-    /// history is removed; see ``HistoryChange/preservedValues``.
+    /// Such values may be personal data, and stay in the store until the history is removed; see
+    /// ``HistoryChange/preservedValues``.
     public var preservesValueInHistoryOnDeletion: Bool = false
     /// Whether a system-wide search index should include the value.
     ///
-    /// A hint, preserved for round trips.
+    /// Roost does not use this hint, but preserves it.
     package var isIndexedBySpotlight: Bool = false
     /// Whether the value may be encrypted by a cloud mirror.
     ///
-    /// A hint, preserved for round trips.
+    /// Roost does not use this hint, but preserves it.
     package var allowsCloudEncryption: Bool = false
     /// The attribute's name in other versions of the model; nil if the name is the same.
     public var renamingIdentifier: String? = nil
@@ -70,7 +70,7 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
     package var isStored: Bool { !isTransient && type != .undefined }
 }
 
-/// The limits that ``checkStore(_:limit:)`` compares a value with; nil and null mean no limit.
+/// The limits of a value, which ``checkStore(_:limit:)`` checks; nil and null mean no limit.
 ///
 /// ```swift
 /// var code = AttributeDescription("recordingCode", type: .string)

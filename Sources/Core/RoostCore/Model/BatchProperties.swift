@@ -4,8 +4,8 @@ internal import Foundation
 package struct BatchProperties {
     /// A property that can be set.
     package enum Property {
-        /// An attribute with a single field, the element of a composite, or the place in an ordered
-        /// inverse.
+        /// An attribute with a single field, an element of a composite, or the object's place in an
+        /// ordered inverse.
         case field(RecordLayout.Field)
         /// A composite as a whole.
         case composite(RecordLayout.Field)
@@ -17,10 +17,9 @@ package struct BatchProperties {
     let model: ManagedObjectModel
     /// The fields that must have a value.
     package let mandatory: [RecordLayout.Field]
-    /// The fields of elements that must have a value if their composite has a value, each with the
-    /// marker field of the composite.
+    /// The fields of mandatory elements of composites, each with the marker field of its composite.
     package let mandatoryElements: [(composite: RecordLayout.Field, element: RecordLayout.Field)]
-    /// The marker field of the composite that contains each field, by field.
+    /// For each field, the marker field of the composite that contains the field, or nil.
     package let composites: [RecordLayout.Field?]
 
     /// The fields of elements with a default value, each with the marker field of its composite.
@@ -112,7 +111,7 @@ package struct BatchProperties {
     ///
     /// - Parameters:
     ///   - value: The value, of any type.
-    ///   - property: The property. The object of a to-one relationship is not checked.
+    ///   - property: The property. For a to-one relationship, `value` is not checked.
     ///   - owner: Returns a description of the owner of the value, for messages.
     ///   - body: The function to call for each field.
     /// - Throws: `invalidValue` if the value does not fit the property; `unknownProperty` for an
@@ -128,7 +127,7 @@ package struct BatchProperties {
             if !stored.isNull { try markComposites(around: field, body) }
             try body(field, stored)
         case .composite(let field):
-            // Elements without a value in the composite are null.
+            // Elements that the value does not contain become null.
             let prefix = field.name + "."
             for element in entity.layout.fields where element.name.hasPrefix(prefix) { try body(element, .null) }
             if !value.isNull { try markComposites(around: field, body) }
@@ -146,7 +145,7 @@ package struct BatchProperties {
         }
     }
 
-    /// Marks the composites that contain a field as present, because an element was set.
+    /// Marks the composites that contain a field as present.
     private func markComposites(
         around field: RecordLayout.Field, _ body: (RecordLayout.Field, Value) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -172,7 +171,7 @@ package struct BatchProperties {
         )
     }
 
-    /// Returns the default values, by field.
+    /// Returns the default value of each field.
     ///
     /// - Throws: `invalidValue` for a default that its attribute cannot hold.
     package func defaults() throws(StoreError) -> [Value] {
@@ -192,7 +191,7 @@ extension Value {
     ///
     /// Doubles and decimals are converted to integers if they are whole. A double is converted to
     /// the decimal with its shortest text, and a decimal to the nearest double. Booleans and the
-    /// numbers 0 and 1 are converted to each other, and so are strings and URIs.
+    /// numbers 0 and 1 are converted to each other, as are strings and URIs.
     package func converted(to kind: RecordLayout.Field.Kind) -> Value? {
         switch (self, kind) {
         case (.null, _), (.bool, .boolean), (.double, .double), (.double, .float), (.decimal, .decimal), (.date, .date),
@@ -219,8 +218,8 @@ extension Value {
         }
     }
 
-    /// Returns the value of a field of this kind after it was set to this value; nil if the value
-    /// does not fit.
+    /// Returns the value that a field of this kind stores for this value; nil if the value does not
+    /// fit.
     ///
     /// Two results are equal if and only if the stored fields are equal. A number that is out of
     /// range is returned unchanged, and ``RecordBatch/set(_:for:)`` then rejects it.

@@ -1,6 +1,6 @@
-/// An entity as it is declared, with its own properties but without inherited ones.
+/// An entity as declared, without inherited properties.
 ///
-/// `ManagedObjectModel.Entity` is the resolved entity in a built model.
+/// `ManagedObjectModel.Entity` also has the inherited properties.
 ///
 /// ```swift
 /// let album = EntityDescription(
@@ -33,7 +33,7 @@ public struct EntityDescription: Hashable, Sendable, Adjustable {
     package var managedObjectClassName: String? = nil
     /// The expression for the display name in a system-wide search index.
     ///
-    /// A hint, preserved for round trips.
+    /// Roost does not use this hint, but preserves it.
     package var coreSpotlightDisplayNameExpression: String? = nil
     /// The entity's name in other versions of the model; nil if the name is the same.
     public var renamingIdentifier: String? = nil
@@ -57,7 +57,7 @@ public struct EntityDescription: Hashable, Sendable, Adjustable {
 
 /// A fetched property: the objects that a fetch request finds for an object.
 ///
-/// The model stores it, but no store and no context evaluates it.
+/// The model stores the fetched property, but neither stores nor contexts evaluate it.
 ///
 /// ```swift
 /// var album = EntityDescription("Album", attributes: [.string("title"), .integer16("year")])
@@ -75,7 +75,7 @@ public struct FetchedPropertyDescription: Hashable, Sendable {
     public var predicateFormat: String?
     /// Whether the property may be empty.
     ///
-    /// Preserved for round trips.
+    /// Roost does not use this setting, but preserves it.
     public var isOptional: Bool
     /// The user's own notes.
     public var userInfo: [String: String]
@@ -121,7 +121,7 @@ public struct FetchIndexDescription: Hashable, Sendable {
         public var collation: Collation
         /// Whether values ascend.
         public var isAscending: Bool
-        /// An expression instead of a property, as text.
+        /// The text of an expression to index instead of a property.
         ///
         /// Stored in the model, but not supported by any store yet.
         public var expression: String?
@@ -141,7 +141,7 @@ public struct FetchIndexDescription: Hashable, Sendable {
     public var name: String
     /// The properties that the index is ordered by, most significant first.
     public var elements: [Element]
-    /// A predicate that limits the index to some objects, as text.
+    /// The text of a predicate that limits the index to some objects.
     ///
     /// Stored in the model, but stores index every object.
     public var partialIndexPredicateFormat: String?
@@ -159,9 +159,9 @@ public struct FetchIndexDescription: Hashable, Sendable {
     }
 }
 
-/// A named fetch request in the model.
+/// A named fetch request of a model.
 ///
-/// The model stores it, but no store and no context executes it.
+/// The model stores the template, but neither stores nor contexts execute it.
 ///
 /// ```swift
 /// let model = try ManagedObjectModel(

@@ -5,7 +5,7 @@ extension ManagedObjectModel.Entity {
     /// name, or a list of all names.
     ///
     /// - Parameters:
-    ///   - name: The name that no property has.
+    ///   - name: The unknown name.
     ///   - known: The names that can be used here.
     ///   - spelling: Returns the spelling of a name for the message.
     /// - Returns: `; 'created' was 'date' before.`, `; did you mean 'title'?` or

@@ -50,7 +50,7 @@ extension ManagedObjectModel {
         public var isAbstract: Bool { declaration.isAbstract }
         /// Whether other entities inherit from this entity.
         package var hasSubentities: Bool { selfAndSubentities.count > 1 }
-        /// Whether objects of the entity with number `other` are objects of this entity.
+        /// Whether the entity with number `other` is this entity or one of its subentities.
         package func includes(_ other: Int) -> Bool {
             let position = selfAndSubentities.firstPosition { $0 >= other }
             return position < selfAndSubentities.count && selfAndSubentities[position] == other
@@ -87,8 +87,8 @@ extension ManagedObjectModel {
             /// To-many with a to-one inverse: read from the inverse, the relationship with this
             /// number.
             case derived(inverse: Int)
-            /// To-many: the links of the relationship with this number; `isFlipped` is true if that
-            /// is the inverse.
+            /// To-many: stored as the links of the relationship with this number; `isFlipped` is
+            /// true if the links belong to the inverse.
             ///
             /// Two to-many relationships that are inverses share the links of the relationship with
             /// the lower number.
@@ -106,7 +106,7 @@ extension ManagedObjectModel {
         public let source: Int
         /// The number of the destination entity.
         public let destination: Int
-        /// The number of the inverse; the own number if the relationship is its own inverse.
+        /// The number of the inverse; its own number if the relationship is its own inverse.
         public let inverse: Int?
         /// Whether the inverse is to-many and ordered.
         package let inverseIsOrdered: Bool

@@ -1,6 +1,6 @@
 /// The schema of a store: entities, their properties and relationships.
 ///
-/// A model is immutable. Building it validates it, and reports all problems (`ModelProblem`) at
+/// A model is immutable. The initializer validates it, and reports all problems (`ModelProblem`) at
 /// once. The numbers of entities and relationships depend only on their names, so compatible models
 /// have the same numbers and record layouts.
 ///
@@ -30,9 +30,9 @@ public struct ManagedObjectModel: Sendable {
         @usableFromInline nonisolated(unsafe) let shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>
         private let shapeMemory: RecordShapes
         let relationships: [Relationship]
-        /// The entity numbers, ordered by the symbols of the names.
+        /// Entity numbers, ordered by the symbols of the entities' names.
         ///
-        /// Every request looks some up, and a few comparisons cost less than hashing.
+        /// Lookups use binary search, because a few comparisons cost less than hashing.
         private let numbers: [(symbol: UInt32, number: Int)]
         /// The version hashes of older recipes, by recipe and entity number; computed on first use.
         let olderHashes = Mutex<[VersionHash.Recipe: [VersionHash]]>([:])
@@ -77,7 +77,7 @@ public struct ManagedObjectModel: Sendable {
     ///   - entities: The entities in any order.
     ///   - configurations: Named groups of entities.
     ///   - fetchRequestTemplates: Stored fetch requests.
-    ///   - versionIdentifiers: Free text that identifies the version; never used for compatibility.
+    ///   - versionIdentifiers: Free text that identifies the version; never compared.
     ///   - userInfo: The user's own notes.
     /// - Throws: ``StoreError`` with code `invalidModel`, whose message lists every problem, one
     ///   per line.
@@ -100,7 +100,7 @@ public struct ManagedObjectModel: Sendable {
     public var configurations: [String: [String]] { resolved.configurations }
     /// Stored fetch requests, ordered by name.
     public var fetchRequestTemplates: [FetchRequestTemplate] { resolved.fetchRequestTemplates }
-    /// Free text that identifies the version; never used for compatibility.
+    /// Free text that identifies the version; never compared.
     public var versionIdentifiers: [String] { resolved.versionIdentifiers }
     /// The user's own notes.
     public var userInfo: [String: String] { resolved.userInfo }
@@ -128,8 +128,7 @@ public struct ManagedObjectModel: Sendable {
         return entity
     }
 
-    /// Returns the stored relationship with this name, which the entity declares or inherits, or
-    /// nil.
+    /// Returns the stored relationship with this name, declared or inherited, or nil.
     public func relationship(_ name: RelationshipName) -> Relationship? {
         entity(name.entity)?.relationship(name.name)
     }

@@ -33,8 +33,7 @@ package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
     /// `Track.title: attribute changed (isOptional: true → false); needs a migration`.
     package var description: String { text + (changesVersionHash ? "; needs a migration" : "") }
 
-    /// The difference as a line, without the need for a migration:
-    /// `Track.date: attribute renamed to created`.
+    /// The line without the note about a migration: `Track.date: attribute renamed to created`.
     package var text: String {
         var names = [entity, property].compactMap { $0 }
         var what = "\(subject) \(kind)"
@@ -48,8 +47,7 @@ package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ManagedObjectModel {
-    /// Returns the differences of this model from an older model, by entity, then property; empty
-    /// for equal models.
+    /// Returns the differences from an older model, by entity, then property.
     ///
     /// Every setting is compared, even if it does not change the version hash. Entities, attributes
     /// and relationships count as renamed if their renaming identifiers match.
@@ -60,12 +58,12 @@ extension ManagedObjectModel {
     }
 }
 
-/// Compares the documents of two models, which contain every setting except defaults.
+/// Compares the documents of two models. Omitted settings have default values.
 private struct ModelComparison {
     private(set) var differences: [ModelDifference] = []
 
-    /// The sections of an entity that contain items, the word for an item, and the keys that affect
-    /// the version hash.
+    /// The sections of an entity's document, each with the word for an item and the keys that
+    /// affect the version hash.
     private static let sections: [(key: String, subject: String, hashed: Set<String>)] = [
         (
             "attributes", "attribute",
@@ -77,7 +75,8 @@ private struct ModelComparison {
         (
             "relationships", "relationship",
             [
-                // A stored inverse also affects the hash, which this key alone does not show.
+                // "inverse" is missing here: only a stored inverse affects the hash; see
+                // `changedInverses`.
                 "isOptional", "isTransient", "isOrdered", "minCount", "maxCount", "versionHashModifier", "destination",
             ]
         ),
@@ -90,7 +89,7 @@ private struct ModelComparison {
         "superentity", "isAbstract", "versionHashModifier", "uniquenessConstraints",
     ]
 
-    /// The values of omitted keys.
+    /// The default values of omitted keys, as text.
     private static let defaults = [
         "isOptional": "true", "isTransient": "false", "isAbstract": "false", "isOrdered": "false",
         "isIndexedBySpotlight": "false", "allowsCloudEncryption": "false", "allowsExternalBinaryDataStorage": "false",
@@ -161,8 +160,8 @@ private struct ModelComparison {
         return result
     }
 
-    /// Returns the relationships that both versions of an entity declare but whose stored inverses
-    /// differ, with a description of the change.
+    /// Describes changes of stored inverses, by the name of a relationship that both versions
+    /// declare.
     private static func changedInverses(
         _ before: ManagedObjectModel.Entity, old: ManagedObjectModel, after: ManagedObjectModel.Entity,
         new: ManagedObjectModel
@@ -184,8 +183,7 @@ private struct ModelComparison {
 
     /// Compares two versions of an entity.
     ///
-    /// `changedInverses` contains, by the name of a relationship, the change of the inverse in the
-    /// version hash.
+    /// `changedInverses` contains descriptions of changed inverses, by the relationship's name.
     private mutating func compare(
         _ old: ManagedObjectModel.Entity, new: ManagedObjectModel.Entity, changedInverses: [String: String]
     ) {
@@ -274,7 +272,7 @@ private struct ModelComparison {
         }
     }
 
-    /// Returns the keys whose values differ, with the old and the new value as text.
+    /// Returns the keys whose values differ, each with the old and the new value as text.
     private func changes(
         _ old: [String: JSONNode.Content], new: [String: JSONNode.Content], except: Set<String>
     ) -> [(key: String, text: String)] {

@@ -55,7 +55,7 @@ private struct ModelDocumentReader {
         JSONObjectReader(node, path: path, keys: keys, problems: problems)
     }
 
-    /// Reads each member of an object that contains named items.
+    /// Reads the named items in the object at a key.
     private func each<Thing>(
         _ reader: JSONObjectReader, key: String, _ read: (String, JSONNode, String) -> Thing?
     ) -> [Thing] {

@@ -56,7 +56,8 @@ extension ManagedObjectModel: Codable {
         try self.init(document: Array(try decoder.singleValueContainer().decode(String.self).utf8))
     }
 
-    /// Writes the model's document as one string, so that every coder preserves all values exactly.
+    /// Writes the model's document as one string, because some coders do not preserve numbers
+    /// exactly.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(String(decoding: document(), as: UTF8.self))

@@ -57,10 +57,9 @@ package struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ManagedObjectModel {
-    /// The declarations that stores ignore, by kind, then entity.
+    /// The remarks, by kind, then entity.
     ///
-    /// Conversions, loads and migrations report them when a store is created. Programs that create
-    /// a store themselves can read them here.
+    /// Conversions, loads and migrations report them when they create a store.
     package var remarks: [ModelRemark] {
         var remarks: [ModelRemark] = []
         for entity in entityDescriptions {

@@ -1,4 +1,4 @@
-/// Computes the derived data of a valid model: numbers, inheritance, storage, layouts, hashes.
+/// Resolves a valid model: computes numbers, inheritance, storage, layouts and hashes.
 enum ModelResolver {
     static func resolve(
         entities unsorted: [EntityDescription], configurations: [String: [String]],
@@ -112,7 +112,7 @@ enum ModelResolver {
 
     /// Merges two sorted lists.
     ///
-    /// Of equal elements, those of the left list come first.
+    /// Equal elements of the left list come first.
     private static func merged<Element>(
         _ left: [Element], right: [Element], _ precedes: (Element, Element) -> Bool
     ) -> [Element] {

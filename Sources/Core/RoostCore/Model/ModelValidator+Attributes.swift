@@ -44,8 +44,7 @@ extension ModelValidator {
         return problems
     }
 
-    /// Returns the problem with a value of an attribute, as the end of a sentence; nil if the value
-    /// is null or valid.
+    /// Returns the end of a sentence about an invalid value; nil for a valid value or null.
     private static func valueProblem(
         _ value: Value, of attribute: AttributeDescription, isLimit: Bool
     ) -> String? {
@@ -163,7 +162,7 @@ extension ModelValidator {
                 current = nil
             case .relationship(let relationship):
                 if relationship.isToMany { found += 1 }
-                // A missing destination is reported as a problem of that relationship.
+                // The check of that relationship reports a missing destination.
                 guard let destination = numbers[relationship.destinationEntityName] else { return }
                 current = destination
             case .fetched:

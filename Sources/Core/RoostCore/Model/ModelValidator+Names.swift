@@ -3,8 +3,8 @@ internal import Foundation
 extension ManagedObjectModel {
     /// The maximum number of bytes of a name in a model, in UTF-8.
     package static let maximumNameByteCount = 255
-    /// The names that properties cannot have, because every object already has a member with this
-    /// name.
+    /// The names that properties cannot have, because every object already has members with these
+    /// names.
     package static var reservedPropertyNames: Set<String> { ModelValidator.reservedNames }
 }
 
@@ -28,17 +28,16 @@ extension ModelValidator {
         return problems
     }
 
-    /// Returns the problems with a name that is only a label: of an index, a configuration, a
-    /// template.
+    /// Returns the problems with the name of an index, a configuration or a template.
     static func labelProblems(_ name: String) -> [String] {
         var problems: [String] = []
         if name.isEmpty { problems.append("name is empty.") }
-        // Checking a very long name for other problems would take too much time.
+        // Other checks of a very long name would take too much time.
         guard !isTooLong(name) else { return [lengthProblem] }
         if name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
             problems.append("name contains a control character.")
         }
-        // Different spellings of one character must not create two names that are equal in Swift.
+        // Names with different code points can be equal in Swift, so only NFC is allowed.
         if !name.utf8.elementsEqual(name.precomposedStringWithCanonicalMapping.utf8) {
             problems.append("name is not in Unicode's composed form (NFC).")
         }

@@ -25,7 +25,7 @@ extension ModelValidator {
         checkInverse(of: relationship, of: number, destination: destination)
     }
 
-    /// Checks that the inverse exists and has this relationship as its own inverse.
+    /// Checks that the inverse exists and names this relationship as its inverse.
     private mutating func checkInverse(of relationship: RelationshipDescription, of number: Int, destination: Int) {
         guard let inverseName = relationship.inverseName else { return }
         let (entity, name) = (entities[number].name, relationship.name)
@@ -47,8 +47,8 @@ extension ModelValidator {
                     "The inverse \(place) \(named), not this relationship; give one of them another inverse or none.")
             return
         }
-        // The destination of the inverse must have this relationship. If the destination does not
-        // exist, this is reported as a problem of the inverse.
+        // The destination of the inverse must have this relationship. The check of the inverse
+        // reports a missing destination.
         guard let back = numbers[inverse.destinationEntityName] else { return }
         if !line(of: back).contains(number) {
             add(

@@ -1,16 +1,15 @@
 /// Finds all problems in a model's description.
 ///
-/// Everything that real Core Data models contain is valid: relationships without inverse, transient
+/// Declarations that occur in Core Data models are valid: relationships without inverse, transient
 /// attributes without a type, names that differ only in case, mandatory attributes without default.
 package struct ModelValidator {
-    /// The maximum number of entities of a model and of stored properties of an entity.
+    /// The maximum number of entities in a model, and of fields in an entity's records.
     ///
-    /// Records store both numbers in two bytes.
+    /// Records store each of these numbers in two bytes.
     static let maximumCount = Int(UInt16.max)
     /// The maximum number of inherited fields, and of pairs of entity and superentity, in a model.
     ///
-    /// These limits bound the cost of building a model, because each entity of a built model
-    /// contains all inherited fields.
+    /// The limits bound the cost of a built model, whose entities contain all inherited fields.
     static let maximumInheritedCount = 1_000_000
     /// The maximum depth of nested composites.
     static let maximumCompositeDepth = 16
@@ -20,7 +19,7 @@ package struct ModelValidator {
         "managedObjectContext", "self",
     ]
 
-    /// A declared property, as other declarations refer to it.
+    /// A declared property.
     enum Property {
         case attribute(AttributeDescription)
         case relationship(RelationshipDescription)
@@ -79,14 +78,15 @@ package struct ModelValidator {
 
     /// Returns a hint for the first problems, and only a full stop for later ones.
     ///
-    /// A hint compares every name, and a hostile model can have many names and many problems.
+    /// A hint requires a comparison with every name, which is slow for a hostile model with many
+    /// names and problems.
     func hint(_ name: String, among names: some Sequence<String>) -> String {
         problems.count < 100 ? Self.hint(name, among: names) : "."
     }
 
     // MARK: Inheritance
 
-    /// Returns the entity, then its superentities up to the root; a cycle is followed once.
+    /// Returns the entity, then its superentities up to the root; stops at a cycle.
     func line(of number: Int) -> [Int] {
         var line = [number]
         var seen: Set<Int> = [number]
@@ -156,7 +156,7 @@ package struct ModelValidator {
 
     /// Adds inherited fields to an entity's counts.
     ///
-    /// Not recursive, because the depth of a hierarchy is unlimited.
+    /// Does not recurse, because the depth of a hierarchy is unlimited.
     private mutating func measure(_ number: Int, depths: inout [Int]) {
         var open: [Int] = []
         var isOpen: Set<Int> = []
@@ -165,7 +165,7 @@ package struct ModelValidator {
             open.append(current)
             next = parents[current]
         }
-        // A cycle is cut at its entry; other checks report it.
+        // The walk stops at a cycle, which other checks report.
         var above = next.flatMap { depths[$0] > 0 ? $0 : nil }
         for entity in open.reversed() {
             depths[entity] = 1 + (above.map { depths[$0] } ?? 0)

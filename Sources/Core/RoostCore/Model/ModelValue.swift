@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostJSONText
 internal import RoostSystem
 
-/// Default values and limits in a model document, whose JSON form depends on the attribute's type.
+/// The JSON form of default values and limits in a model document.
 enum ModelValue {
     /// Returns the JSON content for a value; nil for null.
     static func content(_ value: Value) -> JSONNode.Content? {
@@ -16,7 +16,7 @@ enum ModelValue {
         case .data(let value): .string(Base64.text(value))
         case .date(let value): .double(value.timeIntervalSinceReferenceDate)
         case .uuid(let value): .string(value.uuidString)
-        // Not possible in a valid model, because a model cannot refer to an object of a store.
+        // A valid model contains no object IDs.
         case .objectID(let value): .string("\(value)")
         case .composite(let elements):
             .object(
@@ -73,7 +73,7 @@ enum ModelValue {
         }
     }
 
-    /// Whether a number is valid for the type except that it is out of range.
+    /// Whether a number has a valid form for the type but is out of range.
     private static func isOutOfRange(_ node: JSONNode, type: AttributeType) -> Bool {
         switch (type, node.content) {
         case (.integer16, _), (.integer32, _), (.integer64, _): node.isWholeNumber

@@ -34,11 +34,11 @@ public enum DeleteRule: String, Sendable, CaseIterable, Codable {
 public struct RelationshipDescription: Hashable, Sendable, Adjustable {
     /// The relationship's name, unique in its entity and all superentities.
     public var name: String
-    /// The entity of the destination objects, which may be of its subentities.
+    /// The entity of the destinations; objects of its subentities are allowed.
     public var destinationEntityName: String
     /// The name of the inverse relationship, which the destination entity declares or inherits.
     public var inverseName: String?
-    /// The minimum number of destinations of a relationship that is not empty.
+    /// The minimum number of destinations, unless the relationship is empty.
     public var minCount: Int
     /// The maximum number of destinations; nil for no limit.
     ///
@@ -54,7 +54,7 @@ public struct RelationshipDescription: Hashable, Sendable, Adjustable {
     public var deleteRule: DeleteRule = DeleteRule.nullify
     /// Whether a system-wide search index should include the relationship.
     ///
-    /// A hint, preserved for round trips.
+    /// Roost does not use this hint, but preserves it.
     package var isIndexedBySpotlight: Bool = false
     /// The relationship's name in other versions of the model; nil if the name is the same.
     public var renamingIdentifier: String? = nil
@@ -66,7 +66,7 @@ public struct RelationshipDescription: Hashable, Sendable, Adjustable {
     /// Creates a relationship.
     ///
     /// ``toOne(_:to:inverse:isOptional:deleteRule:)`` and
-    /// ``toMany(_:to:inverse:isOrdered:deleteRule:)`` are shorter.
+    /// ``toMany(_:to:inverse:isOrdered:deleteRule:)`` are shorter alternatives.
     public init(
         _ name: String, destination: String, inverse: String?, minCount: Int = 0, maxCount: Int?
     ) {

@@ -1,11 +1,10 @@
 extension StoreError {
-    /// The maximum number of differences in a message; further ones are only counted.
+    /// The maximum number of differences in a message.
     private static let toldDifferenceCount = 3
     /// The maximum length of one difference in a message.
     private static let differenceCharacterCount = 120
 
-    /// Returns the error of opening a store with an incompatible model, with the differences and
-    /// the remedy.
+    /// Returns the error for opening a store with an incompatible model.
     ///
     /// - Parameters:
     ///   - store: The name of the store in the message.

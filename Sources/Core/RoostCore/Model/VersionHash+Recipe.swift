@@ -13,7 +13,7 @@ extension VersionHash {
         package static let current = Recipe.v2
     }
 
-    /// Returns the version hashes of entities in the order of their numbers, by a recipe.
+    /// Returns the version hashes of entities, by entity number.
     ///
     /// `parents` contains the numbers of the superentities, `relationships` the resolved
     /// relationships of all entities.
@@ -29,7 +29,8 @@ extension VersionHash {
         }
         var hashes: [VersionHash?] = entities.map { _ in nil }
         for number in entities.indices {
-            // Superentities first. Not recursive, because the depth of a hierarchy is unlimited.
+            // Hashes superentities first, without recursion, because the depth of a hierarchy is
+            // unlimited.
             var open = [number]
             while let last = open.last, let parent = parents[last], hashes[parent] == nil, open.count <= entities.count
             {
@@ -54,7 +55,7 @@ extension VersionHash {
 extension ManagedObjectModel {
     /// Returns the version hash of each entity by a recipe.
     ///
-    /// Programs that saved hashes of an older recipe use it to find the model of these hashes:
+    /// Compare the hashes of an older recipe with hashes that a program saved:
     ///
     /// ```swift
     /// let hash = VersionHash("8b04d3f7f66824b3c78906b268c6b868")

@@ -9,14 +9,14 @@
 /// For each deleted object, and each of its relationships:
 ///
 /// - **cascade**: the destinations are deleted too, recursively; cycles are allowed.
-/// - **nullify**: a destination with a to-one relationship back loses this reference and its place.
-///   The request is refused if the reference is mandatory.
+/// - **nullify**: the to-one reference of a destination to the deleted object is cleared, with its
+///   place. The request is refused if the reference is mandatory.
 /// - **deny**: the request is refused if a destination exists that is not deleted too.
-/// - **noAction**: to-one references back are unchanged, and become dangling.
+/// - **noAction**: to-one references to the deleted object stay, and become dangling.
 ///
-/// To-one references by a relationship without an inverse, which has no rule, are cleared as for
-/// nullify. Every rule removes the links of deleted objects. Ordered relationships keep the order
-/// of the remaining objects.
+/// To-one references by relationships without an inverse have no rule, and are also cleared. Every
+/// rule removes the links of deleted objects. Ordered relationships keep the order of the remaining
+/// objects.
 public struct BatchDeleteRequest: Hashable, Sendable {
     /// The objects to delete.
     package enum Selection: Hashable, Sendable {

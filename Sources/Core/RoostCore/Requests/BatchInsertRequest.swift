@@ -15,10 +15,10 @@
 /// A property that is not in the row gets the model's default value. A property that is null in the
 /// row is null.
 ///
-/// An object that is added to an ordered relationship by its to-one side gets the last place.
-/// Concurrent batches never create equal places: the later batch places its objects after those of
-/// the other batch. A to-one relationship whose inverse is to-one is set on both sides. It is
-/// cleared in the object that previously had it.
+/// If a row sets a to-one relationship whose inverse is ordered, the object gets the last place.
+/// Concurrent batches never create equal places. The later batch appends its objects after the
+/// other's. A to-one relationship whose inverse is to-one is set on both sides. The destination's
+/// previous partner loses the relationship.
 public struct BatchInsertRequest {
     /// The values of one object, by property name.
     public typealias Row = [String: Value]
@@ -44,9 +44,9 @@ public struct BatchInsertRequest {
     public var onConflict = ConflictRule.fail
     /// The author of the changes, for the store's history.
     public var author: String?
-    /// Starts rows that can also set to-many relationships.
+    /// Returns a function that returns the next row, which can also set to-many relationships.
     ///
-    /// Replaces ``rows``.
+    /// If set, this function is used instead of ``rows``.
     package var memberRows: (() -> () throws(StoreError) -> MemberRow?)?
     /// Returns a function that returns the next row, or nil at the end.
     package let rows: () -> () throws(StoreError) -> Row?

@@ -10,7 +10,7 @@ public enum BatchResultType: String, Hashable, Sendable, CaseIterable {
     case statusOnly
     /// The number of objects that were inserted, updated or deleted.
     case count
-    /// The IDs of these objects, for example to update caches.
+    /// The IDs of the inserted, updated or deleted objects, for example to update caches.
     case objectIDs
 }
 
@@ -26,21 +26,23 @@ public enum BatchResultType: String, Hashable, Sendable, CaseIterable {
 public struct BatchResult: Hashable, Sendable {
     /// The store's generation after the request.
     public let generation: Generation
-    /// The number of objects that were inserted, updated or deleted, also by a delete rule.
+    /// The number of inserted, updated or deleted objects, including objects that delete rules
+    /// deleted.
     ///
     /// Nil for ``BatchResultType/statusOnly``.
     public let count: Int?
     /// The objects that were inserted, updated or deleted; nil unless requested.
     ///
     /// Inserted objects are in the order of their rows, updated objects in key order. With a
-    /// conflict rule, the list has one object for each row, whether it changed or not. Deleted
-    /// objects are in the order of the request, followed by the objects that delete rules added.
+    /// conflict rule, the list has one object for each row, even if the object did not change.
+    /// Deleted objects are in the order of the request, followed by the objects that delete rules
+    /// deleted.
     public let objectIDs: [ObjectID]?
     /// Other objects that got a new version; nil unless IDs were requested.
     ///
     /// The request set or cleared a reference in these objects, or changed a property on which
-    /// their derived attributes or limited counts depend. Objects are also listed if a derived
-    /// attribute reads one of their properties for the first time.
+    /// their derived attributes or limited counts depend. The list also contains objects whose
+    /// properties a derived attribute reads for the first time.
     public let relatedObjectIDs: [ObjectID]?
 
     /// Creates a result with the content that `type` requests.

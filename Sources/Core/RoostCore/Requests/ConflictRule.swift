@@ -1,11 +1,11 @@
 /// The rule for a new object that has the unique values of an existing object.
 ///
-/// Except for ``fail``, the effect is that of a separate request for each row, in order. A row can
-/// match an object that an earlier row inserted. A value that an earlier row replaced matches no
-/// object. If several constraints match, the first one is used. A constraint with a null or a
-/// derived attribute matches no object. Rows that match the same object are combined before the
-/// rules are applied. Lists of to-many relationships are applied after all values. If two rows have
-/// a list for the same relationship of an object, the last list is used.
+/// Rules other than ``fail`` have the effect of a separate request for each row, in order. So a row
+/// can match an object that an earlier row inserted, but not a value that an earlier row replaced.
+/// If several constraints match, the first one is used. A constraint with a null or a derived
+/// attribute matches no object. Rows that match the same object are combined before the rules are
+/// applied. Lists of to-many relationships are applied after all values. If two rows have a list
+/// for the same relationship of an object, the last list is used.
 ///
 /// ```swift
 /// try store.insert("Album", rows: [["title": "Blue", "year": 1971]], onConflict: .update)
@@ -15,7 +15,8 @@ public enum ConflictRule: Sendable, Hashable, CaseIterable {
     case fail
     /// The existing object gets the values of the row; its other values are unchanged.
     ///
-    /// An object that already has these values is not written again, so an import can run twice.
+    /// An object that already has these values is not written, so repeating an import changes
+    /// nothing.
     case update
     /// The existing object is unchanged.
     case skip

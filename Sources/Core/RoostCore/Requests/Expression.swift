@@ -17,7 +17,7 @@ extension FetchRequest {
         case path(of: Expression, [String])
         /// `{a, b}`: several values.
         case aggregate([Expression])
-        /// One of the functions of the language, which include arithmetic.
+        /// A built-in function; arithmetic is included.
         case function(Function, [Expression])
         /// `FUNCTION(target, "name", …)`: a function that the program registered with this name;
         /// the target is the first argument.
@@ -95,9 +95,10 @@ extension FetchRequest {
         case objectID = "NSManagedObjectID"
     }
 
-    /// The functions of the language, a closed list; none has side effects.
+    /// The built-in functions, none of which has side effects.
     ///
-    /// If an argument is null, the result is null. Functions over many values ignore nulls instead.
+    /// The result is null if an argument is null, except that functions of many values ignore
+    /// nulls.
     public enum Function: String, Hashable, Sendable, CaseIterable {
         /// `a + b`. A number is added to a date as seconds.
         case add = "add:to:"
@@ -105,7 +106,7 @@ extension FetchRequest {
         case subtract = "from:subtract:"
         /// `a * b`.
         case multiply = "multiply:by:"
-        /// `a / b`, never a whole-number division.
+        /// `a / b`, never rounded to a whole number.
         case divide = "divide:by:"
         /// `a ** b`.
         case power = "raise:toPower:"
@@ -125,7 +126,7 @@ extension FetchRequest {
         case average
         /// The median; for an even number of values, the mean of the two middle values.
         case median
-        /// The most frequent value; the lowest, if there are several.
+        /// The most frequent value; if several are equally frequent, the lowest of them.
         case mode
         /// The standard deviation of the whole population.
         case standardDeviation = "stddev"

@@ -1,4 +1,4 @@
-/// A description of how a store answers a fetch request, for people and for tests.
+/// A description of the steps of a fetch, for people and for tests.
 ///
 /// Plans affect only the speed of a fetch, never its result.
 ///
@@ -15,7 +15,7 @@ public struct FetchPlan: Sendable, Hashable {
         case scan
         /// The objects with keys that the predicate names.
         case keys
-        /// The objects in the index entries that match a condition on the indexed properties.
+        /// The objects whose index entries match a condition on the indexed properties.
         ///
         /// The value is the name of the index or uniqueness constraint in the model.
         case index(String)
@@ -30,17 +30,17 @@ public struct FetchPlan: Sendable, Hashable {
 
     /// The method of ordering the results.
     public enum Order: Sendable, Hashable {
-        /// The objects are found in this order.
+        /// The objects are found in the requested order.
         case asFound
         /// The database sorts.
         case byDatabase
         /// All matching objects are collected and sorted.
         case sorted
-        /// Only the first objects of the order are kept, at most this many.
+        /// Only the given number of first objects is collected.
         case best(Int)
     }
 
-    /// The access methods; several if each finds a part of the objects, as for OR.
+    /// The access methods; several if each finds a part of the objects, as with `OR`.
     package var access: [Access]
     /// The parts of the predicate that the access methods already ensure, as text.
     package var decidedByAccess: [String]

@@ -7,8 +7,8 @@ extension FetchRequest {
         /// The sort key: an attribute, the dotted path of a composite's element, or a path to an
         /// attribute through to-one relationships, such as `album.artist.name`.
         ///
-        /// If an object on the path is missing, the value is null. For ``StoreSnapshot/rows(_:)``
-        /// the key may be the name of a column.
+        /// If an object on the path is missing, the value is null. In a request for rows, the key
+        /// may be a column name.
         public var key: String
         /// Whether small values come first.
         public var isAscending: Bool
@@ -16,8 +16,9 @@ extension FetchRequest {
         ///
         /// `caseInsensitive` and `diacriticInsensitive` remove case and diacritics before the
         /// comparison. `localized` uses the localized standard order: it ignores case and
-        /// diacritics, and compares runs of ASCII digits as numbers. Equal texts are then ordered
-        /// with diacritics, and then by code point. This order is the same in every locale.
+        /// diacritics, and compares runs of ASCII digits as numbers. Texts that are equal by these
+        /// rules are ordered by diacritics, then by code point. This order is the same in every
+        /// locale.
         public var options: Comparison.Options
 
         /// Creates one level of a sort order.

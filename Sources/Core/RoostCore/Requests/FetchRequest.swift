@@ -13,7 +13,7 @@ public struct FetchRequest: Hashable, Sendable, Adjustable {
     /// The sort order, most significant key first.
     ///
     /// Objects with equal sort values are in ascending key order, so that paging is stable. If the
-    /// list is empty, this applies to all objects.
+    /// list is empty, all objects are in key order.
     public var sortDescriptors: [SortDescriptor]
     /// The maximum number of objects; nil for no limit.
     public var fetchLimit: Int?

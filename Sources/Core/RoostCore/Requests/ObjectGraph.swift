@@ -1,14 +1,14 @@
-/// A predicate's access to the objects at the other ends of a record's relationships.
+/// Reads related objects for predicates that follow relationships.
 ///
-/// All reads have the consistent view of one snapshot. Use a graph from one thread at a time.
+/// All reads see one snapshot. Use a graph from one thread at a time.
 public protocol ObjectGraph: AnyObject {
-    /// Replaces the contents of `batch` with the records with these keys, in this order. Missing
-    /// objects are skipped.
+    /// Replaces the contents of `batch` with the records with these keys, in this order; skips
+    /// missing objects.
     ///
     /// - Parameters:
     ///   - keys: Keys of one hierarchy.
     ///   - root: The number of the hierarchy's root entity.
-    ///   - batch: The batch to fill; it may become larger than the batches of a cursor.
+    ///   - batch: The batch to fill; it may become larger than a full batch of a cursor.
     /// - Throws: `corrupted` for a damaged record; other errors of reading the store.
     func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError)
 

@@ -1,11 +1,11 @@
 extension FetchRequest {
     /// A condition on an object, as a tree.
     ///
-    /// A predicate is true or false for every object. A third value does not exist.
+    /// A predicate is true or false for every object. There is no third value as in SQL.
     ///
-    /// A comparison with null is false, except that `!=` is true if exactly one side is null. Every
-    /// store uses these rules, which are those of Core Data for predicates in memory. Numbers of
-    /// different types compare by value, and NaN equals nothing. Strings compare by code point.
+    /// A comparison with null is false, except that `!=` is true if exactly one side is null. Core
+    /// Data uses the same rules for predicates in memory. Numbers of different types compare by
+    /// value, and NaN equals nothing. Strings compare by code point.
     public indirect enum Predicate: Hashable, Sendable {
         /// True or false for every object.
         case constant(Bool)
@@ -57,7 +57,7 @@ extension FetchRequest {
 
         /// The treatment of a left side with many values.
         public enum Modifier: String, Hashable, Sendable, CaseIterable {
-            /// The sides are compared directly.
+            /// The two sides are compared as single values.
             case direct
             /// `ALL`: true if the comparison is true for every element of the left side, or if
             /// the left side is empty.
@@ -112,7 +112,8 @@ extension FetchRequest {
     }
 }
 
-/// Comparisons of a property with a value, for modules that do not import `RoostPredicates`.
+/// Creates comparisons of a property with a value, for modules that do not import
+/// `RoostPredicates`.
 ///
 /// Programs write `.path("born") > 1815`.
 extension FetchRequest.Predicate {

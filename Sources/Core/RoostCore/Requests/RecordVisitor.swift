@@ -1,14 +1,14 @@
-/// A pass over records at their place of storage, without copying each record into a batch.
+/// A pass over stored records, without copying each record into a batch.
 ///
 /// A store whose records are in memory or in a mapped file passes a visitor to ``ScanningFetch``,
-/// which copies only the records that it needs.
+/// which copies only matching records.
 package protocol RecordVisitor: AnyObject {
-    /// Calls `body` with each of the next records, verified, until `body` returns false. The next
-    /// call continues after that record.
+    /// Verifies the next records and calls `body` with each, until `body` returns false. The next
+    /// call continues after the last visited record.
     ///
     /// - Returns: False at the end of the records, and in every later call.
-    /// - Throws: The errors of ``RecordCursor/next(into:)``. The records before a damaged record
-    ///   have been visited, and the next call continues after it.
+    /// - Throws: The errors of ``RecordCursor/next(into:)``. If a record is damaged, all records
+    ///   before it were visited, and the next call continues after the damaged record.
     func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool
 }
 

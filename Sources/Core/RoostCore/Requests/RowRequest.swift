@@ -8,17 +8,17 @@
 /// let rows = try snapshot.rows(request)
 /// ```
 ///
-/// The properties of ``fetchRequest`` are available on the row request too: `request.predicate`,
+/// A row request also has the properties of its ``fetchRequest``: `request.predicate`,
 /// `request.fetchLimit`.
 @dynamicMemberLookup
 public struct RowRequest: Hashable, Sendable {
     /// The objects that the rows are computed from.
     ///
-    /// The sort order may contain names of columns. The limit and the offset count rows.
+    /// The sort order may contain column names. The limit and the offset count rows, not objects.
     public var fetchRequest: FetchRequest
     /// The columns.
     ///
-    /// If empty, the row has every attribute, or the values that rows are grouped by.
+    /// If empty, a row has all attributes, or in a grouped request the grouping values.
     public var propertiesToFetch: [FetchRequest.FetchedProperty]
     /// The values that rows are grouped by: key paths through to-one relationships, other
     /// expressions, or names of columns.
@@ -31,7 +31,7 @@ public struct RowRequest: Hashable, Sendable {
     ///
     /// It can contain names of columns, grouping values, and aggregates.
     public var havingPredicate: FetchRequest.Predicate?
-    /// Whether only the first of equal rows is returned.
+    /// Whether duplicate rows are removed.
     public var returnsDistinctResults: Bool
 
     /// Creates a request for rows computed from the objects of another request.

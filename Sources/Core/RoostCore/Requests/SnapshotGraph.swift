@@ -1,6 +1,7 @@
-/// The objects of any snapshot, for predicates that follow relationships.
+/// An object graph for any snapshot.
 ///
-/// Every read opens a cursor of the snapshot. A store with a faster way has its own graph.
+/// Every read creates a cursor of the snapshot. A store with faster access implements its own
+/// graph.
 package final class SnapshotGraph: ObjectGraph {
     private let snapshot: any StoreSnapshot
     private var links: LinkBatch

@@ -18,7 +18,7 @@
 public protocol BulkLoader: AnyObject {
     /// Adds records with the versions that they contain.
     ///
-    /// Ascending keys within a hierarchy, one hierarchy after the other, load fastest.
+    /// Loading is fastest one hierarchy after the other, each with ascending keys.
     ///
     /// - Throws: `duplicateObject`, `constraintViolation` (here or in ``finish()``),
     ///   `modelMismatch`, `invalidRequest` for a key below 1 or an abstract entity, `noSpace`.
@@ -41,7 +41,7 @@ public protocol BulkLoader: AnyObject {
     ///
     /// A load that added a record or a link advances the generation by one commit. An empty load
     /// leaves the generation unchanged.
-    /// - Returns: The tally of the whole store, computed from what was written.
+    /// - Returns: The tally of the whole store, including the loaded content.
     func finish() throws(StoreError) -> StoreTally
 
     /// Ends the load and removes everything that it wrote.
@@ -87,10 +87,9 @@ extension StoreError {
 public struct BulkLoadOptions: Sendable {
     /// The keys to count as used, by root entity, in addition to the keys of the loaded objects.
     ///
-    /// They keep a copied store from reusing the key of a deleted object.
+    /// A copy of a store then never reuses the key of a deleted object.
     public var lastKeys: [EntityName: Int64]
-    /// A function that ``BulkLoader/finish()`` calls repeatedly, because finishing can take as long
-    /// as all calls before it.
+    /// A function that ``BulkLoader/finish()`` calls repeatedly, because finishing can take long.
     ///
     /// An error that the function throws ends the load.
     public var checkCancellation: (@Sendable () throws(StoreError) -> Void)?

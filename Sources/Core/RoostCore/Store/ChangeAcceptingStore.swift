@@ -1,13 +1,13 @@
 /// A store that can accept changes that other programs made to its objects.
 ///
-/// A store type conforms if people edit its files with other tools, as they edit SQLite databases.
-/// Other stores report every foreign change as damage.
+/// A store type conforms if people edit its files with other tools, as with SQLite databases.
+/// Stores of other types report every external change as damage.
 package protocol ChangeAcceptingStore: PersistentStore {
     /// Whether objects that another program changed can be read and updated; see
     /// ``StoreOptions/acceptsChanges``.
     var acceptsChanges: Bool { get }
 
-    /// Finds what another program changed since the last commit.
+    /// Finds the changes of other programs since the last commit.
     ///
     /// Reads every object and link, and changes nothing.
     ///
@@ -20,7 +20,7 @@ package protocol ChangeAcceptingStore: PersistentStore {
     ///
     /// - Parameter expected: The changes that the caller has seen.
     /// - Returns: The generation after the change.
-    /// - Throws: `conflict` if the store now has other changes than `expected`. `corrupted` for the
+    /// - Throws: `conflict` if the current changes differ from `expected`. `corrupted` for the
     ///   reasons of ``externalChanges()``, or if the file structure is damaged. `readOnly`, `busy`.
     ///   After an error the store is unchanged.
     func acceptExternalChanges(_ expected: ExternalChanges) throws(StoreError) -> Generation
@@ -36,7 +36,7 @@ package protocol ChangeAcceptingStore: PersistentStore {
 /// }
 /// ```
 public struct ExternalChanges: Sendable, Hashable {
-    /// An entity or a relationship whose objects or links differ from those of the last commit.
+    /// An entity or a relationship whose objects or links differ from the last commit.
     package struct Difference: Sendable, Hashable, Codable {
         /// The name of the entity or the relationship.
         package let name: String
@@ -61,7 +61,7 @@ public struct ExternalChanges: Sendable, Hashable {
     ///
     /// Inserted objects are included, deleted objects are not.
     public var objectCount: Int
-    /// The first of these objects.
+    /// The first of the objects in ``objectCount``.
     public var objects: [ObjectID]
     /// The entities whose objects differ from the recorded ones.
     package var entities: [Difference]

@@ -1,6 +1,6 @@
 /// Errors of commits, which are the same in all engines.
 extension StoreError {
-    /// Returns the error of an insert whose key is used by another object of the hierarchy.
+    /// Returns the error for an insert whose key another object of the hierarchy has.
     package static func takenKey(_ id: ObjectID) -> StoreError {
         StoreError(
             .duplicateObject,
@@ -8,7 +8,7 @@ extension StoreError {
         )
     }
 
-    /// Returns the error of an update of an object that has the highest version.
+    /// Returns the error for an update of an object that has the highest version.
     package static func usedUpVersions(_ id: ObjectID, version: UInt32) -> StoreError {
         StoreError(.limitExceeded, "\(id) was updated \(version) times; its versions are used up.")
     }
@@ -16,8 +16,7 @@ extension StoreError {
 
 /// Collects the objects that changed since they were read.
 package struct ChangeConflicts {
-    /// The conflicts with their ranks: the order of updates, deletes, unchanged objects in the
-    /// change set.
+    /// The conflicts with their ranks. Updates rank first, then deletes, then unchanged objects.
     private var found: [(rank: Int, conflict: ObjectConflict)] = []
 
     /// Creates an empty collection.
@@ -26,10 +25,9 @@ package struct ChangeConflicts {
     /// Whether no conflict was found.
     package var isEmpty: Bool { found.isEmpty }
 
-    /// Adds an object that the store does not have at the version at which it was read.
+    /// Adds an object whose stored version is not the version that was read.
     ///
-    /// A change refers to an object by the object's own entity. The same key under another entity
-    /// of the hierarchy refers to no object.
+    /// If the stored object has another entity than the change, the object counts as deleted.
     package mutating func append(
         _ item: PreparedChange.Item, version: UInt32, stored: RecordReader?, in change: PreparedChange, rank: Int
     ) {
@@ -106,7 +104,7 @@ package struct MissingObjects {
 package struct DeleteDenials {
     /// The key of a denial.
     ///
-    /// Each pair has only one denial, although a million objects can refer to the deleted object.
+    /// Each pair has one denial, because very many objects can refer to a deleted object.
     private struct Pair: Hashable {
         let deleted: ObjectPlace
         let relationship: Int
@@ -117,7 +115,7 @@ package struct DeleteDenials {
     /// Creates an empty collection.
     package init() {}
 
-    /// Whether a reference by `relationship` from a remaining object to `item` was added.
+    /// Whether a denial for this object and relationship was added.
     package func contains(_ item: PreparedChange.Item, relationship: ManagedObjectModel.Relationship) -> Bool {
         found[Pair(deleted: item.place, relationship: relationship.number)] != nil
     }

@@ -8,9 +8,9 @@
 /// let receipt = try store.commit(changes)
 /// ```
 ///
-/// - Updates and deletes carry the version that was *read*. If the stored version differs, the
+/// - Updates and deletes contain the version that was *read*. If the stored version differs, the
 ///   commit fails with code `conflict`. An update is stored with the next version.
-/// - An insert carries version 0 or 1 and is stored as 1.
+/// - An insert contains version 0 or 1 and is stored with version 1.
 /// - Adding a link that exists replaces its places. Removing a link that does not exist does
 ///   nothing. Links are removed before links are added.
 /// - Deleting an object removes its links. To-one references to it become dangling.
@@ -18,7 +18,7 @@
 ///   either end of a link), and an object of an abstract entity. Records of another model fail with
 ///   `modelMismatch`.
 ///
-/// Two writers leave no dangling reference if both declare what they depend on:
+/// Two concurrent writers cannot create a dangling reference if both declare their requirements:
 ///
 /// ```swift
 /// try first.update(album, version: 3, values: ["artist": .objectID(artist)])
@@ -32,7 +32,7 @@ public struct ChangeSet: Sendable {
     public struct Reference: Hashable, Sendable {
         /// The object.
         public var id: ObjectID
-        /// The version it was read at.
+        /// The version at which the object was read.
         public var version: UInt32
 
         /// Creates a reference.
@@ -51,7 +51,7 @@ public struct ChangeSet: Sendable {
         /// The highest place of a destination; nil if the list was empty.
         public var place: Int64?
 
-        /// Creates an expectation.
+        /// Creates an expected last place.
         public init(_ id: ObjectID, in relationship: RelationshipName, place: Int64?) {
             self.id = id
             self.relationship = relationship
@@ -67,7 +67,7 @@ public struct ChangeSet: Sendable {
     public var deletes: [Reference] = []
     /// Objects that the commit does not change, but that must still have this version.
     public var unchanged: [Reference] = []
-    /// Ordered relationships whose last place must not have changed since it was read.
+    /// Ordered relationships whose last places must not have changed since they were read.
     ///
     /// The store compares these places with its content before the commit. If one differs, the
     /// commit fails with code `conflict`, without ``StoreError/conflicts``. So two writers that
@@ -80,25 +80,26 @@ public struct ChangeSet: Sendable {
     /// references refer, so that no other writer can delete them first. Objects that the change set
     /// inserts exist; objects that it deletes do not.
     public var existing: [ObjectID] = []
-    /// The object that makes the commit, which is then not notified of the commit; nil for no
-    /// object.
+    /// The object that makes the commit, and whose listener is not notified of the commit; nil if
+    /// all listeners are notified.
     ///
     /// The store does not save this value.
     package var origin: ObjectIdentifier?
     /// Whether the commit fails if a remaining object refers to a deleted object.
     ///
-    /// To-one references of every relationship count, as they are after the commit's updates. The
-    /// error has code `deleteDenied`, and ``StoreError/denials`` has one denial for each deleted
-    /// object and relationship.
+    /// To-one references of every relationship count, in their state after the commit's updates.
+    /// The error has code `deleteDenied`, and ``StoreError/denials`` has one denial for each
+    /// deleted object and relationship.
     ///
     /// - Complexity: O(log *n*) for each deleted object and each relationship to its entity, in
-    ///   stores that index references, as those of the key-value and SQL engines do.
+    ///   stores that index references, such as stores of the key-value and SQL engines.
     public var requiresUnreferencedDeletes = false
     /// Whether the commit fails if a remaining object has a link to a deleted object.
     ///
     /// Links that the commit removes do not count. A link counts at its target, and at its source
-    /// if the relationship has an inverse. The error is that of ``requiresUnreferencedDeletes``.
-    /// Without this requirement, the links of deleted objects are removed.
+    /// if the relationship has an inverse. The error is the same as for
+    /// ``requiresUnreferencedDeletes``. Without this requirement, the links of deleted objects are
+    /// removed.
     public var requiresUnlinkedDeletes = false
     /// Links to add.
     ///
@@ -106,7 +107,7 @@ public struct ChangeSet: Sendable {
     public var addedLinks: [LinkBatch] = []
     /// Links to remove.
     ///
-    /// Only the keys of the links matter.
+    /// The places in the links are ignored.
     public var removedLinks: [LinkBatch] = []
     /// The user's metadata to set.
     ///
@@ -176,8 +177,8 @@ public struct ChangeSet: Sendable {
 }
 
 extension ManagedObjectModel {
-    /// Returns the relationship that owns the links of the to-many relationship `name`, and whether
-    /// `name` is the inverse of that relationship.
+    /// Returns the number of the relationship that owns the links of `name`, and whether `name` is
+    /// its inverse.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship that is
     ///   stored in a record field.
@@ -210,8 +211,8 @@ extension ManagedObjectModel {
 extension ManagedObjectModel.Relationship {
     /// Returns the link in the form in which it is stored.
     ///
-    /// If the relationship is its own inverse, the lower key is the source. At an end without an
-    /// order, the place is 0.
+    /// If the relationship is its own inverse, the lower key is the source. The place is 0 at each
+    /// end without an order.
     public func normalized(_ link: Link) -> Link {
         var link = isReflexive && link.source > link.target ? link.flipped : link
         if !isOrdered { link.order = 0 }
@@ -221,8 +222,8 @@ extension ManagedObjectModel.Relationship {
 
     /// Returns the link in its stored form, reversed if `isFlipped` is true.
     ///
-    /// Call this method on the relationship that owns the links. A cursor that reads the links
-    /// after a given link starts from the result.
+    /// Call this method on the relationship that owns the links. Cursors start from the result to
+    /// read the links after a given link.
     package func normalized(_ link: Link, isFlipped: Bool) -> Link {
         isFlipped ? normalized(link.flipped).flipped : normalized(link)
     }
@@ -255,7 +256,7 @@ extension ChangeSet.LastPlace {
         return found
     }
 
-    /// The error of a commit after the last place has changed.
+    /// The error of a commit if the last place has changed.
     package var conflict: StoreError {
         StoreError(
             .conflict,

@@ -2,26 +2,26 @@ internal import RoostSystem
 
 /// Reports the changes of the commits to one store to listeners, in the order of the commits.
 ///
-/// Commits can overlap on a server. They are reported in the order in which they began.
+/// Commits to a server can overlap. They are reported in the order of their beginnings.
 ///
 /// All instances of one store in a process share a feed. The engines report the commits of this
-/// process. Commits of other processes are found by reading the store's generation; see
+/// process. A *look* finds commits of other processes: it reads the store's generation; see
 /// ``look(_:)``.
 ///
-/// Without listeners, a commit takes two locks.
+/// Without listeners, the feed costs a commit two locks.
 package final class CommitFeed: Sendable {
-    /// Receives the notices in the order of the commits, on the thread of a commit or of a look.
+    /// Receives the notices in the order of the commits, on the committing or looking thread.
     ///
     /// The feed calls the listener with its lock held, so a listener must not use the feed.
     package typealias Listener = @Sendable (SaveNotice) -> Void
 
-    /// A commit that ended.
+    /// A finished commit that was not reported yet.
     private struct Ended {
         let generation: Generation
         let previous: Generation
         let store: StoreLocation
         let origin: ObjectIdentifier?
-        /// The notice; nil if no listener wants it.
+        /// The notice; nil if no listener receives it.
         let notice: SaveNotice?
     }
 
@@ -32,23 +32,22 @@ package final class CommitFeed: Sendable {
         var known: Generation?
         /// The number of commits of this process that are under way.
         var openCount = 0
-        /// The number of commits that ended.
+        /// The number of finished commits.
         var endCount = 0
-        /// The commits whose predecessors were not reported yet, by the generations before the
-        /// commits.
+        /// The finished commits whose predecessors were not reported yet, by previous generation.
         var early: [Generation: Ended] = [:]
-        /// Whether a look can find the changes of other processes, so that waiting for it is
-        /// useful.
+        /// Whether a look can find the changes of other processes. If so, early commits wait for a
+        /// look.
         var hasHistory = false
         /// Whether generations are sums; see ``Generation/highestSum``.
         var addsGenerations = false
         /// The time of the last look.
         var lastLook = ContinuousClock.now
-        /// The number of the commit that began last.
+        /// The number of the most recently begun commit.
         var lastBegin = 0
         /// The commits that are under way, for a store whose generations are sums.
         var openNumbers: Set<Int> = []
-        /// The commits that ended before earlier commits did, by number.
+        /// Finished commits that wait for the end of earlier commits, by number.
         var overlapping: [Int: Ended] = [:]
         /// The highest number of a commit that was reported.
         var lastReported = 0
@@ -95,8 +94,8 @@ package final class CommitFeed: Sendable {
 
     /// Calls `body` for every later commit, until ``remove(_:)``.
     ///
-    /// A commit that ends at the same time may be reported too. Read the store's generation
-    /// afterwards: later commits of other processes are detected by comparison with it.
+    /// A commit that ends during this call may be reported too. Afterwards, make a look, because
+    /// later commits of other processes are detected by comparison with its generation.
     ///
     /// - Parameters:
     ///   - ignored: The origin of commits that are not reported to this listener; see
@@ -128,9 +127,10 @@ package final class CommitFeed: Sendable {
 
     /// Reports the beginning of a commit.
     ///
-    /// Until the end of the commit is reported, a new generation may come from this commit.
+    /// Until the commit's end is reported, a look cannot attribute a new generation to another
+    /// process.
     ///
-    /// - Returns: The number of the commit, for its end.
+    /// - Returns: The number of the commit, to pass when the commit ends.
     package func beginCommit() -> Int {
         state.withLock { state in
             state.openCount += 1
@@ -162,7 +162,7 @@ package final class CommitFeed: Sendable {
     ///   - generations: The generations before and after the commit, which differ.
     ///   - store: The store.
     ///   - origin: The origin of the commit.
-    ///   - notice: The changes of the commit; evaluated only if a listener wants them.
+    ///   - notice: The changes of the commit; evaluated only if a listener receives them.
     package func endCommit(
         _ number: Int, generations: (before: Generation, after: Generation), of store: StoreLocation,
         origin: ObjectIdentifier?,
@@ -191,7 +191,7 @@ package final class CommitFeed: Sendable {
         }
     }
 
-    /// Reports the commits that follow the generation that was last reported.
+    /// Reports the early commits that follow the last reported generation.
     private static func tellEarly(_ state: inout State) {
         while let known = state.known, let next = state.early.removeValue(forKey: known) {
             state.known = next.generation
@@ -204,9 +204,8 @@ package final class CommitFeed: Sendable {
 
     /// Reports commits that can overlap, in the order in which they began.
     ///
-    /// A commit that includes another commit began after that commit. Each commit is reported as
-    /// the successor of the commits reported before it, which is what the sum of their generations
-    /// means.
+    /// A commit can include only commits that began earlier. The generations of a notice continue
+    /// from the previous notice.
     private static func tellOverlapping(_ state: inout State) {
         guard !state.overlapping.isEmpty else { return }
         let isFull = state.overlapping.count > mostEarly
@@ -216,7 +215,7 @@ package final class CommitFeed: Sendable {
             let known = state.known ?? ended.previous
             let next = known.adding(from: ended.previous, to: ended.generation)
             state.known = next
-            // Later commits that may depend on this one were already reported.
+            // Commits that may depend on this commit were already reported, so the IDs are omitted.
             let isLate = number < state.lastReported
             state.lastReported = max(state.lastReported, number)
             guard var notice = ended.notice else { continue }
@@ -235,7 +234,7 @@ package final class CommitFeed: Sendable {
             !state.hasHistory || state.early.count > mostEarly
         else { return }
         let ends = Set(state.early.values.map(\.generation))
-        // Generations have no order here, so any of several chains may be the last.
+        // The generations of a store may have no order, so the chains are reported in any order.
         for start in state.early.keys where !ends.contains(start) {
             guard let first = state.early[start] else { continue }
             let gap = SaveNotice(store: first.store, generations: (state.known ?? known, start), lists: nil)
@@ -255,7 +254,7 @@ package final class CommitFeed: Sendable {
         fileprivate let endCount: Int
     }
 
-    /// Returns the ticket of a look, to be created before the generation is read.
+    /// Returns a ticket for a look. Create the ticket before you read the generation.
     ///
     /// Returns nil without listeners, and during a commit of this process unless a look is due.
     package func ticket() -> Ticket? {
@@ -265,10 +264,10 @@ package final class CommitFeed: Sendable {
         }
     }
 
-    /// Whether a look can no longer be delayed, although commits of this process are under way.
+    /// Whether a look must not be delayed further, although commits of this process are under way.
     ///
-    /// The look then mistakes commits of this process for those of other processes. They are
-    /// reported a second time, without IDs.
+    /// Such a look also reports commits of this process, so they are reported twice, once without
+    /// IDs.
     private static func isLookDue(_ state: State) -> Bool {
         state.addsGenerations && state.lastLook.duration(to: .now) > longestDelay
     }
@@ -295,8 +294,8 @@ package final class CommitFeed: Sendable {
     /// Reports commits of other processes, by comparing the store's generation with the generation
     /// that was last reported.
     ///
-    /// - Returns: False, without an effect, if the last listener has ended, or if a commit of
-    ///   this process began or ended after the ticket and no look is due.
+    /// - Returns: False, without an effect, if there are no listeners, or if a commit of this
+    ///   process began or ended after the ticket and no look is due.
     @discardableResult
     package func look(_ look: Look) -> Bool {
         let (ticket, generation) = (look.ticket, look.generation)
@@ -307,7 +306,7 @@ package final class CommitFeed: Sendable {
             state.hasHistory = look.hasHistory
             let former = state.known
             state.known = generation
-            // The waiting commits of this process are older than the look.
+            // The look's generation includes the waiting commits of this process.
             state.early = [:]
             guard let known = former, known != generation else { return true }
             let notice =
@@ -328,8 +327,7 @@ package struct CommitSignalID: Hashable, Sendable {
     package init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
 }
 
-/// A signal to other processes that a store has changed: a file that is touched after each commit,
-/// when the commit is visible.
+/// Signals commits to other processes, usually by touching a file after each visible commit.
 package protocol CommitSignal: AnyObject, Sendable {
     /// The path of the file to watch.
     var path: String { get }
@@ -341,9 +339,9 @@ package protocol CommitSignal: AnyObject, Sendable {
     /// If this fails, watchers find the commit at their next look.
     func raise()
 
-    /// Starts to call `body` after commits, for a signal that is not a file.
+    /// Starts to call `body` after commits, if the signal has no file.
     ///
-    /// - Returns: The observation, which ends when it is released; nil for a signal that is a file.
+    /// - Returns: The observation, which ends on deallocation; nil for a signal with a file.
     func observe(_ body: @escaping @Sendable () -> Void) -> (any AnyObject & Sendable)?
 }
 
@@ -352,7 +350,7 @@ extension CommitSignal {
     package func observe(_ body: @escaping @Sendable () -> Void) -> (any AnyObject & Sendable)? { nil }
 }
 
-/// A storage or a database that has a signal.
+/// A storage or a database with a commit signal.
 package protocol CommitSignaling {
     /// The signal; nil if this user cannot create one.
     var commitSignal: (any CommitSignal)? { get }
@@ -362,12 +360,12 @@ package protocol CommitSignaling {
 package protocol CommitReportingStore: PersistentStore {
     /// The feed of the store.
     var commitFeed: CommitFeed { get }
-    /// The signal of the store; nil for a store of one process.
+    /// The signal of the store; nil for a store that only one process can open.
     var commitSignal: (any CommitSignal)? { get }
 }
 
 extension PersistentStore {
-    /// Returns the current generation of the store; nil if the store records none.
+    /// Returns the current generation of the store; nil if the store records no generation.
     package func currentGeneration() throws(StoreError) -> Generation? {
         let snapshot = try snapshot()
         defer { snapshot.close() }
@@ -376,7 +374,7 @@ extension PersistentStore {
 }
 
 extension CommitReportingStore {
-    /// Runs a commit and reports it to listeners of this process, then to other processes.
+    /// Runs a commit, reports it to listeners in this process, then signals other processes.
     package func reporting(_ commit: () throws(StoreError) -> CommitReceipt) throws(StoreError) -> CommitReceipt {
         let number = commitFeed.beginCommit()
         let receipt: CommitReceipt

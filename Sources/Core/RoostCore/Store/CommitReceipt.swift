@@ -10,14 +10,12 @@ public struct CommitReceipt: Sendable {
     /// The generation of the store after the commit.
     ///
     /// Equal to ``previousGeneration`` if the commit changed nothing. Commits to a store without
-    /// the capability ``StoreCapability/totalOrder`` can overlap. The store then has another
-    /// generation, which includes all of them.
+    /// the capability ``StoreCapability/totalOrder`` can overlap. After overlapping commits, the
+    /// store has another generation, which includes all of them.
     public let generation: Generation
-    /// The generation of the store before the commit, including all commits that this commit knew
-    /// of.
+    /// The generation of the store that the commit was based on.
     ///
-    /// If it differs from the last generation that a program has seen, another writer committed in
-    /// between.
+    /// If a program last saw another generation, another writer has committed since.
     public let previousGeneration: Generation
     let changes: ChangeSet
 

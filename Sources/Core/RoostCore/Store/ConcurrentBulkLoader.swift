@@ -3,15 +3,14 @@ internal import Dispatch
 extension PersistentStore {
     /// Starts a load that writes on its own thread while the caller creates the next records.
     ///
-    /// All guarantees of ``bulkLoader(_:)`` hold, and the loaded content is the same. Two things
-    /// differ:
+    /// The loader has all guarantees of ``bulkLoader(_:)``. Two points differ:
     ///
-    /// - `append` copies its argument and may return before the data is written. A later call can
-    ///   throw the error, at the latest ``BulkLoader/finish()``.
+    /// - `append` copies its argument and may return before the data is written. The error of a
+    ///   write is thrown by a later call, at the latest by ``BulkLoader/finish()``.
     /// - `options.checkCancellation` is called on the other thread.
     ///
-    /// This loader is faster if creating the records takes much of the time and a second processor
-    /// is available. It gathers small batches into full ones. It uses the memory of at most seven
+    /// Use this loader if creating the records takes much of the time and a second processor is
+    /// available. The loader combines small batches into full ones. Its memory is limited to seven
     /// full batches of records (256 KiB each) and seven of links (128 KiB each).
     public func concurrentBulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         try ConcurrentBulkLoader(self, options: options)
@@ -20,8 +19,8 @@ extension PersistentStore {
 
 /// Passes batches to the store's own loader, which runs on another thread.
 final class ConcurrentBulkLoader: BulkLoader {
-    /// The maximum number of full batches in progress: one being written, and some to bridge a
-    /// brief delay on one side.
+    /// The maximum number of full batches in progress: one is being written, the others bridge
+    /// brief delays of either thread.
     private static let channelCapacity = 4
 
     private let location: StoreLocation
@@ -56,7 +55,7 @@ final class ConcurrentBulkLoader: BulkLoader {
 
     deinit { abandon() }
 
-    /// Loads everything that arrives; returns nil if the load was abandoned.
+    /// Loads the batches from the channel; returns nil if the load was abandoned.
     private static func write(
         from channel: BatchChannel, loader: any BulkLoader
     ) throws(StoreError) -> StoreTally? {
@@ -85,7 +84,7 @@ final class ConcurrentBulkLoader: BulkLoader {
             abandon()
             throw error
         }
-        // Full batches are sent as they are. Small batches are gathered.
+        // Full batches are sent at once. Small batches are combined.
         if records.isFull { try sendRecords() }
         self.records.append(contentsOf: records)
         if self.records.isFull { try sendRecords() }

@@ -1,8 +1,8 @@
 /// A type whose stores are documents of a limited size.
 ///
-/// A plan uses the limit to report that a store would become too large.
+/// Conversion plans use the limit to report stores that would become too large.
 package protocol DocumentStoreType: PersistentStoreType {
-    /// The maximum size of a document of a store with these options, in bytes.
+    /// Returns the maximum size in bytes of a store's document with these options.
     ///
     /// - Throws: `invalidRequest` for an unknown option or an invalid value.
     func maximumDocumentByteCount(_ typeOptions: [String: String]) throws(StoreError) -> Int

@@ -5,7 +5,7 @@
 open class FillingRecordCursor: RecordCursor {
     private let model: ManagedObjectModel
     private var isAtEnd = false
-    /// An error to throw after the records before it have been returned.
+    /// An error to throw after the preceding records have been returned.
     private var pendingError: StoreError?
 
     /// Creates a cursor over records of a model.
@@ -20,8 +20,8 @@ open class FillingRecordCursor: RecordCursor {
     ///
     /// - Returns: Whether there may be more records.
     /// - Throws: The error if a record cannot be read. If the error has a damaged object, the
-    ///   cursor first returns the records before it, and the next call continues after it. Any
-    ///   other error ends the cursor.
+    ///   cursor first returns the records before the object, and the next call continues after the
+    ///   object. Any other error ends the cursor.
     open func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool { false }
 
     /// Releases the cursor's resources.
@@ -29,7 +29,7 @@ open class FillingRecordCursor: RecordCursor {
     /// Called once, when the cursor ends.
     open func finish() {}
 
-    /// Ends the cursor: returns the records of the batch first, then throws the error.
+    /// Ends the cursor with an error, which is thrown after the current batch was returned.
     package final func end(with error: StoreError) {
         pendingError = error
         end()

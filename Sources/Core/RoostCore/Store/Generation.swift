@@ -1,9 +1,9 @@
-/// The version of a store's content, which differs after each commit that changes anything.
+/// The version of a store's content, which changes with each commit that changes anything.
 ///
-/// Compare generations to find out whether a store has changed. They have an order only in stores
-/// with the capability ``StoreCapability/totalOrder``, so this type has no order; see
-/// `StoreCapabilities.isEarlier(_:than:)`. In other stores, commits can overlap. The generation
-/// of a receipt then includes that commit and the commits that it knew of.
+/// Compare generations to find out whether a store has changed. Generations have an order only in
+/// stores with the capability ``StoreCapability/totalOrder``, so this type has no order; see
+/// `StoreCapabilities.isEarlier(_:than:)`. In other stores, commits can overlap; see
+/// ``CommitReceipt/generation``.
 ///
 /// ```swift
 /// let seen = try store.commit(changes).generation
@@ -17,7 +17,7 @@ public struct Generation: Sendable, Hashable {
     /// The number that is stored in the store's file.
     package let number: UInt64
 
-    /// Creates the generation with a number that a backend has stored.
+    /// Creates the generation with a number that a backend stored.
     public init(number: UInt64) { self.number = number }
 
     /// Returns the next generation of a store that counts its commits.
@@ -39,11 +39,11 @@ public struct Generation: Sendable, Hashable {
 extension Generation {
     /// The highest generation of a store whose generations are sums.
     ///
-    /// Each commit to such a store adds a number of its own. Commits that do not know of each other
-    /// therefore have different generations, and their order makes no difference.
+    /// Each commit to such a store adds its own number. So overlapping commits have different
+    /// generations, and the sum does not depend on their order.
     package static let highestSum: UInt64 = 1 << 62 - 1
 
-    /// Returns this generation after the addition of the commits between two other generations.
+    /// Returns the sum of this generation and the commits between two other generations.
     package func adding(from previous: Generation, to next: Generation) -> Generation {
         Generation(number: (number &+ next.number &- previous.number) & Self.highestSum)
     }

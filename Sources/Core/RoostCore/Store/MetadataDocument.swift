@@ -5,9 +5,9 @@ internal import RoostSystem
 /// A store's user metadata as JSON that preserves every value and its type.
 ///
 /// Text, booleans, lists and dictionaries use the JSON types. A number with a point or an exponent
-/// is a `double`, any other number an `int`. The other values are objects with one key:
-/// `{"$date": 12.5}` (seconds since 2001-01-01), `{"$data": "<base64>"}`, `{"$double": "NaN"}` for
-/// values that JSON numbers lack, and `{"$dictionary": {…}}` for a dictionary whose only key starts
+/// is a `double`, any other number an `int`. Other values are objects with one key: `{"$date":
+/// 12.5}` (seconds since 2001-01-01), `{"$data": "<base64>"}`, `{"$double": "NaN"}` for values that
+/// JSON numbers cannot express, and `{"$dictionary": {…}}` for a dictionary whose only key starts
 /// with `$`.
 package enum MetadataDocument {
     /// Returns the metadata as compact JSON with keys in byte order, so that equal metadata has
@@ -42,7 +42,7 @@ package enum MetadataDocument {
     }
 
     private static func content(_ value: MetadataValue, depth: Int) throws(StoreError) -> JSONNode.Content {
-        // A tag takes one level and its value another.
+        // A tagged value adds up to two levels.
         guard depth < JSONTokenizer.maximumDepth - 2 else {
             throw StoreError(
                 .limitExceeded, "User metadata nests deeper than \(JSONTokenizer.maximumDepth - 2) levels.")

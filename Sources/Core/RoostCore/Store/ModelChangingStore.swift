@@ -1,20 +1,21 @@
 /// A store that can change its model within its own file, in one transaction, without touching
 /// unchanged content.
 ///
-/// A store type conforms if this is faster than a new file. Migrations in place use it.
+/// Migrations in place use this protocol. A store type conforms if such a change is faster than a
+/// new file.
 package protocol ModelChangingStore: PersistentStore {
     /// Begins to change the model of the store.
     ///
-    /// Until the change ends, no other process or connection can have the store open, and snapshots
-    /// of this store show its old content. The caller loads the complete new content, kept content
-    /// included, into ``ModelChange/store`` with one loader. It then calls ``ModelChange/commit()``
+    /// Until the change ends, no other process or connection can open the store, and snapshots of
+    /// this store show its old content. The caller loads the complete new content, including kept
+    /// content, into ``ModelChange/store`` with one loader. It then calls ``ModelChange/commit()``
     /// or ``ModelChange/abandon()``.
     ///
     /// - Parameters:
     ///   - model: The new model.
-    ///   - kept: The content that is equal under both models; the store may still move it.
-    /// - Returns: The change; nil if the file has damaged or foreign content, so that the new model
-    ///   needs a new file.
+    ///   - kept: The content that is equal under both models.
+    /// - Returns: The change; nil if the file has damaged or foreign content; a new file is then
+    ///   required.
     /// - Throws: `busy` if another process or connection has the store open, or writes, for longer
     ///   than the timeout; `readOnly`; `limitExceeded` for a model that exceeds a limit of the
     ///   store.
@@ -25,9 +26,9 @@ package protocol ModelChangingStore: PersistentStore {
 
 /// The content of a store that is equal under two models, byte for byte.
 package struct KeptContent: Sendable, Hashable {
-    /// The hierarchies whose records stay, by the number of the root entity.
+    /// The hierarchies whose records stay, as numbers of root entities.
     ///
-    /// Both models use the same number.
+    /// A root entity has the same number in both models.
     package var hierarchies: Set<Int>
     /// The relationships whose links stay: the number in the old model, by the number in the new
     /// model.
@@ -43,11 +44,10 @@ package struct KeptContent: Sendable, Hashable {
 ///
 /// Use it from one thread at a time. Deallocation abandons the change.
 package protocol ModelChange: AnyObject {
-    /// The store with the new model, to be loaded and then read, by one thread at a time; closed
-    /// when the change ends.
+    /// The store with the new model, to be loaded and then read; closed when the change ends.
     ///
-    /// It counts as empty until it is loaded. Kept records and links are appended like all others.
-    /// They are counted but not written, and reading returns the content of the file.
+    /// The store appears empty until it is loaded. Append kept records and links like all others;
+    /// they are counted but not written. Reading returns the content of the file.
     var store: any PersistentStore { get }
 
     /// Commits the change durably, and closes the store.

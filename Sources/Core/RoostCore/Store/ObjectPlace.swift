@@ -18,7 +18,7 @@ package struct ObjectPlace: Hashable, Comparable, Sendable {
 }
 
 extension ManagedObjectModel {
-    /// Returns the place of the object with this ID, whatever entity of the hierarchy the ID has.
+    /// Returns the place of the object with this ID, which may have any entity of the hierarchy.
     ///
     /// - Throws: `unknownEntity`.
     package func place(of id: ObjectID) throws(StoreError) -> ObjectPlace {

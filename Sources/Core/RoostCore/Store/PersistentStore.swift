@@ -10,7 +10,7 @@
 /// - A store can be used from any number of threads at once. Snapshots never wait for a writer;
 ///   writers wait for each other.
 /// - After ``close()``, every call throws `closed`.
-/// - Opening a store, and every call that fails, leaves the stored data unchanged.
+/// - Opening a store and failed calls leave the stored data unchanged.
 ///
 /// A store with further abilities conforms to additional protocols, such as
 /// `IntegrityCheckingStore`. Programs call extensions of this protocol, which work for every
@@ -22,7 +22,7 @@ public protocol PersistentStore: AnyObject, Sendable {
     var type: any PersistentStoreType { get }
     /// The location of the store.
     var location: StoreLocation { get }
-    /// The model the store was created with.
+    /// The model with which the store was created.
     ///
     /// Compatible models have the same numbers and record layouts; see ``ManagedObjectModel``.
     var model: ManagedObjectModel { get }
@@ -32,12 +32,12 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// Returns the store's metadata as of the latest commit.
     func metadata() throws(StoreError) -> StoreMetadata
 
-    /// Returns a consistent view of the store as it is now.
+    /// Returns a consistent view of the store's current content.
     ///
     /// Never waits for a writer.
     func snapshot() throws(StoreError) -> any StoreSnapshot
 
-    /// Reserves keys for new objects of the hierarchy that `entity` belongs to.
+    /// Reserves keys for new objects in the hierarchy of `entity`.
     ///
     /// No other caller in any process gets the same keys. Keys that are not used leave gaps.
     ///
@@ -53,8 +53,8 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// - `conflict`: lists every object whose version is stale, or that does not exist under its
     ///   own entity.
     /// - `constraintViolation`: lists every rejected object, once for each constraint, with the
-    ///   object that has the values. This is an object of the store that keeps its values, or else
-    ///   the first object of the change set with these values, updates before inserts.
+    ///   object that has the values: an object of the store that keeps these values, or else the
+    ///   first such object of the change set, updates before inserts.
     /// - `duplicateObject`: an insert whose key is taken in its hierarchy.
     /// - `objectNotFound`, with ``StoreError/missingObjects``: links whose ends do not exist after
     ///   the change, and missing objects of ``ChangeSet/existing``.
@@ -104,9 +104,9 @@ public struct StoreFinding: Adjustable, Sendable, Hashable, CustomStringConverti
         case damage
     }
 
-    /// The rules of a model that ``checkStore(_:limit:)`` compares the data with.
+    /// The rules of a model that ``checkStore(_:limit:)`` checks.
     ///
-    /// The ``StoreFinding/kind`` of a violation is one of them.
+    /// The ``StoreFinding/kind`` of a violation is the name of a rule.
     package enum Rule: String, Sendable, CaseIterable {
         /// A mandatory attribute or relationship has no value.
         case mandatory
@@ -143,7 +143,7 @@ public struct StoreFinding: Adjustable, Sendable, Hashable, CustomStringConverti
     public let property: String?
     /// The problem and its location in one line, without stored values.
     public let message: String
-    /// The number of cases; more than 1 for a finding that summarizes further cases.
+    /// The number of cases; more than 1 for a finding that summarizes several cases.
     public var count = 1
 
     /// Creates a finding.

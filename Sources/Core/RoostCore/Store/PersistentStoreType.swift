@@ -14,7 +14,7 @@ public protocol PersistentStoreType: Sendable {
     /// The capabilities of stores of this type.
     var capabilities: StoreCapabilities { get }
 
-    /// The C libraries that the type uses, in the versions that are linked into this process.
+    /// The C libraries that the type uses, with the versions linked into this process.
     ///
     /// Empty by default.
     var libraries: [StoreLibrary] { get }
@@ -28,18 +28,18 @@ public protocol PersistentStoreType: Sendable {
     /// The suffixes of the files that exist beside a store while it is open; empty by default.
     ///
     /// The path of such a file is the store's path and a suffix. A closed store has none of these
-    /// files. A program therefore looks for them before it moves, copies or replaces a store. The
-    /// lock file, `.lock`, is not included.
+    /// files. If such a file exists, do not move, copy or replace the store. The lock file,
+    /// `.lock`, is not included.
     var companionSuffixes: [String] { get }
 
-    /// The approximate cost of an object in stores of this type.
+    /// The approximate costs of an object in stores of this type.
     ///
-    /// By default, the cost of a slow type.
+    /// By default, the costs of a slow type.
     var estimatedCosts: StoreCosts { get }
 
     /// Whether the file at `path` starts with the bytes of a store of this type.
     ///
-    /// Returns false for anything but a readable regular file. Never blocks, and changes nothing.
+    /// Returns false if the path is not a readable regular file. Never blocks, and changes nothing.
     func recognizes(fileAt path: String) -> Bool
 
     /// Reads the metadata of a store, which another process may have open.
@@ -49,8 +49,8 @@ public protocol PersistentStoreType: Sendable {
 
     /// Opens an existing store.
     ///
-    /// Recovers a store after a crash. Changes nothing if the store is damaged or another model is
-    /// expected.
+    /// Recovers a store after a crash. Changes nothing if the store is damaged or does not have the
+    /// expected model.
     ///
     /// - Throws: `notFound`, `notAStore`, `unsupportedVersion`, `modelMismatch` if
     ///   ``StoreOptions/model`` is not compatible, `corrupted`, `busy`, `permissionDenied`,
@@ -78,8 +78,9 @@ public protocol PersistentStoreType: Sendable {
 
     /// Replaces the store at `destination` with the closed store at `source`, in one atomic step.
     ///
-    /// At any moment, one of the two stores exists at `destination`. Both must be in the same
-    /// directory. The caller must sync `source` first. On return the replacement is durable.
+    /// At any moment, one of the two stores exists at `destination`. Both locations must be in the
+    /// same directory. The caller must first sync `source` to disk. On return the replacement is
+    /// durable.
     ///
     /// - Parameters:
     ///   - destination: The location to move the store to.
@@ -144,19 +145,19 @@ public struct StoreOptions: Sendable, Adjustable {
     public var userMetadata: [String: MetadataValue] = [:]
     /// Whether other programs cannot find the new store yet.
     ///
-    /// Bulk loading is then about twice as fast, but a crash before it finishes may leave the store
-    /// damaged. The caller publishes the store with
-    /// ``PersistentStoreType/replace(_:with:overwriting:)`` or destroys it.
+    /// Bulk loading is then about twice as fast, but a crash during the load may damage the store.
+    /// The caller publishes the store with ``PersistentStoreType/replace(_:with:overwriting:)`` or
+    /// destroys it.
     public var isUnpublished: Bool = false
-    /// Whether the caller only reads the whole store once, list by list.
+    /// Whether the caller only reads the whole store once, one kind of content after the other.
     ///
     /// This is a hint for a store that is opened read-only, for example by a conversion. A type
-    /// that normally reads its whole file on opening may then read it in pieces, and report damage
-    /// only when it reads the damaged piece.
+    /// that normally reads its whole file on opening may then read the file in pieces, and report
+    /// damage only on reading the damaged piece.
     public var isReadOnce: Bool = false
     /// Whether a file that has other names (hard links) may be read.
     ///
-    /// False by default, because the commits in the log of another name would be missing. Has no
+    /// False by default, because commits in a log beside another name would be missing. Has no
     /// effect on writing, which always throws `hasOtherNames`.
     public var acceptsLinks: Bool = false
     /// Whether objects that another program changed are accepted.
@@ -167,8 +168,8 @@ public struct StoreOptions: Sendable, Adjustable {
     public var acceptsChanges: Bool = false
     /// Whether the store records its changes; nil does not change the store's setting.
     ///
-    /// New stores record nothing unless this is true. The setting is saved in the store, so later
-    /// openers need not repeat it. Enabling it starts a history without older changes. Disabling it
+    /// New stores record nothing unless this is true. The setting is saved in the store, so it need
+    /// not be repeated on opening. Enabling it starts a history without older changes. Disabling it
     /// removes the recorded history. Programs that do not support histories cannot open a store
     /// that has a history (code `unsupportedVersion`).
     ///

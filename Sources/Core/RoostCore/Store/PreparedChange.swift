@@ -1,8 +1,8 @@
 /// A checked change set, resolved against the model of its store.
 ///
 /// Engines commit this form, so that all of them reject the same change sets with the same
-/// messages. It does not depend on the content of the store. It is a class because each part of a
-/// commit holds a reference, and copying all lists costs as much as writing a small record.
+/// messages. Preparing does not read the store. The type is a class, because copying all lists for
+/// each part of a commit costs as much as writing a small record.
 package final class PreparedChange: Sendable {
     /// One object of a change set.
     package struct Item: Sendable {
@@ -10,13 +10,13 @@ package final class PreparedChange: Sendable {
         package let place: ObjectPlace
         /// The number of the entity that the change set uses.
         package let entity: Int
-        /// The position among the inserts, updates, deletes, or unchanged or existing objects.
+        /// The position in the change set's list, such as the inserts or the deletes.
         package let position: Int
     }
 
-    /// An expected last place, with its relationship.
+    /// An expected last place with its resolved relationship.
     package struct LastPlace: Sendable {
-        /// The expectation.
+        /// The expected place.
         package let expected: ChangeSet.LastPlace
         /// The ordered relationship.
         package let relationship: ManagedObjectModel.Relationship
@@ -121,7 +121,7 @@ package final class PreparedChange: Sendable {
         items.reserveCapacity(ids.count)
         var entity: ManagedObjectModel.Entity?
         for id in ids {
-            // Most objects have the same entity as the object before.
+            // Most objects have the same entity as the previous object.
             let known = entity?.name == id.entity ? entity : nil
             let named = if let known { known } else { try model.requireEntity(id.entity) }
             entity = named
@@ -136,7 +136,8 @@ package final class PreparedChange: Sendable {
         var isInOrder = true
         for index in 1..<max(1, items.count) where items[index].place < items[index - 1].place { isInOrder = false }
         guard !isInOrder else { return items }
-        // A radix sort by place. A comparison sort needs about 17 comparisons for each item.
+        // A radix sort, because a comparison sort needs about 17 comparisons for each item of a
+        // large list.
         var order: [EntryArena.Item] = []
         order.reserveCapacity(items.count)
         for (index, item) in items.enumerated() {

@@ -1,8 +1,8 @@
 /// A store of a type that cannot write: every call that would change it throws `unsupported`.
 ///
 /// Use it for files of foreign formats. An implementation only opens stores and creates snapshots;
-/// see ``ScanningSnapshot``. Its type is a ``ReadOnlyPersistentStoreType``. A type that *can* write
-/// implements `PersistentStore` instead, also for stores that it opens read-only, which throw
+/// see ``ScanningSnapshot``. The store's type is a ``ReadOnlyPersistentStoreType``. A type that
+/// *can* write implements `PersistentStore` instead. Its stores that are opened read-only throw
 /// `readOnly`.
 public protocol ReadOnlyPersistentStore: PersistentStore {
     /// Throws code `closed` after ``PersistentStore/close()``.
@@ -51,7 +51,7 @@ extension ReadOnlyPersistentStoreType {
 }
 
 extension PersistentStoreType {
-    /// Returns the error of a type that cannot write.
+    /// Returns the error for a change to a store of a type that cannot write.
     func cannotBe(_ done: String) -> StoreError {
         StoreError(
             .unsupported,

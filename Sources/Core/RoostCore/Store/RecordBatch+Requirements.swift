@@ -1,8 +1,9 @@
-/// The requirements of stores for the batches that programs pass to them.
+/// Checks of the batches that programs pass to stores.
 extension RecordBatch {
-    /// Checks that a cursor over a store of `model` can fill the batch.
+    /// Throws unless a cursor over a store of `model` can fill the batch.
     ///
-    /// - Throws: `modelMismatch`, because the same bytes have other values under another model.
+    /// - Throws: `modelMismatch`, because bytes of records have another meaning under another
+    ///   model.
     package func requireModel(_ model: ManagedObjectModel) throws(StoreError) {
         guard self.model.hasVersionHashes(of: model) else {
             throw StoreError(
@@ -12,9 +13,9 @@ extension RecordBatch {
         }
     }
 
-    /// Checks that every record can be an object of a store of `model`.
+    /// Throws unless every record can be stored as an object in a store of `model`.
     ///
-    /// The record must follow this model, its key must be positive, and its entity must not be
+    /// A record must follow this model, its key must be positive, and its entity must not be
     /// abstract.
     ///
     /// - Throws: `modelMismatch`; `invalidRequest`, with the first invalid record.
@@ -39,7 +40,7 @@ extension RecordBatch {
 }
 
 extension ChangeSet {
-    /// Checks that all records follow the store's model and can be objects.
+    /// Throws unless all records can be stored as objects in a store of `model`.
     ///
     /// Does not read the store.
     ///

@@ -1,7 +1,7 @@
-/// A report of the objects that commits to a store changed, as IDs.
+/// A report of the IDs of the objects that commits to a store changed.
 ///
-/// A notice describes one commit, or several consecutive ones. It is `Sendable`, so that it can be
-/// passed to other contexts and actors.
+/// A notice describes one commit or several consecutive commits. It is `Sendable`, so that it can
+/// be passed to other contexts and actors.
 ///
 /// ```swift
 /// for await notice in try store.changes {
@@ -12,7 +12,7 @@
 public struct SaveNotice: Sendable {
     /// The maximum number of IDs in a notice for several commits.
     ///
-    /// A notice that would exceed it lists no IDs and is not complete.
+    /// A notice that would exceed this number lists no IDs and is not complete.
     public static let mostIDs = 10_000
 
     /// The store that was changed.
@@ -21,9 +21,10 @@ public struct SaveNotice: Sendable {
     public package(set) var generation: Generation
     /// The generation of the store before the commits.
     public package(set) var previousGeneration: Generation
-    /// The author of the changes; or nil, or if several commits differ.
+    /// The author of the changes; nil if none was set, or if the authors of several commits differ.
     public let author: String?
-    /// The name of the context that saved; nil for a batch request, or if several commits differ.
+    /// The name of the context that saved; nil for a batch request, or if the names of several
+    /// commits differ.
     public let contextName: String?
     /// The objects that were inserted.
     public let inserted: [ObjectID]
@@ -35,7 +36,7 @@ public struct SaveNotice: Sendable {
     public let deleted: [ObjectID]
     /// Whether the lists contain every object that changed.
     ///
-    /// If false, any object can have changed, so a program must reload all objects that it uses.
+    /// If false, any object may have changed, so a program must reload all objects that it uses.
     public let isComplete: Bool
     /// Whether the generations are sums; see ``Generation/highestSum``.
     package var addsGenerations = false
@@ -75,8 +76,8 @@ public struct SaveNotice: Sendable {
 /// A merged notice for several consecutive commits to a store.
 ///
 /// Each object is in only one list. An object that is inserted and then updated counts as inserted.
-/// An object that is inserted and then deleted counts as deleted, because a reader may have seen
-/// the state between.
+/// An object that is inserted and then deleted counts as deleted, because a reader may have read it
+/// in between.
 package struct NoticeUnion: Sendable {
     private enum Kind {
         case inserted, updated, deleted
@@ -112,7 +113,7 @@ package struct NoticeUnion: Sendable {
         guard isComplete else { return }
         isComplete = next.isComplete
         if isComplete {
-            // A deleted object that is inserted again has other values than before.
+            // A deleted object that is inserted again may have other values than before.
             for id in next.inserted { note(id, kind: kinds[id] == .deleted ? .updated : .inserted) }
             for id in next.updated where kinds[id] != .inserted { note(id, kind: .updated) }
             for id in next.deleted { note(id, kind: .deleted) }
@@ -144,8 +145,8 @@ extension SaveNotice {
 ///
 /// Consecutive notices of one store are merged.
 ///
-/// - Complexity: Memory for at most ``SaveNotice/mostIDs`` IDs for each sequence of commits without
-///   a gap.
+/// - Complexity: Memory for at most ``SaveNotice/mostIDs`` IDs for each sequence of consecutive
+///   commits.
 package struct WaitingNotices: Sendable {
     /// One original notice, or several merged ones.
     private enum Item: Sendable {
@@ -193,7 +194,7 @@ package struct WaitingNotices: Sendable {
         case .one(let first): union = NoticeUnion(first)
         case .several(let joined): union = joined
         }
-        // Only `union` references the lists now, so that appending copies nothing.
+        // Afterwards only `union` references the lists, so that appending does not copy them.
         items[index] = .one(notice)
         union.append(notice)
         items[index] = .several(union)

@@ -1,5 +1,6 @@
-/// A snapshot that reads its records and links from one text, from beginning to end.
+/// A snapshot that reads its records and links from one text, always from the beginning.
 ///
-/// Reading a list, or a part of it, also reads all content before it. To read everything, read
-/// whole lists, in the order of roots and relationships, on one thread.
+/// Reading any list of records or links also reads all text before the list. To read everything
+/// efficiently, read whole lists on one thread, in the order of root entities, then of
+/// relationships.
 package protocol SequentialSnapshot: StoreSnapshot {}

@@ -1,11 +1,10 @@
 // Optional abilities of snapshots. Each is a separate protocol. Programs call extensions of
-// `StoreSnapshot`, which use the ability if the snapshot conforms and otherwise have a default. The
-// abilities that take a compiled request are in RoostQuery.
+// `StoreSnapshot`, which use the ability of a conforming snapshot and otherwise a default
+// implementation. The abilities for compiled requests are in RoostQuery.
 
 /// A snapshot that reads the links of many objects in one pass.
 public protocol GroupedLinkSnapshot: StoreSnapshot {
-    /// Reads the links of a to-many relationship from each of some objects, in the order of the
-    /// objects.
+    /// Reads the links of a to-many relationship from several objects, in the order of the objects.
     ///
     /// Programs call ``StoreSnapshot/links(of:from:)-(_,[ObjectID])``.
     ///
@@ -31,17 +30,17 @@ extension StoreSnapshot {
     /// Replaces the contents of `batch` with the record of an ID; returns false, with an empty
     /// batch, if the object does not exist.
     ///
-    /// The result and the errors are those of ``records(with:)`` with one ID.
+    /// The result and the errors are the same as with ``records(with:)`` and one ID.
     public func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
         try records(with: [id]).next(into: &batch)
     }
 
-    /// Reads the links of a to-many relationship from each of some objects.
+    /// Reads the links of a to-many relationship from several objects.
     ///
-    /// The links are grouped by object, in the order of `ids`. Each group has the order of
+    /// The links are grouped by object, in the order of `ids`. A group is ordered as by
     /// ``links(of:from:)-(_,ObjectID)``. A link's source is the key of its object. An object that
     /// has no links or does not exist has no group. An object that appears twice in `ids` has two
-    /// groups. A ``GroupedLinkSnapshot`` reads all groups in one pass. Other snapshots open one
+    /// groups. A ``GroupedLinkSnapshot`` reads all groups in one pass, any other snapshot with one
     /// cursor per object.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a to-one relationship.
@@ -62,10 +61,9 @@ extension StoreSnapshot {
         return ChainedLinkCursor(self, relationship: relationship, ids: ids)
     }
 
-    /// Returns the graph through which predicates, orders and rows read the objects related to a
-    /// record.
+    /// Returns a graph that reads related objects for predicates, orders and rows.
     ///
-    /// Use it from one thread, while the snapshot is open.
+    /// Use the graph from one thread, while the snapshot is open.
     ///
     /// A ``GraphProvidingSnapshot`` creates its own graph. With other snapshots, each read opens a
     /// cursor.
@@ -91,7 +89,7 @@ private final class ChainedLinkCursor: FillingLinkCursor {
         super.init(relationship: relationship.number)
     }
 
-    // Links that were read ahead are not returned after the snapshot was closed.
+    // After the snapshot was closed, throws instead of returning links that were read ahead.
     override func requireOpen() throws(StoreError) { _ = try snapshot.userMetadata() }
 
     override func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool {

@@ -1,7 +1,7 @@
 // Optional abilities of stores. Each is a separate protocol. Programs call extensions of
-// `PersistentStore`, which use the ability if the store conforms and otherwise have a default. The
-// requirements have other names than the methods that programs call, so that a type without one of
-// them does not compile.
+// `PersistentStore`, which use the ability of a conforming store and otherwise a default
+// implementation. Requirements have other names than the methods that programs call, because
+// otherwise a type without the requirement would compile.
 
 /// A store whose type checks the structure of its file, in addition to record and link checksums.
 public protocol StructureCheckingStore: PersistentStore {
@@ -13,7 +13,7 @@ public protocol StructureCheckingStore: PersistentStore {
 
 /// A store whose type finds problems that reading every record and link does not reveal.
 ///
-/// Examples are indexes that do not match their records, and pages that nothing refers to.
+/// Examples are indexes that do not match their records, and unreferenced pages.
 public protocol IntegrityCheckingStore: PersistentStore {
     /// Examines the file structure, the indexes and the stored checksums.
     ///
@@ -23,19 +23,19 @@ public protocol IntegrityCheckingStore: PersistentStore {
 
 /// A store whose file can have content that the store does not return.
 public protocol NoticeGivingStore: PersistentStore {
-    /// Content of the file that this store cannot return, one sentence each, without stored values.
+    /// Describes content of the file that this store cannot return, one sentence each, without
+    /// values.
     ///
     /// Programs call ``PersistentStore/notices()``.
     func contentNotices() throws(StoreError) -> [String]
 }
 
 extension PersistentStore {
-    /// Throws `corrupted` if the structure of the store's file is damaged and the store's type can
-    /// check it.
+    /// Throws `corrupted` if the store's type can check the file structure and finds damage.
     ///
-    /// The check reads the whole file. It detects damage by a disk or by memory. Verified
-    /// conversions run it; commits and loads do not. Only a ``StructureCheckingStore`` has a check;
-    /// for other stores, this method only checks that the store is open.
+    /// The check reads the whole file. It detects damage that a disk or memory has caused. Verified
+    /// conversions run the check; commits and loads do not. If the store is not a
+    /// ``StructureCheckingStore``, this method only checks that the store is open.
     public func requireSoundStructure() throws(StoreError) {
         if let store = self as? any StructureCheckingStore { return try store.checkStructure() }
         try requireOpenStore()
@@ -51,12 +51,12 @@ extension PersistentStore {
         return []
     }
 
-    /// Returns descriptions of content that this store cannot return: values that read as null, and
-    /// content that is not in the model.
+    /// Returns descriptions of content that this store cannot return: unreadable values, which
+    /// become null, and content that is not in the model.
     ///
-    /// One sentence each, without stored values. The call may read every row. A conversion reports
-    /// the notices, because its destination does not get this content. Returns an empty list for a
-    /// store that is not a ``NoticeGivingStore``.
+    /// Each description is one sentence without stored values. The call may read every row. A
+    /// conversion reports the notices, because its destination does not get this content. Returns
+    /// an empty list for a store that is not a ``NoticeGivingStore``.
     public func notices() throws(StoreError) -> [String] {
         if let store = self as? any NoticeGivingStore { return try store.contentNotices() }
         try requireOpenStore()

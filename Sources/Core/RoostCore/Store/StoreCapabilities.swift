@@ -29,7 +29,7 @@ public struct StoreCapability: Hashable, Sendable, CustomStringConvertible {
     /// Stores with parallel writers on a server lack this capability. Their generations can only be
     /// compared for equality.
     public static let totalOrder = Self("totalOrder")
-    /// A store is a file, found and recognized by its path.
+    /// A store is a file, identified by its path and recognized by its content.
     public static let file = Self("file")
 }
 

@@ -1,7 +1,7 @@
 /// The approximate cost of an object or a link in stores of one type.
 ///
-/// Plans of migrations use it to estimate their time. The costs are measured with a million
-/// objects. Estimates can be wrong by a factor of a few, because machines and objects differ.
+/// Migration plans estimate their time with these costs, which are measured with a million objects.
+/// Estimates can be off by a factor of several, because machines and objects differ.
 ///
 /// ```swift
 /// let estimatedCosts = StoreCosts(readingMicroseconds: 0.8, writingMicroseconds: 1.2)

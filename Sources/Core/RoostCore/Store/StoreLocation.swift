@@ -15,7 +15,7 @@
 public struct StoreLocation: Hashable, Sendable, CustomStringConvertible {
     /// The name of the store's type.
     public let type: String
-    /// The path of a store that is a file, otherwise the name of the store, which may be empty.
+    /// The path of the store's file, or otherwise the store's name, which may be empty.
     public let path: String
 
     /// Creates a location.
@@ -31,7 +31,7 @@ public struct StoreLocation: Hashable, Sendable, CustomStringConvertible {
     /// Reads a location from its text, `type:path`, or `type:///path` for an absolute path.
     ///
     /// A type starts with a lower-case ASCII letter and has at least two characters, so that `C:\x`
-    /// is a path. To accept a path without a type too, use ``StoreRegistry/resolve(_:)``.
+    /// is a path. To accept also a path without a type, use ``StoreRegistry/resolve(_:)``.
     ///
     /// - Parameter text: The text.
     /// - Returns: The location.

@@ -14,7 +14,7 @@ public struct StoreMetadata: Sendable, Hashable {
     public var formatVersion: Int
     /// The store's identity.
     public var storeUUID: StoreUUID
-    /// The model that the store was created with, as it is stored in the store.
+    /// The model with which the store was created.
     public var model: ManagedObjectModel
     /// The user's own keys and values.
     ///
@@ -35,8 +35,8 @@ public struct StoreMetadata: Sendable, Hashable {
 
     /// The recipe of ``versionHashes``.
     ///
-    /// Stores do not save hashes. The hashes of a store that an older version of Roost wrote
-    /// therefore use the current recipe too.
+    /// Always the current recipe, even for a store that an older version of Roost wrote, because
+    /// stores contain no hashes.
     package var versionHashRecipe: VersionHash.Recipe { .current }
 
     /// The version hash of each entity of the store's model, by ``versionHashRecipe``.
@@ -50,15 +50,15 @@ extension ManagedObjectModel {
     /// with the same version hashes.
     ///
     /// Default values, limits, indexes and transient properties may differ, because they do not
-    /// affect the hashes. A store that is opened with such a model keeps its own model, which is
-    /// its ``PersistentStore/model``.
+    /// affect the hashes. If a store is opened with such a model, ``PersistentStore/model`` is
+    /// still the store's own model.
     public func isCompatible(with metadata: StoreMetadata) -> Bool {
         hasVersionHashes(of: metadata.model)
     }
 
     /// Whether both models have the same entities with the same version hashes.
     package func hasVersionHashes(of other: ManagedObjectModel) -> Bool {
-        // Called for every batch that is read or written, nearly always with the same model.
+        // A shortcut, because this is called for every batch, nearly always with the same model.
         if resolved === other.resolved { return true }
         guard entities.count == other.entities.count else { return false }
         for index in 0..<entities.count where entities[index] !== other.entities[index] {

@@ -79,9 +79,10 @@ extension PersistentStoreType {
     /// Returns an empty list.
     public var optionDescriptions: [StoreOptionDescription] { [] }
 
-    /// Returns the problem with an option of a store of this type, or nil.
+    /// Returns the problem with an option and its value, or nil.
     ///
-    /// The sentence includes the option and the remedy: the nearest name, or the possible values.
+    /// The sentence contains the name of the option and the remedy: the nearest known name, or the
+    /// possible values.
     package func problem(withOption name: String, value: String) -> String? {
         let known = optionDescriptions
         guard let option = known.first(where: { $0.name == name }) else {
@@ -94,10 +95,9 @@ extension PersistentStoreType {
         return option.problem(withValue: value, of: self)
     }
 
-    /// Throws if stores of this type do not have one of the options, or if its value is invalid.
+    /// Throws if an option is unknown to this type or has an invalid value.
     ///
-    /// - Throws: `invalidRequest` with the problem of the first such option, in the order of the
-    ///   names.
+    /// - Throws: `invalidRequest` with the problem of the first invalid option by name.
     public func requireKnown(_ typeOptions: [String: String]) throws(StoreError) {
         for (name, value) in typeOptions.sorted(by: { $0.key < $1.key }) {
             if let problem = problem(withOption: name, value: value) { throw StoreError(.invalidRequest, problem) }

@@ -24,7 +24,7 @@ public final class StoreRegistry: Sendable {
     /// All types in the order of their registration.
     public var all: [any PersistentStoreType] { types.withLock { $0 } }
 
-    /// The suffixes of the files that exist beside open stores of any type, each once.
+    /// The distinct companion suffixes of all types; see ``PersistentStoreType/companionSuffixes``.
     package var companionSuffixes: [String] {
         var known: Set<String> = []
         return all.flatMap(\.companionSuffixes).filter { known.insert($0).inserted }
@@ -45,8 +45,8 @@ public final class StoreRegistry: Sendable {
 
     /// Returns the location for `text`: `type:path`, or the path of an existing store.
     ///
-    /// The type of a path is determined by the content of the file. A text of the form `type:path`
-    /// is a path only if no such type is registered.
+    /// A file's content determines the type of a path. A text of the form `type:path` counts as a
+    /// path only if the type is not registered.
     ///
     /// - Throws: `unknownStoreType` for a type that is not registered; `notAStore` for a path that
     ///   no type recognizes.

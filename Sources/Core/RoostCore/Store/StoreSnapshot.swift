@@ -1,4 +1,4 @@
-/// A consistent view of one store, as it was when ``PersistentStore/snapshot()`` returned.
+/// A consistent view of one store at the time when ``PersistentStore/snapshot()`` returned.
 ///
 /// ```swift
 /// let snapshot = try store.snapshot()
@@ -6,8 +6,8 @@
 /// let count = try snapshot.count(FetchRequest("Album"))
 /// ```
 ///
-/// - Later commits of any process do not appear in the snapshot, and do not wait for it.
-/// - A snapshot keeps disk pages in use. Close it at the end of a task.
+/// - Later commits of any process do not appear in the snapshot and are not blocked by it.
+/// - An open snapshot keeps disk pages from being reused. Close it as soon as possible.
 /// - A cursor verifies the checksum of every record that it returns. Links have no checksums. An
 ///   operation that copies links compares them with ``recordedTally()``.
 /// - Use a snapshot and its cursors from one thread at a time.
@@ -37,8 +37,8 @@ public protocol StoreSnapshot: AnyObject {
     /// Reads the records of `entity` and its subentities in ascending key order, after `id` if
     /// given.
     ///
-    /// `id` must belong to the entity's hierarchy, but need not exist. For an entity without
-    /// objects, the cursor is empty.
+    /// `id` must belong to the entity's hierarchy, but the object need not exist. For an entity
+    /// without objects, the cursor is empty.
     ///
     /// - Throws: `unknownEntity` if the model lacks `entity` or the entity of `id`;
     ///   `invalidRequest` for an `id` of another hierarchy.
@@ -46,16 +46,15 @@ public protocol StoreSnapshot: AnyObject {
 
     /// Reads the records with these IDs, in this order.
     ///
-    /// IDs of objects that do not exist are skipped. An ID finds an object of its own entity or of
-    /// one of its subentities.
+    /// IDs of objects that do not exist are skipped. An ID may have the object's own entity or one
+    /// of its superentities.
     func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor
 
-    /// Reads all links of a to-many relationship that has no to-one inverse, after `link` if given.
+    /// Reads all links of a to-many relationship without a to-one inverse, after `link` if given.
     ///
     /// The links are in ascending order of source, then place, then target. If the relationship is
-    /// its own inverse, each pair appears once. `link` need not exist. It is normalized first (see
-    /// `ManagedObjectModel.Relationship.normalized(_:)`), and its numbers are compared as signed
-    /// integers.
+    /// its own inverse, each pair appears once. `link` need not exist. It is first normalized (see
+    /// `ManagedObjectModel.Relationship.normalized(_:)`); numbers are compared as signed integers.
     ///
     /// - Throws: `unknownProperty` for a relationship that does not exist, `invalidRequest` for a
     ///   relationship without links.
@@ -63,9 +62,9 @@ public protocol StoreSnapshot: AnyObject {
 
     /// Reads the links of a to-many relationship from one object.
     ///
-    /// An ordered relationship is read by place, then key; any other relationship by key. A
-    /// relationship that is derived from its to-one inverse works too. The source of each link is
-    /// `id`. An object that does not exist has no links.
+    /// An ordered relationship is read by place, then key; any other relationship by key.
+    /// Relationships with a to-one inverse are supported too. The source of each link is `id`. An
+    /// object that does not exist has no links.
     func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor
 
     /// Replaces the contents of `batch` with the record of an ID.
@@ -74,13 +73,13 @@ public protocol StoreSnapshot: AnyObject {
     /// calls ``records(with:)``. Implement this method if your backend has a faster way.
     func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool
 
-    /// Reads the records that match a request, in its order.
+    /// Reads the records that match a request, in the requested order.
     ///
     /// Records with equal sort values, and all records of a request without an order, are in
     /// ascending key order.
     ///
-    /// If the task is cancelled, fetches, counts and rows of the stores of this package throw
-    /// `cancelled` within some milliseconds. Other stores may do the same. Other fetches and the
+    /// If the task is cancelled, a fetch, a count or a request for rows throws `cancelled` within
+    /// some milliseconds. Stores of other packages need not support this. Other fetches and the
     /// snapshot are unaffected.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, before the first record.
@@ -111,8 +110,8 @@ public protocol RecordCursor: AnyObject {
     /// Returns false, with an empty batch, at the end and in every later call.
     ///
     /// If an error has a ``StoreError/damagedObject``, only the record of that object is lost. All
-    /// records before it have been returned, and the next call continues after it. Any other error
-    /// ends the cursor.
+    /// records before it were returned, and the next call continues after it. Any other error ends
+    /// the cursor.
     ///
     /// - Throws: `modelMismatch` if the batch has another model, which leaves the batch and the
     ///   cursor unchanged; `corrupted`.

@@ -4,7 +4,7 @@ internal import RoostSystem
 public struct Tally: Hashable, Sendable {
     /// The number of records or links.
     public var count: Int
-    /// The sum of their hashes modulo 2^64, independent of their order.
+    /// The sum of the hashes modulo 2^64, which is independent of the order of records or links.
     public var sum: UInt64
 
     /// Creates a tally; without arguments, an empty one.
@@ -13,10 +13,10 @@ public struct Tally: Hashable, Sendable {
         self.sum = sum
     }
 
-    /// Whether a count in a file is plausible.
+    /// Whether a count that was read from a file is plausible.
     ///
-    /// The limit is far above the capacity of any disk, and low enough that the sum over 2^16
-    /// entities, the maximum of a model, does not overflow.
+    /// The limit is far above the capacity of any disk. The sum of 2^16 counts, the maximum of a
+    /// model, cannot overflow.
     package static func canBe(count: Int) -> Bool { (0..<1 << 46).contains(count) }
 
     /// Adds one record or link with this hash.
@@ -41,8 +41,7 @@ public struct Tally: Hashable, Sendable {
     }
 }
 
-/// The counts and hashes of a store's content: a tally for each entity and for each relationship
-/// that owns links, and the generation.
+/// The tallies of a store's entities and of its relationships that own links, with the generation.
 ///
 /// ```swift
 /// let tally = try snapshot.computeTally()
@@ -56,7 +55,7 @@ public struct StoreTally: Hashable, Sendable {
     public var entities: [Tally]
     /// The tallies by relationship number; zero for relationships that own no links.
     public var relationships: [Tally]
-    /// The generation of the store, which differs after each commit that changes anything.
+    /// The generation of the store.
     public var generation: Generation
 
     /// Creates the tally of an empty store of `model`.
@@ -73,12 +72,12 @@ public struct StoreTally: Hashable, Sendable {
             sum: (entities + relationships).reduce(0) { $0 &+ $1.sum })
     }
 
-    /// Adds the records of a batch, with the content hashes in the records.
+    /// Adds the records of a batch, with the content hashes that they contain.
     public mutating func add(_ batch: RecordBatch) {
         batch.forEachRecord { entities[$0.entityNumber].add($0.storedContentHash) }
     }
 
-    /// Subtracts the records of a batch, with the content hashes in the records.
+    /// Subtracts the records of a batch, with the content hashes that they contain.
     public mutating func remove(_ batch: RecordBatch) {
         batch.forEachRecord { entities[$0.entityNumber].remove($0.storedContentHash) }
     }
@@ -104,10 +103,9 @@ public struct StoreTally: Hashable, Sendable {
     }
 }
 
-/// A digest of a whole store: equal for stores with the same objects, values and links, whatever
-/// their type.
+/// A digest of a whole store, equal for stores of any type with the same objects, values and links.
 ///
-/// Versions, the generation and metadata have no effect on it.
+/// Versions, the generation and metadata do not affect the digest.
 ///
 /// ```swift
 /// try store.convert(to: .lmdb("music.lmdb"))
@@ -136,7 +134,7 @@ public struct StoreDigest: Hashable, Sendable, CustomStringConvertible {
 extension StoreSnapshot {
     /// Computes the tally of the snapshot by reading everything.
     ///
-    /// The hash of every record is computed from its bytes, not read from the record.
+    /// The hash of every record is computed from its bytes, not taken from its checksum.
     /// - Complexity: O(*n*) in records and links; memory for one batch.
     public func computeTally() throws(StoreError) -> StoreTally {
         var tally = StoreTally(model: model)

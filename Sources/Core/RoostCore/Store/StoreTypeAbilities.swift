@@ -10,11 +10,11 @@ public protocol CompactingStoreType: PersistentStoreType {
     ///
     /// - Parameters:
     ///   - location: The store.
-    ///   - options: The options to open it with.
+    ///   - options: The options for opening it.
     ///   - isCancelled: A function that is called repeatedly on the calling thread. If it returns
     ///     true, the call throws `cancelled` and leaves the store unchanged.
-    /// - Returns: Whether the file is already smaller; false if readers of the old state still use
-    ///   the space.
+    /// - Returns: Whether the file is already smaller; false while readers of the old state use the
+    ///   space.
     /// - Throws: `busy` if a writer does not end in time; `noSpace`; `verificationFailed` if the
     ///   content differs afterwards, which a damaged disk can cause.
     func compactWhileOpen(
@@ -22,16 +22,16 @@ public protocol CompactingStoreType: PersistentStoreType {
     ) throws(StoreError) -> Bool
 }
 
-/// A type whose stores may not contain the model that they were created with.
+/// A type whose stores may lack the model with which they were created.
 public protocol ModelMatchingStoreType: PersistentStoreType {
-    /// Returns the models that a store without a model can have been created with.
+    /// Returns the models with which a store without a model may have been created.
     ///
     /// Changes nothing.
     ///
     /// - Parameters:
     ///   - models: The versions of a model.
     ///   - location: The store.
-    ///   - options: The options to open it with. ``StoreOptions/model`` is ignored.
+    ///   - options: The options for opening it. ``StoreOptions/model`` is ignored.
     /// - Returns: The positions of the models that describe exactly the content of the store; nil
     ///   if the store contains a model, or the options specify one.
     /// - Throws: Errors of opening the store.
@@ -40,28 +40,26 @@ public protocol ModelMatchingStoreType: PersistentStoreType {
     ) throws(StoreError) -> [Int]?
 }
 
-/// A type whose stores are on a server, so that new locations cannot be derived from a file path.
+/// A type whose stores are on a server instead of at a file path.
 package protocol ServerStoreType: PersistentStoreType {
-    /// Returns the location of a new store that is to replace the store at `location`, on the same
-    /// server.
+    /// Returns a location on the same server for a new store that will replace the store at
+    /// `location`.
     ///
-    /// - Throws: `invalidRequest` for a location that cannot be read.
+    /// - Throws: `invalidRequest` for an invalid location.
     func temporaryLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation
 
-    /// Returns the location to which the store at `location` is moved if it is kept after its
-    /// replacement.
+    /// Returns the new location for the store at `location` if it is preserved when it is replaced.
     ///
-    /// - Throws: `invalidRequest` for a location that cannot be read.
+    /// - Throws: `invalidRequest` for an invalid location.
     func backupLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation
 
-    /// Replaces a store with another store on the same server, in one transaction, if the store was
-    /// not changed.
+    /// Replaces an unchanged store with another store on the same server, in one transaction.
     ///
     /// - Parameters:
     ///   - destination: The store to replace, which must not be open anywhere.
     ///   - generation: The generation that `destination` must have.
     ///   - source: The new store, which must be closed.
-    ///   - backup: The new location of the replaced store; if nil, it is removed.
+    ///   - backup: The new location of the replaced store; if nil, that store is removed.
     /// - Throws: `busy` if a store is open anywhere or `destination` has another generation.
     func replace(
         _ destination: StoreLocation, at generation: Generation, with source: StoreLocation,
@@ -89,8 +87,8 @@ extension PersistentStoreType {
         return try type.compactWhileOpen(location, options: options, isCancelled: isCancelled)
     }
 
-    /// Returns the models that a store without a model can have been created with; nil for a type
-    /// that is not a ``ModelMatchingStoreType``.
+    /// Returns the result of ``ModelMatchingStoreType/fittingModels(among:storeAt:options:)``; nil
+    /// for a type without this ability.
     package func matchingModels(
         among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions
     ) throws(StoreError) -> [Int]? {

@@ -1,14 +1,14 @@
 internal import Dispatch
 
-/// Passes batches from the reading thread to the writing thread, and returns empty batches.
+/// Passes batches from the reading thread to the writing thread, and used batches back for reuse.
 ///
-/// At most `capacity` batches are in progress. The faster side waits for the slower side, so memory
-/// is bounded for stores of any size. There is one sender and one receiver.
+/// At most `capacity` batches are in progress. The faster thread waits for the slower thread, so
+/// memory is bounded. There is one sender and one receiver.
 package final class BatchChannel: Sendable {
     /// A message from the reader to the writer.
     package enum Message: Sendable {
-        /// The data needed before the first record: the keys that count as used, and the expected
-        /// number of objects and links.
+        /// The data that precedes all records: the keys that count as used, and the expected
+        /// numbers of objects and links.
         case begin(lastKeys: [EntityName: Int64], objectCount: Int?, linkCount: Int?)
         /// Records; in a conversion, all of one hierarchy.
         case records(RecordBatch)
@@ -39,7 +39,7 @@ package final class BatchChannel: Sendable {
 
     /// Sends a message; waits until there is room.
     ///
-    /// Returns false if the other side stopped. The message is then dropped.
+    /// Returns false, and drops the message, if the exchange was stopped.
     package func send(_ message: Message) -> Bool {
         if isStopped { return false }
         free.wait()
@@ -54,7 +54,7 @@ package final class BatchChannel: Sendable {
 
     /// Receives the next message; waits until there is one.
     ///
-    /// Returns nil if the other side stopped before ``Message/end``.
+    /// Returns nil if the exchange was stopped.
     package func receive() -> Message? {
         if isStopped { return nil }
         filled.wait()
@@ -66,10 +66,10 @@ package final class BatchChannel: Sendable {
         return message
     }
 
-    /// Whether either side has stopped the exchange.
+    /// Whether the sender or the receiver has stopped the exchange.
     package var isStopped: Bool { state.withLock { $0.isStopped } }
 
-    /// Stops the exchange from either side, and wakes the other side.
+    /// Stops the exchange, and wakes the waiting thread.
     package func stop() {
         state.withLock { state in
             state.isStopped = true
@@ -79,14 +79,14 @@ package final class BatchChannel: Sendable {
         filled.signal()
     }
 
-    /// Returns an empty batch, and reuses a recycled one if possible.
+    /// Returns an empty batch, if possible a recycled one.
     package func spareRecords(_ model: ManagedObjectModel) -> RecordBatch {
         guard var batch = state.withLock({ $0.spareRecords.popLast() }) else { return RecordBatch(model: model) }
         batch.removeAll()
         return batch
     }
 
-    /// Returns an empty batch, and reuses a recycled one if possible.
+    /// Returns an empty batch, if possible a recycled one.
     package func spareLinks(_ relationship: Int) -> LinkBatch {
         guard var batch = state.withLock({ $0.spareLinks.popLast() }) else {
             return LinkBatch(relationship: relationship)
@@ -98,7 +98,7 @@ package final class BatchChannel: Sendable {
 
     /// Accepts a batch for reuse.
     package func recycle(_ batch: consuming RecordBatch) {
-        // Cursors replace the content of a batch, so it need not be cleared here.
+        // The batch is cleared when it is reused.
         let batch = consume batch
         state.withLock { $0.spareRecords.append(batch) }
     }

@@ -1,13 +1,13 @@
 /// Runs deep recursion on a separate thread with a large stack.
 ///
-/// Secondary threads have a stack of half a megabyte on some platforms, and 200 levels of recursion
-/// can need more. The caller waits. Starting a thread takes time, so shallow recursion does not use
-/// it.
+/// On some platforms, the stack of a secondary thread has half a megabyte, which may be too small
+/// for 200 levels of recursion. The caller waits. Shallow recursion does not use this type, because
+/// starting a thread takes time.
 package enum DeepStack {
     /// The maximum depth of recursion over predicates on the caller's own stack.
     package static let shallowDepth = 12
 
-    /// 200 levels use less than 8 MiB in a build without optimization.
+    /// The size of the stack; 200 levels need less than 8 MiB in a build without optimization.
     ///
     /// Unused memory costs nothing.
     private static let byteCount = 32 << 20

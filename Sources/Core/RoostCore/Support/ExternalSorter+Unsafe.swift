@@ -26,15 +26,15 @@ package final class ExternalSorter {
     /// Adds an entry.
     ///
     /// - Parameters:
-    ///   - key: The bytes that the entries of a group are sorted by.
-    ///   - value: The value of the key. Entries with equal keys are sorted by it.
-    ///   - group: The number that entries are sorted by first.
+    ///   - key: The bytes by which the entries of a group are sorted.
+    ///   - value: The value of the key. Entries with equal keys are sorted by value.
+    ///   - group: The most significant part of the sort order.
     /// - Throws: `noSpace` and `ioFailure`, if a file is needed.
     package func append(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in group: UInt8
     ) throws(StoreError) {
         arena.append(key, value, in: group)
-        // Growing an array copies it, so half of the memory is reserved for the copy.
+        // Half of the memory is reserved for growing the array, which copies it.
         if arena.byteCount >= memoryByteCount / 2 { try spill() }
     }
 
@@ -52,9 +52,9 @@ package final class ExternalSorter {
         try mergeFullLevels()
     }
 
-    /// Merges the last runs as soon as enough runs have the same level.
+    /// Merges the last runs if `fanIn` of them have the same level.
     ///
-    /// Each run has an open file, and the number of open files is limited.
+    /// This limits the number of open files, because each run has one.
     private func mergeFullLevels() throws(StoreError) {
         while let level = runs.last?.level, runs.count >= Self.fanIn,
             runs[runs.count - Self.fanIn].level == level
@@ -112,7 +112,7 @@ package final class ExternalSorter {
         if !chunk.isEmpty { try body(chunk) }
     }
 
-    /// Merges runs until the rest can be merged at once.
+    /// Merges runs until the remaining runs can be merged at once.
     private func mergeToFanIn() throws(StoreError) {
         while runs.count > Self.fanIn {
             let merged = try SortedRun(directories)
@@ -136,7 +136,7 @@ package final class ExternalSorter {
     }
 }
 
-/// A merge of sorted runs, as a binary heap of the runs by their next entry.
+/// A merge of sorted runs: a binary heap, ordered by the next entry of each run.
 struct SortedRunMerge {
     private var heap: [SortedRun] = []
 
@@ -207,7 +207,7 @@ package final class SortedEntryReader {
 /// One sorted run in a separate file, which is written once and read once.
 final class SortedRun {
     private let file: SpillFile
-    /// The number of merges that created the run.
+    /// The depth of the merges that created the run.
     ///
     /// Within a sorter, levels never increase from run to run.
     let level: Int
@@ -216,7 +216,7 @@ final class SortedRun {
     /// The offsets of the current entry in the buffer, and of the buffer in the file.
     private var position = 0
     private var fileOffset = 0
-    /// The length of the current entry, 0 at the end, and the first bytes of its key.
+    /// The length of the current entry (0 at the end), and the first bytes of its key.
     private var entryByteCount = 0
     private var prefix: (high: UInt64, low: UInt64) = (0, 0)
 

@@ -1,13 +1,13 @@
-/// An array of plain values that is cleared and filled repeatedly, for data that grows with every
-/// record.
+/// An array of plain values that is repeatedly filled and cleared.
 ///
-/// Its memory is a longer `Array`, so that appending only copies, and clearing only sets a number.
-/// For these operations, `Array` needs about 80 and 60 instructions. The type has value semantics.
+/// The elements are in a longer `Array`, so appending only copies bytes, and clearing only sets a
+/// number. `Array` itself needs about 80 and 60 instructions for these operations. The type has
+/// value semantics.
 @usableFromInline
 struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
     /// The elements.
     ///
-    /// Those after the first ``count`` are unused.
+    /// The elements after the first ``count`` are unused.
     @usableFromInline var memory: [Element] = []
     @usableFromInline private(set) var count = 0
 
@@ -72,7 +72,7 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
     @inlinable
     mutating func withUnsafeMutableBytes<Result>(_ body: (UnsafeMutableRawBufferPointer) -> Result) -> Result {
         let byteCount = count * MemoryLayout<Element>.stride
-        // SAFETY: as above.
+        // SAFETY: the count never exceeds the memory.
         return memory.withUnsafeMutableBytes {
             body(UnsafeMutableRawBufferPointer(start: $0.baseAddress, count: byteCount))
         }

@@ -1,6 +1,6 @@
 internal import RoostSystem
 
-/// Consecutive encoded entries, as a sorter returns them.
+/// Consecutive encoded entries that a sorter returns.
 package struct EncodedEntries: Sendable {
     private var bytes: [UInt8] = []
 
@@ -33,7 +33,7 @@ package struct EncodedEntries: Sendable {
 package struct EntryArena: Sendable {
     /// The position of an entry and the first 16 bytes of its key.
     ///
-    /// Most comparisons then need not read the entry.
+    /// Most comparisons need no more bytes of the entry.
     package struct Item: Sendable {
         package var high: UInt64
         package var low: UInt64
@@ -90,7 +90,7 @@ package struct EntryArena: Sendable {
         // SAFETY: all bytes that are read are before the end of the key.
         if count >= 8 { return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
         guard count > 0 else { return 0 }
-        // The last eight bytes, without the bytes before the offset.
+        // Shifts the bytes before the offset out of the last eight bytes.
         if key.count >= 8 {
             let last = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: key.count - 8, as: UInt64.self))
             return last << UInt64(64 - 8 * count)
@@ -102,8 +102,8 @@ package struct EntryArena: Sendable {
 
     /// Sorts the entries.
     ///
-    /// For the short keys of references and links, sorting by the first 16 bytes is nearly all the
-    /// work. Entries with the same first bytes are then compared.
+    /// Sorts by the first 16 bytes, which is enough for most keys of references and links. Then
+    /// sorts entries with the same first bytes by comparison.
     package mutating func sort() {
         items.sortByPrefix()
         bytes.withUnsafeBytes { buffer in
@@ -191,8 +191,8 @@ package struct EntryArena: Sendable {
 extension [EntryArena.Item] {
     /// Sorts by the first 16 bytes of the keys, with a radix sort from the last byte to the first.
     ///
-    /// A byte that is equal in all keys is skipped, which applies to most bytes. Each other byte
-    /// takes O(*n*). The sort needs the same amount of memory again.
+    /// Most bytes are equal in all keys and are skipped. Each other byte takes O(*n*). The sort
+    /// temporarily doubles the memory.
     package mutating func sortByPrefix() {
         guard count > 64 else {
             return sort { ($0.high, $0.low, $0.offset) < ($1.high, $1.low, $1.offset) }

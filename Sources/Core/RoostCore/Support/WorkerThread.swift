@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import RoostSystem
 
-/// A separate thread for blocking work, never one of the cooperative pool.
+/// A separate thread for blocking work, outside of the cooperative pool.
 package final class WorkerThread<Result: Sendable>: Sendable {
     private let result = Mutex<Swift.Result<Result, StoreError>?>(nil)
     private let done = DispatchSemaphore(value: 0)
@@ -31,7 +31,7 @@ package final class WorkerThread<Result: Sendable>: Sendable {
 
     /// Waits for the end of the work and returns its result.
     ///
-    /// Call it once.
+    /// Call this method once.
     package func join() -> Swift.Result<Result, StoreError> {
         done.wait()
         return result.withLock { $0 }

@@ -1,4 +1,4 @@
-/// Dates as text, `2024-05-01T12:30:00.25Z`, without loss of precision.
+/// Conversions between dates and text such as `2024-05-01T12:30:00.25Z`, without loss of precision.
 ///
 /// The calendar is the proleptic Gregorian calendar, without leap seconds.
 package enum DateText {
@@ -9,8 +9,8 @@ package enum DateText {
     /// Reads `yyyy-mm-dd`, with or without `Thh:mm`, `:ss`, a fraction and a zone (`Z`, `+hh:mm`);
     /// returns nil for any other text.
     ///
-    /// A space may replace the `T`. Without a zone, the time is UTC. The output of ``text(_:)`` is
-    /// read as the same number, bit for bit.
+    /// A space may replace the `T`. Without a zone, the time is UTC. Reading the output of
+    /// ``text(_:)`` returns the same number, bit for bit.
     package static func seconds(_ text: String) -> Double? {
         var reader = Reader(rest: Array(text.utf8)[...])
         guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), (1...12).contains(month),
@@ -44,14 +44,14 @@ package enum DateText {
         return Double(dayNumber(year: year, month: month, day: day) - referenceDay) * secondsPerDay
     }
 
-    /// Returns the date in UTC, `2024-05-01T12:30:00Z`, with enough fraction digits to distinguish
-    /// it from the adjacent numbers.
+    /// Returns the date in UTC, `2024-05-01T12:30:00Z`, with enough digits to identify the number
+    /// exactly.
     ///
     /// Returns nil for any time outside the years 0000 to 9999.
     package static func text(_ seconds: Double) -> String? {
         guard seconds.isFinite, abs(seconds) < 1e12, !(seconds == 0 && seconds.sign == .minus) else { return nil }
-        // A double is printed as digits and a fraction. Only tiny numbers have an exponent, and
-        // they are not supported here.
+        // A double is printed as digits and a fraction. Tiny numbers are printed with an exponent,
+        // and are not supported here.
         let printed = "\(abs(seconds))"
         guard !printed.contains("e"), let point = printed.firstIndex(of: "."), let magnitude = Int(printed[..<point])
         else { return nil }
@@ -73,8 +73,7 @@ package enum DateText {
 
     /// Returns the date in UTC rounded to microseconds, `2024-05-01T12:30:00.25Z`, for people.
     ///
-    /// A computed time often differs slightly from the intended time, and ``text(_:)`` shows these
-    /// differences.
+    /// Unlike ``text(_:)``, it does not show tiny errors of computed times.
     package static func shortText(_ seconds: Double) -> String? {
         let second = seconds.rounded(.down)
         let microseconds = ((seconds - second) * 1_000_000).rounded()
@@ -127,7 +126,7 @@ package enum DateText {
         return Double("-\(-whole - 1).\(String(decoding: complement(Array(fraction.utf8)), as: UTF8.self))")
     }
 
-    /// Returns the digits of 1 minus the fraction with these digits.
+    /// Returns the fraction digits of 1 minus the fraction with these digits.
     ///
     /// At least one digit must not be 0.
     private static func complement(_ digits: [UInt8]) -> [UInt8] {
@@ -152,7 +151,7 @@ package enum DateText {
 
     /// Returns the days since 0000-03-01.
     ///
-    /// Years start in March, so that the leap day is the last day.
+    /// Years start in March here, so that a leap day is the last day of its year.
     private static func dayNumber(year: Int, month: Int, day: Int) -> Int {
         let year = month > 2 ? year : year - 1
         let era = (year >= 0 ? year : year - 399) / 400
@@ -161,7 +160,7 @@ package enum DateText {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
     }
 
-    /// Returns the date of a number of days since 0000-03-01.
+    /// Returns the date that is this number of days after 0000-03-01.
     private static func civil(_ number: Int) -> (year: Int, month: Int, day: Int) {
         let era = (number >= 0 ? number : number - 146_096) / 146_097
         let day = number - era * 146_097

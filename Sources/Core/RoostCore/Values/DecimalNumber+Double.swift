@@ -1,7 +1,8 @@
 extension DecimalNumber {
     /// The double nearest to the number.
     package var nearestDouble: Double {
-        // If digits and power of ten are exact doubles, a single rounding gives the nearest double.
+        // If mantissa and power of ten are exact doubles, one operation rounds to the nearest
+        // double.
         if mantissa < 1 << 53, abs(Int(exponent)) < Self.exactPowers.count {
             let digits = Double(UInt64(mantissa))
             let power = Self.exactPowers[abs(Int(exponent))]

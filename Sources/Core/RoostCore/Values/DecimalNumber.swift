@@ -37,8 +37,8 @@ package struct DecimalNumber: Hashable, Sendable {
             self = .zero
             return
         }
-        // The exponent may come from a file, so the loop must be bounded. A mantissa has at most 38
-        // trailing zeros.
+        // The exponent may come from a file, so it is limited before the loop. A mantissa has at
+        // most 38 trailing zeros.
         guard (-128 - 38...127).contains(exponent) else { return nil }
         var (mantissa, exponent) = (mantissa, exponent)
         while mantissa % 10 == 0 {
@@ -172,8 +172,7 @@ extension DecimalNumber: Comparable {
         return left.isNegative ? ascending > 0 : ascending < 0
     }
 
-    /// Returns −1, 0 or 1 if the magnitude of `left` is less than, equal to or greater than that of
-    /// `right`.
+    /// Compares magnitudes: returns −1 if `left` is less than `right`, 0 if equal, 1 if greater.
     private static func magnitudeOrder(_ left: Self, _ right: Self) -> Int {
         if left.mantissa == 0 || right.mantissa == 0 {
             return left.mantissa == right.mantissa ? 0 : (left.mantissa == 0 ? -1 : 1)
@@ -185,9 +184,9 @@ extension DecimalNumber: Comparable {
         return leftDigits == rightDigits ? 0 : (leftDigits < rightDigits ? -1 : 1)
     }
 
-    /// The decimal position of the leading digit, and the mantissa scaled to 38 digits.
+    /// The decimal position of the leading digit, and then the mantissa scaled to 38 digits.
     ///
-    /// Compared in this order, they order magnitudes. Index keys depend on this.
+    /// Comparing both in this order compares magnitudes. Index keys rely on this.
     package var normalized: (lead: Int, digits: UInt128) {
         guard mantissa != 0 else { return (Int.min, 0) }
         var (digits, shift) = (mantissa, 0)

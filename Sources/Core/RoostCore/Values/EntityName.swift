@@ -1,8 +1,8 @@
 /// The interned name of an entity: four bytes, compared and hashed as a number.
 ///
-/// Names with the same text are equal, whatever their origin, so an ``ObjectID`` needs neither a
-/// model nor a string. Names are never freed. The limits of a model bound how many names a hostile
-/// file can add.
+/// Names with the same text are equal in the whole process, so an ``ObjectID`` needs neither a
+/// model nor a string. Names are never freed. A hostile file can add only as many names as the
+/// limits of a model allow.
 ///
 /// ```swift
 /// let track: EntityName = "Track"
@@ -12,7 +12,7 @@
 public struct EntityName: Hashable, Sendable {
     /// The position in the table of interned names.
     ///
-    /// It has no meaning outside this process.
+    /// The position has no meaning in other processes.
     @usableFromInline let symbol: UInt32
 
     private struct Table {

@@ -1,5 +1,4 @@
-/// The position of one field in the records of one entity: a ``RecordLayout/Field`` without its
-/// name, which is cheap to copy.
+/// The position of one field in the records of one entity.
 @usableFromInline
 package struct FieldSlot: Sendable {
     @usableFromInline package let kind: RecordLayout.Field.Kind
@@ -7,9 +6,9 @@ package struct FieldSlot: Sendable {
     @usableFromInline let nullMask: UInt8
     @usableFromInline let nullByte: Int32
     @usableFromInline let byteOffset: Int32
-    /// The offset of the tail.
+    /// The offset of the tail in the record.
     @usableFromInline let tail: Int32
-    /// The offset of the preceding tail field's slot, which contains the start of this field; 0 for
+    /// The offset of the preceding tail field's slot, whose end is the start of this field; 0 for
     /// the first tail field.
     @usableFromInline let precedingSlot: Int32
 
@@ -22,8 +21,8 @@ package struct FieldSlot: Sendable {
         precedingSlot = field.index > layout.firstVariableField ? byteOffset - 4 : 0
     }
 
-    // SAFETY of all below: a slot is used only with records of its layout whose structure was
-    // checked. These records contain the complete fixed part. The ends in the tail ascend and do
+    // SAFETY of all methods below: a slot is used only with records of its layout whose structure
+    // was checked. Such records have a complete fixed part. The ends of tail fields ascend and do
     // not exceed the record's end.
 
     @inlinable

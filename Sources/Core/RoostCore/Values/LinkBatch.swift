@@ -11,7 +11,7 @@
 public struct Link: Hashable, Sendable {
     /// The key of the object that has the relationship.
     public var source: Int64
-    /// The key of the object that the source refers to.
+    /// The key of the destination object.
     public var target: Int64
     /// The place of the target among the source's targets; 0 if the relationship is not ordered.
     ///
@@ -38,8 +38,8 @@ public struct LinkBatch: Sendable {
     /// The number of links after which a cursor stops filling a batch.
     package static let capacityCount = 4096
 
-    /// The number of the relationship that owns the links, which
-    /// `ManagedObjectModel.linkRelationships` lists.
+    /// The number of the relationship that owns the links; see
+    /// `ManagedObjectModel.linkRelationships`.
     public var relationship: Int
     /// The links.
     public var links: [Link]

@@ -11,7 +11,7 @@
 public struct ObjectID: Hashable, Sendable {
     /// The object's own entity, never one of its superentities.
     public let entity: EntityName
-    /// The number that is unique in the entity's hierarchy; greater than zero.
+    /// A positive number, unique in the entity's hierarchy.
     public let key: Int64
 
     /// Creates an ID.
@@ -27,7 +27,8 @@ public struct ObjectID: Hashable, Sendable {
         self.key = key
     }
 
-    /// Returns a text that may be stored and shared: `x-roost://<store UUID>/<Entity>/p<key>`.
+    /// Returns a permanent text that may be stored and shared: `x-roost://<store
+    /// UUID>/<Entity>/p<key>`.
     public func uriRepresentation(storeUUID: StoreUUID) -> String {
         "x-roost://\(storeUUID)/\(entity)/p\(key)"
     }
@@ -50,7 +51,7 @@ extension ObjectID: CustomStringConvertible {
 
     /// Reads the text `Entity/p5`; returns nil for any other text.
     ///
-    /// The name of the entity stays interned in the process.
+    /// Interns the entity's name permanently; see ``EntityName``.
     package init?(description text: String) {
         guard let slash = text.lastIndex(of: "/"), slash > text.startIndex,
             case let digits = text[slash...].dropFirst(2), text[slash...].dropFirst().first == "p",
@@ -64,7 +65,7 @@ extension ObjectID: CustomStringConvertible {
 extension ObjectID: Codable {
     /// Decodes the text `Entity/p5`.
     ///
-    /// The name of the entity stays interned in the process.
+    /// Interns the entity's name permanently; see ``EntityName``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let id = Self(description: try container.decode(String.self)) else {

@@ -1,6 +1,6 @@
 internal import RoostSystem
 
-/// The fields in which two records of an entity are compared.
+/// Compares fields of two records of an entity.
 package struct RecordAgreement: Sendable {
     private let slots: [FieldSlot]
 
@@ -15,7 +15,7 @@ package struct RecordAgreement: Sendable {
         for slot in slots {
             let (a, b) = (slot.bytes(in: left), slot.bytes(in: right))
             guard slot.isNull(in: left) == slot.isNull(in: right), a.count == b.count else { return false }
-            // SAFETY: both have the same number of bytes.
+            // SAFETY: both buffers have the same number of bytes.
             if let first = a.baseAddress, let second = b.baseAddress, memcmp(first, second, a.count) != 0 {
                 return false
             }
@@ -25,16 +25,17 @@ package struct RecordAgreement: Sendable {
 }
 
 extension RecordAgreement {
-    /// Appends one bit for each field of a record's entity, which is set if the two records differ.
+    /// Appends a bitmap with one bit for each field, which is set if the two records differ in the
+    /// field.
     ///
-    /// Bit *i* of byte *i* / 8 belongs to field *i*. The comparison must include all fields of the
+    /// Bit *i* of byte *i* / 8 belongs to field *i*. This comparison must include all fields of the
     /// layout.
     func appendDifferences(_ left: RecordReader, right: RecordReader, to bytes: inout HistoryBytes) {
         var (byte, bit) = (UInt8(0), 0)
         for slot in slots {
             let (a, b) = (slot.bytes(in: left), slot.bytes(in: right))
             var differs = slot.isNull(in: left) != slot.isNull(in: right) || a.count != b.count
-            // SAFETY: both have the same number of bytes.
+            // SAFETY: both buffers have the same number of bytes.
             if !differs, let first = a.baseAddress, let second = b.baseAddress {
                 differs = memcmp(first, second, a.count) != 0
             }

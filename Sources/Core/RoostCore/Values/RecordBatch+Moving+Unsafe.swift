@@ -5,8 +5,7 @@ extension RecordBatch {
     ///   - layout: The record's layout.
     ///   - key: The object's key.
     ///   - version: The object's version.
-    ///   - prototype: Header, bitmap and slots of a record of the layout, with null tail fields;
-    ///     created by ``prototype(_:of:model:)``.
+    ///   - prototype: The result of ``prototype(_:of:model:)`` for the layout.
     package mutating func beginRecord(
         _ layout: RecordLayout, key: Int64, version: UInt32, startingWith prototype: [UInt8]
     ) {
@@ -22,8 +21,7 @@ extension RecordBatch {
         }
     }
 
-    /// Returns header, bitmap and slots of a record with these values, which must not be in the
-    /// tail.
+    /// Returns header, bitmap and slots of a record with these values; all tail fields are null.
     ///
     /// - Throws: `invalidValue` for a value that is not of the field's type or range.
     package static func prototype(
@@ -35,10 +33,9 @@ extension RecordBatch {
         return batch.arena.bytes
     }
 
-    /// Copies fields from another record to the record being built, except for the bytes in the
-    /// tail.
+    /// Copies slots and null bits from another record to the record being built.
     ///
-    /// A field that is null in the other record becomes null, whatever its value in the prototype.
+    /// A field that is null in the other record becomes null, even if the prototype has a value.
     package mutating func moveSlots(of record: RecordReader, by moves: RecordMoves) {
         let base = buildOffset
         let bytes = record.bytes
@@ -72,8 +69,8 @@ extension RecordBatch {
         fillEnds(upTo: tail.firstField)
         let bytes = record.bytes
         // SAFETY: the record has the source layout of the moves, and its structure was checked: the
-        // ends ascend and do not exceed its end. The bytes that are written are in the fixed part
-        // that `beginRecord` has filled.
+        // ends ascend and do not exceed the record's end. The bytes that are written are in the
+        // fixed part that `beginRecord` has filled.
         let start = tail.isFirst ? 0 : Int(RecordReader.load(bytes, offset: tail.from - 4, as: UInt32.self))
         let end = Int(RecordReader.load(bytes, offset: tail.from + 4 * (tail.count - 1), as: UInt32.self))
         guard arena.count - buildOffset + end - start <= RecordLayout.maximumByteCount else { throw tooLarge }
@@ -97,7 +94,7 @@ extension RecordBatch {
         arena[buildOffset + RecordLayout.Header.bitmap + field.index >> 3] & (1 << UInt8(field.index & 7)) != 0
     }
 
-    /// Appends a whole record of another layout with the same fields, as a record of the entity of
+    /// Appends a record of another layout with the same fields as a record of the entity of
     /// `layout`.
     ///
     /// Key and version are unchanged. See ``RecordMoves/isWhole``.

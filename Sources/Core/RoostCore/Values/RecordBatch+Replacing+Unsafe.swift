@@ -1,12 +1,12 @@
 extension RecordBatch {
     /// Appends a copy of a record in which some fields have new values, which can be null.
     ///
-    /// The version is unchanged. The result is byte for byte the record that `append` creates from
-    /// all values.
+    /// The version is unchanged. The result equals, byte for byte, a record that was built from all
+    /// values.
     ///
     /// - Parameters:
     ///   - record: The record to copy, which must not be in this batch.
-    ///   - values: The new values by field of the record's layout, each field once.
+    ///   - values: The new values, at most one for each field of the record's layout.
     /// - Throws: `invalidValue` for a value that does not fit the field's type or range,
     ///   `limitExceeded` for a record that would become too large. After an error the batch is
     ///   unchanged.

@@ -50,9 +50,9 @@ extension RecordBatch {
         append(reader)
     }
 
-    /// Appends a copy of a record that has a valid structure and the batch's model.
+    /// Appends a copy of a record, which must have a valid structure and the batch's model.
     ///
-    /// Neither is checked.
+    /// These requirements are not checked.
     public mutating func append(_ record: RecordReader) {
         let offset = arena.count
         arena.append(contentsOf: record.bytes)
@@ -62,10 +62,10 @@ extension RecordBatch {
                 entity: Int32(truncatingIfNeeded: record.entityNumber)))
     }
 
-    /// Appends a copy of a record that the caller built, including the checksum, for the entity
-    /// with this number.
+    /// Appends a copy of a record that the caller built, including the checksum.
     ///
-    /// The record is not checked. Lengths, tail ends and header must match the layout.
+    /// The record is not checked. Lengths, tail ends and header must match the layout of the
+    /// entity.
     package mutating func append(built bytes: UnsafeRawBufferPointer, key: Int64, entity: Int) {
         assert((try? RecordReader(checking: bytes, key: key, model: model)) != nil, "a record was not built right")
         let offset = arena.count
@@ -74,7 +74,7 @@ extension RecordBatch {
             Entry(offset: offset, count: bytes.count, key: key, entity: Int32(truncatingIfNeeded: entity)))
     }
 
-    /// Reserves memory, so that the batch does not move while records are appended.
+    /// Reserves memory, so that appending records need not reallocate it.
     package mutating func reserveCapacity(_ count: Int, byteCount: Int) {
         entries.reserveCapacity(entries.count + count)
         arena.reserveCapacity(arena.count + byteCount)
@@ -100,7 +100,7 @@ extension RecordBatch {
         }
     }
 
-    /// Sets the version counter of the last record, and updates its checksum.
+    /// Sets the version of the last record, and updates its checksum.
     package mutating func setVersionOfLast(_ version: UInt32) {
         guard let entry = entries.last else { return }
         arena.withUnsafeMutableBytes { arena in
@@ -138,8 +138,8 @@ extension RecordBatch {
 
     /// Starts a record that is a copy of another record, including key, version and all values.
     ///
-    /// Use it to change a few values of an object: set the changed values, then call
-    /// ``endRecord()``. Fields in the tail (text, URIs, data) cannot be changed.
+    /// To change a few values of an object, set them, then call ``endRecord()``. Fields in the tail
+    /// (text, URIs, data) cannot be changed.
     ///
     /// - Parameter record: A record with the batch's model, which must not be in this batch.
     public mutating func beginRecord(copying record: RecordReader) {
@@ -294,7 +294,7 @@ extension RecordBatch {
     }
 
     /// Stores the current end of the tail in the slots of the tail fields from `buildNextVariable`
-    /// to `limit`.
+    /// up to, but not including, `limit`.
     mutating func fillEnds(upTo limit: Int) {
         guard buildNextVariable < limit else { return }
         let end = UInt32(truncatingIfNeeded: arena.count - buildTailOffset).littleEndian
@@ -315,8 +315,8 @@ extension RecordBatch {
     mutating func store<T: BitwiseCopyable>(_ value: T, field: RecordLayout.Field) {
         let (offset, bit) = (buildOffset + field.byteOffset, field.index)
         let bitmap = buildOffset + RecordLayout.Header.bitmap + bit >> 3
-        // SAFETY: the slot and the bit of a field of the layout are inside the template. Both use
-        // one access, because each access checks whether the array is shared.
+        // SAFETY: the slot and the bit of a field of the layout are inside the template. One access
+        // writes both, because each access checks whether the array is shared.
         arena.withUnsafeMutableBytes { arena in
             arena[bitmap] &= ~(1 << UInt8(bit & 7))
             arena.storeBytes(of: value, toByteOffset: offset, as: T.self)
@@ -354,7 +354,7 @@ extension RecordBatch {
 extension RecordBatch {
     /// Runs `body` with a function that returns a reader of the record at an index.
     ///
-    /// Neither may escape `body`.
+    /// The function and its readers must not escape `body`.
     @inlinable
     package func withReaders<Result>(
         _ body: ((Int) -> RecordReader) throws(StoreError) -> Result

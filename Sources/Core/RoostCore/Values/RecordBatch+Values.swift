@@ -5,9 +5,9 @@ extension RecordBatch {
     ///
     /// Properties without a value in `values` are null.
     ///
-    /// The names are those of attributes and to-one relationships, the dotted path of a composite's
-    /// element, or ``RecordLayout/orderFieldName(of:)`` for the place in an ordered inverse. On hot
-    /// paths, use ``beginRecord(_:key:version:)`` instead.
+    /// A name is an attribute, a to-one relationship, the dotted path of a composite's element, or
+    /// ``RecordLayout/orderFieldName(of:)`` for the place in an ordered inverse.
+    /// ``beginRecord(_:key:version:)`` is faster.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidValue`, `invalidRequest` (abstract
     ///   entity, key below 1), `limitExceeded`. After an error the batch is unchanged.
@@ -34,7 +34,7 @@ extension RecordBatch {
         endRecord()
     }
 
-    /// Splits a composite into its elements; any other value belongs to one field.
+    /// Appends the field of a value, and for a composite also the fields of its elements.
     private func flatten(
         _ name: String, value: Value, layout: RecordLayout,
         into flat: inout [(field: RecordLayout.Field, value: Value)]

@@ -1,8 +1,8 @@
 /// A reusable, contiguous buffer of records.
 ///
-/// Cursors and loaders use batches, so that dynamic dispatch and allocation cost nothing per
-/// record. To reuse a batch, call ``removeAll()``, which keeps its memory. The structure of all
-/// records in a batch is valid. For records from a file, the checksums were verified too.
+/// Cursors and loaders pass batches, so that dynamic dispatch and allocation cost nothing per
+/// record. To reuse a batch, call ``removeAll()``. All records in a batch have a valid structure.
+/// The checksums of records from a file were verified too.
 ///
 /// ```swift
 /// let cursor = try snapshot.fetch(FetchRequest("Track", where: "plays > 3"))
@@ -13,7 +13,7 @@
 /// ```
 public struct RecordBatch: Sendable {
     /// The number of bytes after which a cursor stops filling a batch; the last record may exceed
-    /// it.
+    /// this number.
     package static let capacityBytes = 256 * 1024
     /// The number of records after which a cursor stops filling a batch.
     package static let capacityCount = 1024
@@ -39,7 +39,7 @@ public struct RecordBatch: Sendable {
     var buildVersion: UInt32 = 0
     /// The first tail field that can still be set.
     var buildNextVariable = 0
-    /// The number of fields of the layout, and the offset of the tail in the arena.
+    /// The number of fields of the layout, and below it the offset of the tail in the arena.
     var buildFieldCount = 0
     var buildTailOffset = 0
 
@@ -81,7 +81,7 @@ public struct RecordBatch: Sendable {
         try withRecord(at: index) { (record) throws(StoreError) in try record.value(name) }
     }
 
-    /// Returns every property of the record at `index` that is not null.
+    /// Returns the values of the record at `index` that are not null, by property name.
     public func values(at index: Int) -> [String: Value] { withRecord(at: index) { $0.values() } }
 
     /// Returns a copy of the record at `index` that is independent of the batch.
@@ -131,7 +131,7 @@ public struct Record: Sendable, Hashable {
         try withReader { (reader) throws(StoreError) in try reader.value(name) }
     }
 
-    /// Returns every property that is not null.
+    /// Returns the values that are not null, by property name.
     public func values() -> [String: Value] { withReader { $0.values() } }
 
     /// Whether both records have the same key and the same bytes, including the version.

@@ -2,11 +2,10 @@ internal import CXXHash
 
 /// The hash functions for checksums and digests, based on XXH3.
 public enum RecordHash {
-    /// Returns the content hash of a record: XXH3-64 of all bytes after the version counter, seeded
-    /// with the key.
+    /// Returns the content hash of a record: XXH3-64 of all bytes after the version, seeded with
+    /// the key.
     ///
-    /// The version counter is not included, so stores with the same content and different histories
-    /// have equal digests.
+    /// The version is not included, so digests do not depend on how often objects were updated.
     @usableFromInline package static func content(of record: UnsafeRawBufferPointer, key: Int64) -> UInt64 {
         guard record.count > RecordLayout.Header.entity, let base = record.baseAddress else { return 0 }
         let seed = UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15
@@ -14,7 +13,7 @@ public enum RecordHash {
             base + RecordLayout.Header.entity, record.count - RecordLayout.Header.entity, seed)
     }
 
-    /// Returns the mask of a version counter.
+    /// Returns the mask of a version.
     ///
     /// The checksum is the content hash XOR this mask.
     @inlinable

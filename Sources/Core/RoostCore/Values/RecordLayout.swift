@@ -1,10 +1,10 @@
 /// The positions of the values in one entity's records.
 ///
-/// Computed once for each entity of a model; see RECORD-FORMAT.md.
+/// RECORD-FORMAT.md specifies the format. A layout is computed once for each entity of a model.
 ///
 /// A record consists of a header, a bitmap of nulls, one slot of natural width per field, and a
-/// tail with the bytes of strings and data. Reading a field is O(1) and reads nothing else. The
-/// layout depends only on the entity's stored properties, so compatible models have the same
+/// tail with the bytes of strings and data. Reading a field is O(1) and does not read other fields.
+/// The layout depends only on the entity's stored properties, so compatible models have the same
 /// layouts.
 public final class RecordLayout: Sendable {
     /// One stored value of a record.
@@ -40,7 +40,7 @@ public final class RecordLayout: Sendable {
             case integer16
             /// 1 byte, 0 or 1.
             case boolean
-            /// No bytes; not null if the composite attribute itself is not null.
+            /// No bytes; the bit in the bitmap shows whether the composite itself is null.
             case composite
             /// UTF-8 in the tail. The slot contains the end of the text, 4 bytes, as an offset in
             /// the tail.
@@ -70,8 +70,7 @@ public final class RecordLayout: Sendable {
             @usableFromInline package var isVariable: Bool { rawValue >= Kind.string.rawValue }
         }
 
-        /// The property's name, the dotted path of a composite's element, or `name#order` for an
-        /// order.
+        /// The property's name, the dotted path of a composite's element, or `relationship#order`.
         public let name: String
         /// The type of value in the slot.
         public let kind: Kind
@@ -105,7 +104,7 @@ public final class RecordLayout: Sendable {
         @inlinable package static var checksum: Int { 0 }
         /// The version counter, 4 bytes.
         ///
-        /// The content hash covers everything after it.
+        /// The content hash covers all bytes after the version.
         @inlinable package static var version: Int { 8 }
         /// The entity number, 2 bytes.
         @inlinable package static var entity: Int { 12 }
@@ -126,8 +125,8 @@ public final class RecordLayout: Sendable {
     public let fields: [Field]
     /// The number of bytes before the tail.
     package let fixedByteCount: Int
-    /// The position of the first field whose bytes are in the tail; the number of fields if there
-    /// is none.
+    /// The position of the first field whose bytes are in the tail; the number of fields if all
+    /// values are in slots.
     package let firstVariableField: Int
     /// A record in which every field is null, used as a template.
     @usableFromInline package let template: [UInt8]

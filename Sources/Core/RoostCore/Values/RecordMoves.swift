@@ -1,10 +1,10 @@
-/// A plan for copying fields of one layout to equal fields of another layout, as bytes of adjacent
-/// slots and tails.
+/// A plan for copying fields of one layout to fields of the same kinds in another layout, as ranges
+/// of bytes.
 ///
-/// Create it once for two layouts, and use it for many records. Call
+/// Create a plan once for two layouts, and use it for many records. Call
 /// ``RecordBatch/beginRecord(_:key:version:startingWith:)``, then
 /// ``RecordBatch/moveSlots(of:by:)``, then ``RecordBatch/moveTail(of:tail:by:)`` for each of the
-/// ``tails``, in order with other tail fields.
+/// ``tails``, in the layout's order together with other tail fields.
 package struct RecordMoves: Sendable {
     /// Slots that are adjacent in both layouts.
     struct Slots: Sendable {
@@ -23,7 +23,7 @@ package struct RecordMoves: Sendable {
 
     /// Tail fields that are adjacent in both layouts.
     package struct Tail: Sendable {
-        /// The first field to set.
+        /// The position of the first field to set.
         package let firstField: Int
         /// The number of fields.
         package fileprivate(set) var count: Int
@@ -31,7 +31,7 @@ package struct RecordMoves: Sendable {
         /// layout.
         let from: Int
         let to: Int
-        /// Whether the first field is at the beginning of the source tail.
+        /// Whether the first field is the first one in the source tail.
         let isFirst: Bool
     }
 

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// A view of one record's bytes, valid only inside the closure that receives it.
 ///
-/// The structure of the record (lengths, ends, entity) was checked before, so reading cannot exceed
+/// The structure of the record (lengths, ends, entity) has been checked, so reading cannot exceed
 /// the bytes. Fields are addressed by ``RecordLayout/Field`` of ``layout``. Reading a null field
 /// returns zero, or no bytes.
 public struct RecordReader {
@@ -48,8 +48,8 @@ public struct RecordReader {
 
     /// Creates a reader of a row in the caller's own memory, whose structure is known to be valid.
     ///
-    /// Use it for rows that the caller copied from a batch or built. Filters and orders read them
-    /// like records of a batch. The key may be any number.
+    /// Use this initializer for rows that the caller copied from a batch or built. Filters and
+    /// orders read such rows like records of a batch. The key may be any number.
     ///
     /// - Parameters:
     ///   - row: The first byte of one whole record, with any alignment.
@@ -87,8 +87,8 @@ public struct RecordReader {
             damagedObject: entity.map { ObjectID($0, key: key) })
     }
 
-    /// SAFETY: callers pass offsets below `layout.fixedByteCount`, and `init(checking:)` has
-    /// checked that the record has at least this length.
+    /// SAFETY: callers pass offsets below `layout.fixedByteCount`. The structure was checked, so
+    /// the record has at least this length.
     @inlinable
     static func load<T: BitwiseCopyable & FixedWidthInteger>(
         _ bytes: UnsafeRawBufferPointer, offset: Int, as type: T.Type
@@ -109,7 +109,7 @@ extension RecordReader {
     package var entityNumber: Int { Int(Self.load(bytes, offset: RecordLayout.Header.entity, as: UInt16.self)) }
     /// The number of the root of the object's hierarchy.
     package var root: Int { unownedModel.shape(entityNumber).root }
-    /// The number of times the object was written: 1 after its insertion, plus 1 for each update.
+    /// The object's version: 1 after its insertion, plus 1 for each update.
     @inlinable
     public var version: UInt32 { Self.load(bytes, offset: RecordLayout.Header.version, as: UInt32.self) }
     /// The checksum in the record.
@@ -245,10 +245,10 @@ extension RecordReader {
     /// Returns the value of the property with this name; throws `unknownProperty`.
     public func value(_ name: String) throws(StoreError) -> Value { value(try layout.requireField(name)) }
 
-    /// Returns every field that is not null, by name: attributes, to-one relationships and their
+    /// Returns the values that are not null, by name: attributes, to-one relationships and their
     /// places.
     ///
-    /// Composites are returned as a whole.
+    /// A composite is one value.
     ///
     /// ``RecordBatch/append(_:version:values:)`` creates the same record from these values.
     public func values() -> [String: Value] {
@@ -259,9 +259,10 @@ extension RecordReader {
         return values
     }
 
-    /// Checks everything except the structure: canonical bytes, valid UTF-8, known entities.
+    /// Checks everything except the structure: checksum, canonical bytes, valid UTF-8, known
+    /// entities.
     ///
-    /// A record that passes is byte for byte the record that is created from its values.
+    /// A valid record equals, byte for byte, a new record that is created from its values.
     ///
     /// - Throws: `corrupted`, with the object and the property.
     package func validate() throws(StoreError) {

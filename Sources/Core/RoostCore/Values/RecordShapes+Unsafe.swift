@@ -1,7 +1,6 @@
-/// The data for checking the structure of records, by entity number.
+/// The data of a model for checking the structure of records, by entity number.
 ///
-/// It belongs to a built model and is used for every record that is read. It contains only plain
-/// numbers, so that reading it needs no reference counting.
+/// Every read of a record uses this data, so its access needs no reference counting.
 @usableFromInline
 final class RecordShapes: @unchecked Sendable {
     // Proof of Sendable: the shapes are written in `init`, before the object is shared, and freed
@@ -45,7 +44,8 @@ final class RecordShapes: @unchecked Sendable {
 extension ManagedObjectModel.Resolved {
     /// Returns the shape of an entity's records.
     ///
-    /// Traps if the number comes from a record of another model, which is an error in the program.
+    /// Traps if the model has no such entity, which is a programming error: the record has another
+    /// model.
     @inlinable
     func shape(_ entity: Int) -> RecordShapes.Shape {
         precondition(entity < shapes.count, "the record follows another model than the batch or reader it is in")

@@ -1,10 +1,10 @@
 /// Verifies records that are read from storage.
 ///
-/// Verification uses no reference counting and creates only the returned reader. The caller must
-/// retain the model while the verifier and its readers are used.
-@usableFromInline  // Without it other modules of the package call what is inlinable, for each record.
+/// Verification uses no reference counting and allocates no memory. The caller must retain the
+/// model while the verifier and its readers are used.
+@usableFromInline  // Otherwise other modules cannot inline the methods.
 package struct RecordVerifier {
-    // SAFETY: the caller retains the model, see above.
+    // SAFETY: the caller retains the model.
     @usableFromInline unowned(unsafe) let model: ManagedObjectModel.Resolved
     // The shapes of the model, which never change.
     @usableFromInline let shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>
@@ -35,12 +35,12 @@ package struct RecordVerifier {
 
     /// Returns a reader of a record after checking its structure, checksum and hierarchy.
     ///
-    /// - Throws: `corrupted`, always with the object. If the record's entity is unknown, the object
-    ///   has the root entity of the hierarchy.
+    /// - Throws: `corrupted`, always with the object. If the record's entity is unknown, the
+    ///   object's ID has the root entity of the hierarchy.
     /// - Complexity: O(bytes).
     @inlinable @inline(__always)
     package func record(_ bytes: UnsafeRawBufferPointer, key: Int64) throws(StoreError) -> RecordReader {
-        // The flaw is computed again for the message, because few records are damaged.
+        // `error(_:key:)` computes the flaw again, which is rarely needed.
         guard flaw(bytes, key: key) == nil else { throw error(bytes, key: key) }
         return RecordReader(unchecked: bytes, key: key, resolved: model)
     }
@@ -60,8 +60,8 @@ package struct RecordVerifier {
         return shapes[entity].root == root ? nil : .otherHierarchy
     }
 
-    /// Returns a flaw that would let reading exceed the bytes: inconsistent lengths and ends, or
-    /// the fields of another entity.
+    /// Returns a flaw because of which reading could exceed the bytes: inconsistent lengths or
+    /// ends, or the fields of another entity.
     @inlinable @inline(__always)
     static func structuralFlaw(
         _ bytes: UnsafeRawBufferPointer, shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>

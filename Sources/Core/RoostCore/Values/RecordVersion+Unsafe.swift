@@ -1,5 +1,5 @@
 extension RecordReader {
-    /// Runs `body` with the record's bytes, with the given version.
+    /// Runs `body` with the record's bytes, in which the version is `newVersion`.
     ///
     /// If the record has another version, it is copied into `scratch`, whose memory is reused for
     /// the next record.

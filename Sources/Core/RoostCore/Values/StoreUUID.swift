@@ -2,7 +2,7 @@ public import Foundation
 
 /// The identity of a store, with upper-case UUID text.
 ///
-/// A copied file has the same UUID, so several stores may have the same identity.
+/// A copied file has the same UUID, so several stores can have the same identity.
 public struct StoreUUID: Hashable, Sendable, CustomStringConvertible {
     /// The UUID.
     public let uuid: UUID
@@ -13,9 +13,9 @@ public struct StoreUUID: Hashable, Sendable, CustomStringConvertible {
     /// Creates an identity with the given UUID.
     public init(_ uuid: UUID) { self.uuid = uuid }
 
-    /// Creates an identity from `bytes`, for stores of foreign formats, which have no identity.
+    /// Creates an identity from `bytes`, for stores of foreign formats without an identity.
     ///
-    /// The result is always the same for equal bytes, and different for different bytes.
+    /// Equal bytes give equal identities, and different bytes practically always different ones.
     public init(derivedFrom bytes: [UInt8]) {
         let (high, low) = RecordHash.wide(bytes)
         func byte(_ word: UInt64, position: UInt64) -> UInt8 {

@@ -7,8 +7,7 @@ extension UnsafeRawBufferPointer {
 
     /// Whether no byte has its highest bit set.
     ///
-    /// Most texts are ASCII. The last word overlaps the word before it, so that no byte is checked
-    /// individually.
+    /// The last word overlaps the previous word, so that no byte is checked individually.
     private var isASCII: Bool {
         guard let base = baseAddress else { return true }
         guard count >= 8 else {

@@ -2,7 +2,7 @@ public import Foundation
 
 /// The decoded value of a property.
 ///
-/// The cases include all values that stores support.
+/// Stores support all cases.
 ///
 /// Two values are equal if and only if their stored bytes are equal. NaN equals NaN with the same
 /// bits, 0.0 differs from −0.0, and the decimals 1.0 and 1.00 are equal. Predicates compare
@@ -59,8 +59,8 @@ extension Value: Hashable {
         case (.int(let a), .int(let b)): a == b
         case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
         case (.decimal(let a), .decimal(let b)): a == b || (a.isNaN && b.isNaN)
-        // Code points are compared, not canonical equivalence: "é" as one scalar and as two scalars
-        // are different stored values.
+        // Compares code points, because "é" as one scalar and as two scalars are different stored
+        // values.
         case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
         case (.data(let a), .data(let b)): a == b
         case (.date(let a), .date(let b)):
@@ -89,8 +89,7 @@ extension Value: Hashable {
         case .uuid(let value): hasher.combine(value)
         case .objectID(let value): hasher.combine(value)
         case .composite(let elements):
-            // A null element equals an absent element. Dictionaries are hashed independently of
-            // their order.
+            // A null element equals an absent element.
             hasher.combine(elements.filter { !$0.value.isNull })
         }
     }
@@ -134,7 +133,7 @@ extension Value {
 extension Value: CustomStringConvertible, CustomDebugStringConvertible {
     /// A description for debugging, not for storage or error messages.
     ///
-    /// Dates are printed as seconds: Foundation's own description of a `Date` traps on NaN and
+    /// Dates are printed as seconds, because Foundation's description of a `Date` traps on NaN and
     /// infinities.
     public var description: String {
         switch self {

@@ -1,14 +1,14 @@
 public import RoostCore
 
-/// The identity of a file, independent of its name: its device and its number on that device.
+/// The identity of a file, independent of its name: its device and its inode number.
 ///
 /// Valid while the file exists or is open, because the numbers of deleted files are reused.
 public struct FileIdentity: Hashable, Sendable {
-    /// The device the file is on.
+    /// The device that contains the file.
     package let device: UInt64
     /// The file's number on the device.
     package let inode: UInt64
-    /// The size when the identity was taken; not part of the identity.
+    /// The size when the identity was read; not part of the identity.
     public let byteCount: Int
 
     /// The time of the last change of the contents, in nanoseconds since 1970; not part of the
@@ -35,7 +35,7 @@ public struct FileIdentity: Hashable, Sendable {
         linkCount = status.linkCount
     }
 
-    /// Whether `other` is the same file, with the same size and modification time.
+    /// Whether `other` is the same file with the same size and modification time.
     public func isUnchanged(since other: Self) -> Bool {
         self == other && byteCount == other.byteCount && modificationNanoseconds == other.modificationNanoseconds
     }
@@ -50,26 +50,26 @@ public struct FileIdentity: Hashable, Sendable {
     }
 }
 
-/// Checks that the file a store has open is still the file at the store's path.
+/// Checks that the file that a store has open is still the file at the store's path.
 ///
-/// A handle on a replaced file still works, but its commits are lost. Some libraries even write
-/// them into the new file. So create the check before the library opens the file. Verify it right
-/// after the library has opened the file, and at the beginning of every transaction.
+/// Commits to a replaced file through an open handle are lost. Some libraries even write them into
+/// the new file. So create the check before the library opens the file. Verify right after the
+/// library has opened the file, and at the beginning of every transaction.
 public final class FileHandleCheck: Sendable {
     /// The file when the check was created.
     package let identity: FileIdentity
     private let path: String
 
-    /// Remembers which file is at `path`.
+    /// Saves the identity of the file at `path`.
     public init(at path: String) throws(StoreError) {
         identity = try FileIdentity(at: path)
         self.path = path
     }
 
-    /// Does the checks of ``verify(minimumByteCount:)``, and checks that the file has no other name
-    /// (hard link).
+    /// Checks the file like ``verify(minimumByteCount:)``, and that it has no other name (hard
+    /// link).
     ///
-    /// Call it at the beginning of a write transaction, and again right before the commit.
+    /// Call this method at the beginning of a write transaction, and again right before the commit.
     ///
     /// - Parameter minimumByteCount: The number of bytes that the library relies on.
     /// - Returns: The file's current identity, with its size.
@@ -83,7 +83,7 @@ public final class FileHandleCheck: Sendable {
 
     /// Checks that the file has not changed since the check was created.
     ///
-    /// For readers that cannot lock the file.
+    /// Use this method for readers that cannot lock the file.
     ///
     /// - Parameter now: The result of ``verify(minimumByteCount:)``, or nil to call it.
     /// - Throws: `storeReplaced`, also if another file is at the path.

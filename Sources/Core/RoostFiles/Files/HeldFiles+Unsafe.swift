@@ -4,11 +4,11 @@ internal import RoostSystem
 /// The files on which a library in this process holds POSIX locks.
 ///
 /// When a process closes any handle on a file, the system drops all POSIX locks of the process on
-/// that file, whichever code opened the handle. SQLite uses POSIX locks. A store that has lost its
-/// locks continues to work. But the next program that closes the file considers itself the last
-/// user and removes the write-ahead log, and every later commit is lost. So code that opens a file
-/// with such a library calls ``enter(_:)`` first. RoostFiles closes handles only through this type,
-/// which keeps them open until ``leave(_:)`` is called.
+/// that file. SQLite uses POSIX locks. A store that has lost its locks continues to work. But the
+/// next program that closes the file believes that it is the last user and removes the write-ahead
+/// log, so later commits are lost. Therefore call ``enter(_:)`` before such a library opens a file.
+/// RoostFiles closes handles only through this type, which keeps the handles of such files open
+/// until ``leave(_:)`` is called.
 public final class HeldFiles: Sendable {
     /// The files of this process.
     public static let shared = HeldFiles()
@@ -17,8 +17,7 @@ public final class HeldFiles: Sendable {
         var count = 0
         /// The handles that are not closed yet.
         ///
-        /// They are reused before new handles are opened, so there are never more of them than were
-        /// in use at once.
+        /// These handles are reused before new handles are opened, so their number is limited.
         var handles: [(descriptor: Int32, isWritable: Bool)] = []
     }
 
@@ -26,12 +25,12 @@ public final class HeldFiles: Sendable {
 
     /// Counts a use of the file.
     ///
-    /// Call it before the library opens the file.
+    /// Call this method before the library opens the file.
     public func enter(_ identity: FileIdentity) { entries.withLock { $0[identity, default: Entry()].count += 1 } }
 
     /// Ends a use of the file.
     ///
-    /// Call it after the library has closed the file.
+    /// Call this method after the library has closed the file.
     public func leave(_ identity: FileIdentity) {
         entries.withLock { entries in
             guard var entry = entries[identity] else { return }
@@ -41,8 +40,7 @@ public final class HeldFiles: Sendable {
                 return
             }
             entries[identity] = nil
-            // These handles were used only for reading and flushing, and errors of those calls were
-            // handled then.
+            // Errors of these handles' reads and flushes have already been handled.
             for handle in entry.handles { try? OpenFile.closeNow(handle.descriptor) }
         }
     }
@@ -69,8 +67,8 @@ public final class HeldFiles: Sendable {
         }
     }
 
-    /// Returns the first bytes of `file`, which a library locks while it has the file at `path`
-    /// open.
+    /// Returns the first bytes of `file`, unless a library has the file at `path` open and may have
+    /// locked `file`.
     ///
     /// The library cannot begin to use the file at `path` before this method returns.
     ///
@@ -91,7 +89,7 @@ public final class HeldFiles: Sendable {
         }
     }
 
-    /// Closes a handle, or keeps it for reuse while a library uses the file.
+    /// Closes a handle, or saves it for reuse while a library uses the file.
     func close(_ descriptor: Int32) throws(SystemError) {
         try entries.withLock { (entries) throws(SystemError) in
             if !entries.isEmpty, case .success(let status) = FileStatus.of(descriptor: descriptor) {
@@ -102,8 +100,7 @@ public final class HeldFiles: Sendable {
                     return
                 }
             }
-            // Inside the lock, so that no library can begin to use the file between the check and
-            // the closing.
+            // Closes inside the lock, so that no library can begin to use the file after the check.
             try OpenFile.closeNow(descriptor)
         }
     }

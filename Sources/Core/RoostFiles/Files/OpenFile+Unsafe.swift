@@ -69,9 +69,9 @@ struct FileStatus {
     }
 }
 
-/// Whether C code sees the whole path: the path is not empty and contains no NUL.
+/// Whether a path is not empty and contains no NUL, which would end the path in C.
 ///
-/// Called at the beginning of every transaction.
+/// This function must be fast, because every transaction calls it.
 func isUsable(_ path: String) -> Bool {
     guard !path.isEmpty else { return false }
     let hasNUL = path.utf8.withContiguousStorageIfAvailable { bytes in
@@ -81,7 +81,7 @@ func isUsable(_ path: String) -> Bool {
     return !(hasNUL ?? path.utf8.contains(0))
 }
 
-/// Repeats a call while a signal interrupts it.
+/// Repeats a call that a signal interrupted.
 func retrying(_ call: () -> Int32) -> Int32 {
     while true {
         let result = call()
@@ -92,9 +92,9 @@ func retrying(_ call: () -> Int32) -> Int32 {
 /// A file descriptor that is closed when it is deallocated.
 struct OpenFile: ~Copyable {
     let descriptor: Int32
-    /// Whether other code in this process may have locked the file.
+    /// Whether a library in this process may have locked the file.
     ///
-    /// Then ``HeldFiles`` closes it, perhaps later.
+    /// If so, ``HeldFiles`` closes the descriptor, perhaps later.
     private let isClosedLater: Bool
 
     /// Opens a file.
@@ -102,9 +102,8 @@ struct OpenFile: ~Copyable {
     /// Does not follow a symbolic link at the end of the path unless `followingLinks` is set. Never
     /// makes a terminal the controlling terminal, and never waits for a pipe.
     ///
-    /// `isLockedElsewhere` is whether a library in this process may have locked the file. It
-    /// matters only for a file that is opened for writing: a library may always have locked a file
-    /// that is opened for reading.
+    /// `isLockedElsewhere` means that a library in this process may have locked the file. For a
+    /// file that is opened only for reading, this is always assumed.
     init(
         _ path: String, flags: Int32, permissions: mode_t = 0o600, followingLinks: Bool = false,
         isLockedElsewhere: Bool = false
@@ -137,7 +136,7 @@ struct OpenFile: ~Copyable {
 
     /// Flushes the file to the medium.
     ///
-    /// After an error, do not use the file: the written bytes may be lost.
+    /// Do not use the file after an error, because the written bytes may be lost.
     func sync() throws(SystemError) {
         let code = croost_sync(descriptor)
         guard code == 0 else { throw SystemError(code: code) }
@@ -155,14 +154,13 @@ struct OpenFile: ~Copyable {
 
     /// Closes a descriptor of a file that no library in this process has locked.
     static func closeNow(_ descriptor: Int32) throws(SystemError) {
-        // The system closes the descriptor even on EINTR, so a second call could close another
-        // caller's.
+        // The system closes the descriptor even on EINTR, so a second call could close a descriptor
+        // of another caller.
         guard systemClose(descriptor) == 0 || errno == EINTR else { throw SystemError(code: errno) }
     }
 
     deinit {
-        // Only files that were not written to, or whose use has already failed, reach this point,
-        // so no error needs to be reported.
+        // No error needs to be reported: the file was only read, or an earlier call has failed.
         if isClosedLater { try? HeldFiles.shared.close(descriptor) } else { _ = systemClose(descriptor) }
     }
 }

@@ -5,7 +5,7 @@ internal import RoostSystem
 ///
 /// Never maps the file, and never waits for a pipe.
 ///
-/// This process keeps its POSIX locks on the file if ``HeldFiles`` counts the file.
+/// If ``HeldFiles`` contains the file, closing it does not drop POSIX locks of this process.
 package struct RegularFile: ~Copyable, Sendable {
     private let file: OpenFile
     private let path: String

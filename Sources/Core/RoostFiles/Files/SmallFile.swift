@@ -1,13 +1,13 @@
 package import RoostCore
 
-/// Reads files that people write, each as a whole.
+/// Reads whole files that people write.
 package enum SmallFile {
     /// Returns the bytes of the file at `path`.
     ///
     /// - Parameters:
     ///   - path: The path of the file, or of a symbolic link to it.
     ///   - maximumByteCount: The maximum size of the file.
-    ///   - noun: A phrase for the file in messages: `a model document`.
+    ///   - noun: A phrase for the expected file in messages: `a model document`.
     /// - Returns: All bytes of the file.
     /// - Throws: `notFound`, `missingDirectory`, `notAStore` for a directory or a device,
     ///   `permissionDenied`, `limitExceeded`.

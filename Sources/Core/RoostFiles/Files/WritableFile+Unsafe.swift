@@ -60,8 +60,8 @@ public struct WritableFile: ~Copyable {
 
     /// Flushes the file to the medium.
     ///
-    /// After an error, the written bytes may be lost although reading still returns them. A second
-    /// call may succeed all the same, so write a new file.
+    /// After an error, the written bytes may be lost although reading still returns them. Do not
+    /// retry, because a second call may falsely succeed. Write a new file instead.
     public func sync() throws(StoreError) {
         do throws(SystemError) { try file.sync() } catch {
             throw StoreFile.error(errno: error.code, what: "cannot be flushed to the disk", path: path)

@@ -2,12 +2,12 @@ package import RoostCore
 
 /// The right to create a store at a path.
 ///
-/// Only one caller in all processes holds the claim, from the first byte of the new store until the
-/// store is at its path.
+/// At most one caller in all processes holds the claim on a path. Hold it from the first byte of
+/// the new store until the store is at its path.
 ///
-/// A store that already exists at the path can still be used. While the claim is held, no other
-/// caller sweeps temporary siblings of the store. So a sibling is safe between its last close and
-/// its renaming, when its own lock is free for a moment.
+/// A store that already exists at the path stays usable. While the claim is held, no other caller
+/// sweeps temporary siblings of the store. This protects a sibling between its last close and its
+/// renaming, when its own lock is briefly free.
 package final class DestinationClaim: Sendable {
     private let file: Mutex<LockFile?>
     private let storePath: String
@@ -22,7 +22,8 @@ package final class DestinationClaim: Sendable {
     /// - Parameters:
     ///   - path: The path of the store.
     ///   - timeoutSeconds: How long to wait for another holder of the claim; 0 tries once.
-    ///   - isCancelled: Called while waiting. True ends the wait, as cancellation of the task does.
+    ///   - isCancelled: Called while waiting. If it returns true, the wait ends, as on cancellation
+    ///     of the task.
     /// - Returns: The claim, held.
     /// - Throws: `busy` if another caller holds the claim; `cancelled`; the errors of
     ///   ``StoreLock``.
@@ -45,7 +46,7 @@ package final class DestinationClaim: Sendable {
         while true {
             let file = try LockFile(forStoreAt: path, region: .claim, isWritable: true)
             guard try file.set(.exclusive) else { return nil }
-            // The lock file may have been removed between opening and locking. Then try again.
+            // Try again if the lock file was removed between opening and locking.
             if try file.isCurrent { return DestinationClaim(file, storePath: path) }
         }
     }
@@ -55,16 +56,15 @@ package final class DestinationClaim: Sendable {
     /// Calling it again does nothing.
     package func release() {
         guard let file = file.withLock({ $0.take() }) else { return }
-        // If another caller holds the store's own lock, that caller creates or removes a store, and
-        // the lock file belongs to that store.
+        // If another caller holds the store's own lock, the lock file is still needed.
         if !StoreFile.hasEntry(at: StoreFile.resolvingLink(storePath)),
             let lock = try? StoreLock.acquire(forStoreAt: storePath, mode: .exclusive, timeoutSeconds: 0)
         {
             if StoreFile.hasEntry(at: StoreFile.resolvingLink(storePath)) {
                 lock.release()
             } else {
-                // If the lock file cannot be removed, it stays empty and the next store at this
-                // path uses it.
+                // A lock file that cannot be removed is harmless: the next store at this path uses
+                // it.
                 try? lock.releaseRemovingFile()
             }
         }

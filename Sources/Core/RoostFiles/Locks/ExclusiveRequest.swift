@@ -1,9 +1,9 @@
 package import RoostCore
 
-/// A request to have a store alone, to which later openers of the store yield.
+/// A request for exclusive use of a store, to which later openers of the store yield.
 ///
-/// ``StoreLock`` makes the same request while it waits. This type is for a caller that retries and
-/// holds no lock between attempts. The request ends with the process.
+/// A waiting ``StoreLock`` makes the same request. Use this type if you retry and hold no lock
+/// between attempts. The request ends with the process.
 package final class ExclusiveRequest: Sendable {
     private let file: Mutex<LockFile?>
 

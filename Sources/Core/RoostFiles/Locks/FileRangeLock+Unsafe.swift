@@ -3,8 +3,8 @@ internal import RoostSystem
 
 /// A lock on a range of bytes of a store's own file.
 ///
-/// The lock needs no other file and no disk space. It conflicts with the locks that libraries set
-/// on the same bytes, and ends with the process. The bytes need not exist.
+/// The lock needs no other file and no disk space. It conflicts with locks that libraries set on
+/// the same bytes, and ends with the process. The bytes need not exist in the file.
 package final class FileRangeLock: Sendable {
     private let file: OpenFile
 
@@ -22,8 +22,7 @@ package final class FileRangeLock: Sendable {
     ///   - mode: Whether other holders may share the lock. A file that this user cannot write
     ///     supports only shared locks.
     ///   - path: The file. Not a symbolic link.
-    /// - Returns: The lock, held; nil if other holders have locked every range, or if the system
-    ///   has no such locks.
+    /// - Returns: The lock, held; nil if every range is locked, or if the system has no such locks.
     /// - Throws: `notFound`, `notAStore`, `permissionDenied`, `readOnly`, `outOfResources`,
     ///   `ioFailure`.
     package static func acquire(
@@ -43,8 +42,7 @@ package final class FileRangeLock: Sendable {
         return nil
     }
 
-    /// Returns the length of an exclusive lock on some of the bytes; nil if no such lock is held,
-    /// or if this cannot be determined.
+    /// Returns the length of an exclusive lock on some of the bytes; nil if none is found.
     package static func exclusiveByteCount(_ range: Range<Int>, at path: String) -> Int? {
         guard let file = try? open(path, flags: O_RDONLY) else { return nil }
         var found: Int64 = 0

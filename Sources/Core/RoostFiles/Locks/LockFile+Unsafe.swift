@@ -3,8 +3,8 @@ internal import RoostSystem
 
 /// An open lock file and the lock that is held on one region of it.
 ///
-/// Deallocation releases the lock and all announcements at once, even while a child process that is
-/// being started has a copy of the descriptor.
+/// Deallocation releases the lock and all announcements at once, even if a starting child process
+/// has a copy of the descriptor.
 final class LockFile: Sendable {
     enum Kind { case none, shared, exclusive }
 
@@ -14,13 +14,13 @@ final class LockFile: Sendable {
 
     /// Opens the lock file of a store without locking it, and creates the file if it is missing.
     ///
-    /// `isWritable` is whether the caller may request an exclusive lock. If not, read-only access
-    /// to the file is enough.
+    /// Pass false for `isWritable` if the caller requests only shared locks. Read-only access to
+    /// the file is then enough.
     init(forStoreAt storePath: String, region: Region, isWritable: Bool) throws(StoreError) {
         let target = StoreFile.resolvingLink(storePath)
         let path = target + region.suffix
-        // Check before opening: closing another program's file would drop the POSIX locks that this
-        // process has on that file.
+        // Check before opening, because closing another program's file would drop this process's
+        // POSIX locks on that file.
         try Self.requireOwn(target, region: region)
         var unsafeDirectory: StoreError?
         do throws(SystemError) {
@@ -32,8 +32,7 @@ final class LockFile: Sendable {
                     unsafeDirectory = error
                     throw SystemError(code: EACCES)
                 }
-                // Without O_EXCL, because another process may create the file at the same moment.
-                // O_NOFOLLOW refuses a planted link.
+                // No O_EXCL, because another process may create the file at the same time.
                 file = try OpenFile(path, flags: O_RDWR | O_CREAT)
             } catch  where (error.code == EACCES || error.code == EROFS || error.code == EPERM) && !isWritable {
                 file = try OpenFile(path, flags: O_RDONLY)
@@ -46,7 +45,7 @@ final class LockFile: Sendable {
         }
         self.path = path
         self.region = region
-        // Another file may have replaced the file meanwhile.
+        // Check again, because the file may have been replaced meanwhile.
         try Self.requireOwn(target, region: region)
     }
 
@@ -61,12 +60,10 @@ final class LockFile: Sendable {
     }
 
     deinit {
-        // The locks belong to the open file, which a child process shares between fork and exec, so
-        // closing the descriptor is not enough. If unlocking fails, closing still releases the
-        // locks of this process.
+        // Closing the descriptor is not enough, because between fork and exec a child process
+        // shares the open file, to which the locks belong.
         if croost_locks_have_regions() != 0 {
-            // A length of zero means the whole file: also the announcements of `startWaiting()` and
-            // `readFileAlone()`.
+            // A length of zero means the whole file. This includes the announcements.
             _ = croost_set_range_lock(file.descriptor, 0, 0, croost_lock_none)
         } else {
             _ = croost_set_lock(file.descriptor, region.rawValue, croost_lock_none)
@@ -75,22 +72,21 @@ final class LockFile: Sendable {
 
     /// Sets the lock.
     ///
-    /// Returns false if a lock of another open file conflicts. The previous lock is kept then.
+    /// Returns false, and keeps the previous lock, if a lock of another open file conflicts.
     func set(_ kind: Kind) throws(StoreError) -> Bool { try set(kind, region: region) }
 
     /// Sets the times of the file to now, to notify programs that watch the file.
     func touch() {
-        // SAFETY: a null pointer means the current time; nothing is read through it. A user who may
-        // only read the file cannot signal a change. Watchers then find the change by polling.
+        // SAFETY: a null pointer means the current time. If the user may only read the file, this
+        // fails, and watchers find the change by polling.
         _ = futimens(file.descriptor, nil)
     }
 
     // MARK: Waiting
 
-    /// Whether another open file handle waits to have the store alone.
+    /// Whether another handle waits for exclusive use of the store.
     ///
-    /// Always false if the system cannot lock bytes separately, because a waiting request cannot be
-    /// announced there.
+    /// Always false if the system cannot lock bytes separately.
     var isWaitedFor: Bool { isLocked(.waiting, against: croost_lock_shared) }
 
     /// Whether another handle has a conflicting lock on a region.
@@ -99,24 +95,23 @@ final class LockFile: Sendable {
         return croost_find_lock(file.descriptor, Int64(region.rawValue), 1, lock, &found) == 0 && found > 0
     }
 
-    /// Whether another handle has announced that it reads the store's file without the files beside
-    /// it.
+    /// Whether another handle has announced that it reads only the store's main file.
     var isFileReadAlone: Bool { isLocked(.fileReader, against: croost_lock_exclusive) }
 
-    /// Announces, until this handle is closed, that the store's file is read without the files
-    /// beside it.
+    /// Announces, until this handle is closed, that it reads the store's file without the companion
+    /// files.
     func readFileAlone() {
         guard croost_locks_have_regions() != 0 else { return }
-        // If this fails, the reader notices when the file changes.
+        // A failure is harmless, because the reader detects a change of the file.
         _ = try? set(.shared, region: .fileReader)
     }
 
-    /// Announces to later openers of the store that this handle waits to have the store alone.
+    /// Announces to later openers of the store that this handle waits for exclusive use.
     ///
     /// Does nothing if another handle has announced that it waits.
     func startWaiting() {
         guard croost_locks_have_regions() != 0 else { return }
-        // If this fails, the caller still waits.
+        // After a failure, the caller waits without an announcement.
         _ = try? set(.exclusive, region: .waiting)
     }
 
@@ -141,10 +136,9 @@ final class LockFile: Sendable {
 
     /// Removes the file if it is empty.
     ///
-    /// A file with content belongs to the user and only happens to have the name of a lock file.
+    /// A file with content is not a lock file, but a user's file with the same name.
     ///
-    /// The size is that of the open file. The caller holds the exclusive lock, so the open file is
-    /// the one at the path.
+    /// The caller must hold the exclusive lock, so the open file is the file at the path.
     func removeIfEmpty() throws(StoreError) {
         do throws(SystemError) {
             guard try file.status.byteCount == 0 else { return }
@@ -156,7 +150,7 @@ final class LockFile: Sendable {
 
     /// Whether the open file is still the file at its path.
     ///
-    /// If not, the lock excludes no other opener.
+    /// If not, the lock does not exclude other openers.
     var isCurrent: Bool { get throws(StoreError) { try currentIdentity != nil } }
 
     /// The identity of the open file; nil if another file or no file is at its path.
@@ -180,7 +174,7 @@ final class LockFile: Sendable {
 extension Region {
     /// The suffix that is appended to the store's path for the locked file.
     var suffix: String {
-        // If the system cannot lock bytes separately, each lock needs its own file.
+        // If the system cannot lock bytes separately, each region needs its own file.
         if self == .store || croost_locks_have_regions() != 0 { return StoreLock.suffix }
         switch self {
         case .store: return StoreLock.suffix

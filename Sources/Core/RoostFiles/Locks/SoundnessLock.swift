@@ -1,6 +1,6 @@
 package import RoostCore
 
-/// A shared lock that is held while a store's file is known to be sound.
+/// A shared lock for openers that rely on a store's file to be sound.
 ///
 /// The first opener in any process examines the file before any other opener uses it. Later openers
 /// rely on the result while an earlier opener has the file open. Hold a shared ``StoreLock`` while
@@ -23,8 +23,8 @@ package final class SoundnessLock: Sendable {
     ///
     /// The first opener calls `examine`.
     ///
-    /// If every writer joins before it writes, nothing writes to the store during `examine`. If
-    /// `examine` throws, no opener relies on the store.
+    /// Every writer must join before it writes, so that the store does not change during `examine`.
+    /// If `examine` throws, the next opener examines the store again.
     ///
     /// - Throws: The errors of `examine`; `busy` if another opener's examination takes longer than
     ///   `timeoutSeconds`; the errors of ``StoreLock``.
@@ -56,8 +56,7 @@ package final class SoundnessLock: Sendable {
             if try file.set(.exclusive) {
                 return SoundnessLock(file, isExamining: true, storePath: path, timeoutSeconds: timeoutSeconds)
             }
-            // An opener that shares the lock has examined the file or has joined after an
-            // examination.
+            // A shared holder has examined the file or has joined after an examination.
             if try file.set(.shared) {
                 return SoundnessLock(file, isExamining: false, storePath: path, timeoutSeconds: timeoutSeconds)
             }
@@ -67,8 +66,7 @@ package final class SoundnessLock: Sendable {
 
     /// Confirms that the store is sound, so that other openers can join.
     ///
-    /// - Throws: `busy` if the system releases the lock to change its mode, and another opener
-    ///   examines the store meanwhile.
+    /// - Throws: `busy` if another opener locked the store while the mode of the lock changed.
     package func confirm() throws(StoreError) {
         var timeout = Timeout(seconds: timeoutSeconds)
         repeat {

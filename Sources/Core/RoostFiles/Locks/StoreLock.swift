@@ -3,9 +3,9 @@ public import RoostCore
 /// An advisory lock on a store, held on the file `<store>.lock` beside the store.
 ///
 /// The lock works between processes and between two openers in one process. It ends with the
-/// process, even after a crash. Hold it shared while a store is open, and exclusively to create,
-/// destroy, replace or recover a store. The lock file is never removed while its store exists, so
-/// that all openers lock the same file. A store with two hard links has two locks, so
+/// process, even after a crash. Hold the lock shared while a store is open, and exclusively to
+/// create, destroy, replace or recover a store. The lock file is never removed while its store
+/// exists, so that all openers lock the same file. A store with two hard links has two locks, so
 /// `StoreFile.requireOneName(ofStoreAt:forWriting:acceptsLinks:)` refuses to write to it.
 public final class StoreLock: Sendable {
     /// The modes in which the lock can be held.
@@ -29,15 +29,15 @@ public final class StoreLock: Sendable {
     }
     private let state: Mutex<State>
     private let storePath: String
-    /// The identity of the lock file, the key of `heldCounts`.
+    /// The identity of the lock file, which is the key in `heldCounts`.
     private let identity: FileIdentity
 
     /// The number of locks that this process holds on each lock file.
     private static let heldCounts = Mutex<[FileIdentity: Int]>([:])
-    /// The maximum time, in seconds, that an opener yields to a request to have the store alone.
+    /// The maximum time, in seconds, that an opener yields to a request for exclusive use.
     private static let yieldSeconds = 5.0
-    /// The same limit if this process already has the store open, because the request may be
-    /// waiting for this process.
+    /// The same limit for a process that already has the store open, because the request may be
+    /// waiting for that process.
     private static let nestedYieldSeconds = 0.2
 
     private init(_ file: LockFile, identity: FileIdentity, mode: Mode, storePath: String) {
@@ -61,7 +61,8 @@ public final class StoreLock: Sendable {
     ///   - path: The store's path.
     ///   - mode: Whether other holders may share the lock.
     ///   - timeoutSeconds: How long to wait for other holders; 0 tries once.
-    ///   - isCancelled: Called while waiting. True ends the wait, as cancellation of the task does.
+    ///   - isCancelled: Called while waiting. If it returns true, the wait ends, as on cancellation
+    ///     of the task.
     /// - Returns: The lock, held.
     /// - Throws: `busy`, naming the file, after the timeout; `cancelled`; `missingDirectory`;
     ///   `permissionDenied`, also for a directory in which every user may replace files;
@@ -83,15 +84,14 @@ public final class StoreLock: Sendable {
                 guard timeout.wait() else { throw timeout.failure(busy(path, mode: mode)) }
             }
             if isWaiting { file.stopWaiting() }
-            // The store and its lock file may have been removed between opening and locking. Then
-            // try again.
+            // Try again if the store and its lock file were removed between opening and locking.
             if let identity = try file.currentIdentity {
                 return StoreLock(file, identity: identity, mode: mode, storePath: path)
             }
         }
     }
 
-    /// Waits, within limits, while another opener waits to have the store alone.
+    /// Waits, within limits, while another opener waits for exclusive use.
     private static func letOthersGoFirst(_ file: LockFile, timeout: Timeout) throws(StoreError) {
         guard timeout.secondsLeft > 0, file.isWaitedFor else { return }
         let isHeld = try file.currentIdentity.map { identity in heldCounts.withLock { $0[identity] != nil } } ?? false
@@ -104,8 +104,8 @@ public final class StoreLock: Sendable {
     ///
     /// Returns nil if this user cannot create or open the lock file, or if the disk is full.
     ///
-    /// Use it for stores on read-only media, which no process can change. Elsewhere, a reader
-    /// without a lock must check whether the file has changed.
+    /// No lock is needed on read-only media, where no process can change the store. Elsewhere, a
+    /// reader without a lock must check whether the file has changed.
     public static func acquireForReading(storeAt path: String, timeoutSeconds: Double) throws(StoreError) -> StoreLock?
     {
         do throws(StoreError) {
@@ -119,8 +119,9 @@ public final class StoreLock: Sendable {
     ///
     /// After an error the mode is unchanged.
     ///
-    /// If two holders share the lock and both request it exclusively, they wait for each other
-    /// until a timeout. (On a system that only has `flock`, the lock is released for an instant.)
+    /// If two holders share the lock and both request an exclusive lock, they wait for each other
+    /// until a timeout. (A system that only has `flock` releases the lock briefly during the
+    /// change.)
     ///
     /// - Parameters:
     ///   - mode: The new mode.
@@ -149,12 +150,12 @@ public final class StoreLock: Sendable {
 
     /// Announces that this holder reads the store's file without the log beside it.
     ///
-    /// Other holders then avoid changing the file for as long as they can.
+    /// Other holders then change the file as late as possible.
     package func readFileAlone() { state.withLock { $0.file?.readFileAlone() } }
 
     /// Releases the lock.
     ///
-    /// Commits are no longer signaled.
+    /// Afterwards, ``raise()`` does nothing.
     ///
     /// Calling it again does nothing.
     public func release() { state.withLock { forget(&$0) } }
@@ -169,7 +170,7 @@ public final class StoreLock: Sendable {
 
     /// Removes the lock file of a store that no longer exists, and releases the lock.
     ///
-    /// A file that is not empty was not created as a lock file and is not removed.
+    /// A file that is not empty is not a lock file and is not removed.
     ///
     /// - Throws: `invalidRequest` unless the lock is held exclusively.
     package func releaseRemovingFile() throws(StoreError) {
@@ -178,8 +179,8 @@ public final class StoreLock: Sendable {
                 throw StoreError(
                     .invalidRequest, "The lock file of '\(storePath)' can be removed only by its exclusive holder")
             }
-            // Remove the file before releasing the lock: a process that then locks the removed file
-            // notices that the path no longer refers to it and starts over.
+            // Remove the file before releasing the lock. A process that then locks the removed file
+            // detects that the file is not at the path, and starts over.
             try file.removeIfEmpty()
             forget(&state)
         }
@@ -218,8 +219,8 @@ enum Region: Int32 {
     case sound = 2
     /// Held by the caller that creates a store at the path.
     case claim = 3
-    /// Held by an opener that waits to have the store alone.
+    /// Held by an opener that waits for exclusive use of the store.
     case waiting = 4
-    /// Shared by readers of the store's file that ignore the files beside it.
+    /// Shared by readers of the store's file that ignore its companion files.
     case fileReader = 5
 }

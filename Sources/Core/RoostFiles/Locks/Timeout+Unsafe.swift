@@ -1,7 +1,7 @@
 package import RoostCore
 internal import RoostSystem
 
-/// Waits, in growing steps, for a condition that can only be polled.
+/// Limits the time of polling for a condition, with growing steps.
 ///
 /// Cancelling the current task ends the wait.
 package struct Timeout {
@@ -9,13 +9,13 @@ package struct Timeout {
     private var stepMicroseconds: Int = 500
     private let isStopped: (() -> Bool)?
 
-    /// Starts a wait of at most `seconds` in total.
+    /// Starts a timeout of `seconds`.
     ///
     /// - Parameters:
     ///   - seconds: The maximum time to wait.
-    ///   - isCancelled: Called before each step. True ends the wait.
+    ///   - isCancelled: Called before each step. If it returns true, the wait ends.
     package init(seconds: Double, isCancelled: (() -> Bool)? = nil) {
-        // A limit above one year, or NaN, becomes one year.
+        // At most one year, also for NaN.
         let bounded = seconds.isNaN ? 31_536_000 : min(max(seconds, 0), 31_536_000)
         deadline = .now + .seconds(bounded)
         isStopped = isCancelled
@@ -39,7 +39,7 @@ package struct Timeout {
         let leftMicroseconds = Int(min(left, 1) * 1_000_000)
         let sleep = min(stepMicroseconds, leftMicroseconds + 1)
         var time = timespec(tv_sec: 0, tv_nsec: min(sleep, 999_999) * 1_000)
-        // A signal may end the sleep early. The next call reads the clock again.
+        // A signal may end the sleep early, but the next call reads the clock again.
         _ = nanosleep(&time, nil)
         stepMicroseconds = min(stepMicroseconds * 2, 50_000)
         return true

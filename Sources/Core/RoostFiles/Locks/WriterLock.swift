@@ -1,10 +1,10 @@
 public import RoostCore
 
-/// The right to write to a store, held by one writer in all processes during a transaction.
+/// A lock that one writer in all processes holds during a transaction.
 ///
-/// For libraries whose own lock has no timeout. It locks a second byte of the file that
-/// ``StoreLock`` uses, or the file `<store>.writer.lock` if the system cannot lock bytes
-/// separately. The two locks are independent.
+/// Use it for libraries whose own lock has no timeout. The lock is on a second byte of the file
+/// that ``StoreLock`` uses, or on `<store>.writer.lock` if the system cannot lock bytes separately.
+/// It is independent of the ``StoreLock``.
 public final class WriterLock: Sendable {
     private struct State {
         var file: LockFile?

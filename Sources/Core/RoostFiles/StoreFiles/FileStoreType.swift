@@ -1,10 +1,9 @@
 public import RoostCore
 
-/// A store type whose stores are one file each, with companion files beside it while they are open.
+/// A store type whose stores are single files, with companion files while they are open.
 ///
-/// The protocol implements the steps that such types share: creating a store under a temporary name
-/// and publishing it, locking, replacing and destroying. A conforming type adds the format-specific
-/// steps:
+/// The protocol implements the common steps: creating a store under a temporary name and publishing
+/// it, locking, replacing and destroying. A conforming type adds the format-specific steps:
 ///
 /// ```swift
 /// extension NotesStoreType: FileStoreType {
@@ -20,8 +19,8 @@ public import RoostCore
 public protocol FileStoreType: PersistentStoreType {
     /// Checks the options of a store before anything is created.
     ///
-    /// By default, refuses invalid timeouts and type options that
-    /// `PersistentStoreType.optionDescriptions` lacks.
+    /// By default, refuses invalid timeouts, and type options that are not in
+    /// `PersistentStoreType.optionDescriptions`.
     ///
     /// - Throws: `invalidRequest`.
     func requireValid(_ options: StoreOptions) throws(StoreError)
@@ -34,9 +33,9 @@ public protocol FileStoreType: PersistentStoreType {
     ///
     /// - Parameters:
     ///   - location: The location of the store. The type creates the file, and refuses an existing
-    ///     one.
+    ///     file.
     ///   - model: The model of the store.
-    ///   - options: How to create it; `StoreOptions.isUnpublished` is set.
+    ///   - options: The options for creating it; `StoreOptions.isUnpublished` is true.
     /// - Returns: The store, open.
     /// - Throws: The errors of `PersistentStoreType.create(_:model:options:)`. After an error, no
     ///   file of the store may remain.
@@ -54,39 +53,38 @@ public protocol FileStoreType: PersistentStoreType {
     ///     its companions after an error.
     ///   - location: The location at which the caller publishes the file.
     ///   - model: The model of the store.
-    ///   - options: How to create it.
+    ///   - options: The options for creating it.
     /// - Throws: The errors of `PersistentStoreType.create(_:model:options:)`.
     func createFile(
         at path: String, for location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError)
 
-    /// Whether a file beside a store can be the companion with the same suffix.
+    /// Whether a file with the path of a companion can be that companion.
     ///
-    /// Examine the format, because a file of another program must be left alone. True by default.
+    /// Examine the format, because files of other programs must not be changed. True by default.
     func canBeCompanion(_ file: CompanionFile) -> Bool
 
     /// Whether a companion without its store holds no data that a user could need.
     ///
-    /// An expendable companion is removed when a new store is created at the path. A log is not
-    /// expendable, because it may hold the last commits of a store that was moved. False by
-    /// default.
+    /// Creating a new store at the path removes expendable companions. A log is not expendable,
+    /// because it may contain the last commits of a store that was moved. False by default.
     func isExpendable(_ file: CompanionFile) -> Bool
 
-    /// Checks that the companions of a store belong to it, before anything is changed.
+    /// Checks that the companions of a store belong to the store, before anything is changed.
     ///
     /// Does nothing by default. The caller has already called
     /// ``StoreFile/requireOwnCompanions(ofStoreAt:type:suffixes:)``.
     ///
     /// - Parameters:
     ///   - path: The path of the store, which the caller has locked exclusively.
-    ///   - isKept: Whether the store is kept, under another name; false if it is destroyed or
-    ///     replaced.
+    ///   - isKept: Whether the store will be renamed; false if it will be destroyed or replaced.
     /// - Throws: `notAStore`, `corrupted`, `storeReplaced`, naming the file.
     func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError)
 
     /// Merges the store's companions into its file, and removes them.
     ///
-    /// By default, only removes them, for companions that hold nothing once the store is closed.
+    /// By default, only removes the companions, which is enough if they contain no data of a closed
+    /// store.
     ///
     /// - Parameters:
     ///   - path: The path of the store.
@@ -110,11 +108,11 @@ extension FileStoreType {
         try requireValid(options)
         if options.isUnpublished { return try createUnpublished(location, model: model, options: options) }
         try StoreFile.requireAbsent(at: location.path)
-        // A log without its store may hold commits, and only its owner can decide about them. A
+        // A log without its store may contain commits, and only its owner may discard them. A
         // library would treat the log as its own and overwrite it.
         try StoreFile.requireNoCompanions(of: location.path, types: [self])
         try StoreFile.refuseNetworkFileSystem(at: location.path)
-        // The store's own code locks the file too, so this lock is shared.
+        // This lock is shared, because the store's own code locks the file too.
         try StoreFile.build(location.path, companions: companionSuffixes, lock: .shared) { (path) throws(StoreError) in
             try createFile(at: path, for: location, model: model, options: options)
             try StoreFile.syncFile(at: path)
@@ -156,7 +154,7 @@ extension FileStoreType {
     ///   ``requireOwnCompanions(besideStoreAt:isKept:)``.
     public func destroy(_ location: StoreLocation) throws(StoreError) {
         let target = StoreFile.resolvingLink(location.path)
-        // Check before locking: a lock file must not be created beside a file that is not a store.
+        // Check before locking, so that no lock file is created beside a file that is not a store.
         guard try hasStore(at: target) else { return }
         let lock = try StoreLock.acquire(forStoreAt: target, mode: .exclusive, timeoutSeconds: 0)
         defer { lock.release() }
@@ -164,8 +162,7 @@ extension FileStoreType {
         // meanwhile.
         guard try hasStore(at: target) else { return try lock.releaseRemovingFile() }
         try requireOwnCompanions(besideStoreAt: target, isKept: false)
-        // Remove the companions first: a log must never be left beside another store of the same
-        // name.
+        // Remove the companions first, so that no log remains for a later store at the same path.
         try StoreFile.removeCompanions(ofStoreAt: target, type: self)
         try StoreFile.remove(target)
         if target != location.path { try StoreFile.remove(location.path) }
@@ -179,13 +176,13 @@ extension FileStoreType {
     ///
     /// - Parameters:
     ///   - destination: The new path of the store.
-    ///   - source: The store. It no longer exists at this path afterwards.
+    ///   - source: The store, which afterwards no longer exists at this path.
     ///   - overwriting: Whether an existing store at `destination` may be replaced.
     /// - Throws: `notFound`; `invalidRequest` if both paths refer to the same file; `busy` if
     ///   another program holds the ``StoreLock`` of one of the stores; `alreadyExists`, also if
-    ///   another file has the name of a companion; `notAStore` if one of the files, or a companion
-    ///   of one, belongs to another program; `hasOtherNames`; `permissionDenied`, `ioFailure`; the
-    ///   errors of ``settle(storeAt:under:)``.
+    ///   another file has the name of a companion; `notAStore` if a file or a companion belongs to
+    ///   another program; `hasOtherNames`; `permissionDenied`, `ioFailure`; the errors of
+    ///   ``settle(storeAt:under:)``.
     public func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError)
     {
         let (origin, target) = (StoreFile.resolvingLink(source.path), StoreFile.resolvingLink(destination.path))
@@ -206,7 +203,7 @@ extension FileStoreType {
             try StoreFile.requireOwnCompanions(ofStoreAt: path, type: self)
             try requireOwnCompanions(besideStoreAt: path, isKept: path == origin)
         }
-        // Without this, a log of one store would be applied to the other after the renaming.
+        // Otherwise, a log of one store would be applied to the other store after the renaming.
         if isReplacing {
             try settle(storeAt: target, under: targetLock)
         } else {
@@ -228,7 +225,7 @@ extension FileStoreType {
             throw StoreError(.notFound, "'\(origin)' was removed by another program; nothing was replaced.")
         }
         if overwriting, try hasStore(at: target) { return true }
-        // A dangling symbolic link is refused too.
+        // A dangling symbolic link is also refused.
         try StoreFile.requireAbsent(at: target)
         try StoreFile.requireNoCompanions(of: target, types: [self])
         return false
@@ -236,7 +233,7 @@ extension FileStoreType {
 
     /// Whether a store of this type exists at `path`.
     ///
-    /// Throws `notAStore` for any other file, so that no other file is removed or replaced.
+    /// Throws `notAStore` for any other file, which must not be removed or replaced.
     private func hasStore(at path: String) throws(StoreError) -> Bool {
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: path, forWriting: false)
@@ -258,8 +255,8 @@ extension StoreFile {
     ///
     /// - Parameters:
     ///   - path: The final path.
-    ///   - companions: The suffixes of files that `fill` may leave beside the file after an error.
-    ///   - mode: The mode of the lock on the temporary file. Locked files are not swept.
+    ///   - companions: The suffixes of companion files to remove after an error of `fill`.
+    ///   - mode: The mode of the lock on the temporary file. Sweeping does not remove locked files.
     ///   - overwriting: Whether an existing file at `path` may be replaced.
     ///   - fill: Creates the file at the given path, and flushes it.
     /// - Throws: The errors of `fill` and of ``publish(_:as:overwriting:)``. After an error the
@@ -274,7 +271,7 @@ extension StoreFile {
             try fill(temporary)
             try publish(temporary, as: path, overwriting: overwriting)
         } catch {
-            // Report the first error. Files that cannot be removed are swept later.
+            // Errors of the removal are ignored, because the files are swept later.
             for suffix in companions + [""] { try? remove(temporary + suffix) }
             if mode == .exclusive {
                 try? lock.releaseRemovingFile()

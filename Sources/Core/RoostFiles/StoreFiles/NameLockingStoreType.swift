@@ -1,10 +1,10 @@
 public import RoostCore
 
-/// A store type that locks a store's path before it creates the store, until the store is closed.
+/// A store type that locks a store's path from before its creation until it is closed.
 ///
-/// Use it for libraries such as SQLite, which find the companion files of a database by its path
-/// and recover, replace or remove them. No other process may open the path before the store is
-/// complete. A conforming type adds `open(_:options:under:)` and this method:
+/// Use it for libraries such as SQLite, which recover, replace or remove the companion files at a
+/// database's path. No other process may open the path before the store is complete. A conforming
+/// type adds `open(_:options:under:)` and this method:
 ///
 /// ```swift
 /// extension NotesStoreType: NameLockingStoreType {
@@ -20,13 +20,13 @@ public import RoostCore
 public protocol NameLockingStoreType: FileStoreType {
     /// Writes an empty store into a new file, and closes it.
     ///
-    /// The implementation need not flush the store. The caller removes the file and its companions
-    /// after an error.
+    /// The implementation need not flush the file. After an error, the caller removes the file and
+    /// its companions.
     ///
     /// - Parameters:
     ///   - path: The path of the file, which is empty and locked by the caller.
     ///   - model: The model of the store.
-    ///   - options: How to create it; `StoreOptions.isUnpublished` is set.
+    ///   - options: The options for creating it; `StoreOptions.isUnpublished` is true.
     /// - Throws: The errors of `PersistentStoreType.create(_:model:options:)`.
     func writeEmptyStore(at path: String, model: ManagedObjectModel, options: StoreOptions) throws(StoreError)
 
@@ -34,10 +34,10 @@ public protocol NameLockingStoreType: FileStoreType {
     ///
     /// - Parameters:
     ///   - location: The location of the store.
-    ///   - options: How to open it.
-    ///   - lock: The store's lock, held exclusively. The store changes it to a shared lock with
-    ///     ``StoreLock/change(to:timeoutSeconds:)`` and holds it while it is open. Release the lock
-    ///     after an error.
+    ///   - options: The options for opening it.
+    ///   - lock: The store's lock, held exclusively. The store changes the lock to shared with
+    ///     ``StoreLock/change(to:timeoutSeconds:)``, and holds it while the store is open. Release
+    ///     the lock after an error.
     /// - Returns: The store, open.
     /// - Throws: The errors of `PersistentStoreType.open(_:options:)`.
     func open(
@@ -70,8 +70,8 @@ extension NameLockingStoreType {
         var unpublished = options
         unpublished.isUnpublished = true
         return try createLocked(location, options: unpublished) { (path) throws(StoreError) in
-            // The file is created outside the `do` block, because the error handler removes the
-            // file and must not remove a file of another program.
+            // Creating the file is outside the `do` block: if it fails, the file may belong to
+            // another program and must not be removed.
             try StoreFile.createExclusive(at: path)
             do throws(StoreError) {
                 try writeEmptyStore(at: path, model: model, options: unpublished)
@@ -104,14 +104,14 @@ extension NameLockingStoreType {
         try StoreFile.refuseNetworkFileSystem(at: location.path)
         let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: options.timeoutSeconds)
         do throws(StoreError) {
-            // Another process may have created a store while this one waited.
+            // Another process may have created a store while this process waited.
             try StoreFile.requireAbsent(at: path)
             StoreFile.sweepTemporarySiblings(of: path, companions: companionSuffixes)
             // The new store would treat leftover companions of a removed store as its own.
             try StoreFile.removeLeftovers(of: path, type: self)
             try make(path)
         } catch {
-            // If a store exists, its lock file may be in use.
+            // Keep the lock file of an existing store, because it may be in use.
             if error.code == .alreadyExists { lock.release() } else { try? lock.releaseRemovingFile() }
             throw error
         }

@@ -5,13 +5,13 @@ extension StoreFile {
     /// Checks, without opening the file, that `path` is a readable regular file or a symbolic link
     /// to one.
     ///
-    /// Call it before passing the path to a library. Libraries do not expect a device, or a pipe,
-    /// for which they would wait.
+    /// Call this method before passing the path to a library, because a library may block on a pipe
+    /// or a device.
     ///
     /// - Parameters:
     ///   - path: The path that is passed to the library.
     ///   - forWriting: Whether the file must be writable too.
-    /// - Throws: `notFound`, `missingDirectory`, `notAStore` for anything but a file,
+    /// - Throws: `notFound`, `missingDirectory`, `notAStore` for a path that is not a file,
     ///   `permissionDenied`, `readOnly`.
     public static func requireRegularFile(at path: String, forWriting: Bool) throws(StoreError) {
         let status = try self.status(of: path)
@@ -55,7 +55,7 @@ extension StoreFile {
         retrying({ faccessat(AT_FDCWD, directory(of: resolvingLink(path)), W_OK | X_OK, AT_EACCESS) }) == 0
     }
 
-    /// Checks that a replacement of the file at `path` can keep the file's owner.
+    /// Checks that a replacement of the file at `path` can have the same owner.
     ///
     /// - Throws: `permissionDenied` if the file belongs to another user and this user is not the
     ///   superuser; `notFound`, `missingDirectory`.
@@ -71,11 +71,11 @@ extension StoreFile {
     /// Returns the first `count` bytes of a regular file, fewer if the file is shorter; nil if the
     /// file is not a readable regular file.
     ///
-    /// For recognizing files by their content. Never blocks. This process keeps its POSIX locks on
-    /// the file if ``HeldFiles`` counts the file.
+    /// Use this method to recognize files by their content. Never blocks. If ``HeldFiles`` contains
+    /// the file, this process keeps its POSIX locks on the file.
     public static func read(prefix count: Int, of path: String) -> [UInt8]? {
-        // Opening a device can have side effects, so the kind is checked before opening, and again
-        // in case the file was replaced.
+        // Opening a device can have side effects, so the kind is checked before opening. It is
+        // checked again in case the file was replaced.
         guard count >= 0, case .success(let before) = FileStatus.of(path, followingLinks: true), before.isRegular else {
             return nil
         }
@@ -116,8 +116,7 @@ extension StoreFile {
         try status(of: path).byteCount
     }
 
-    /// Returns the free space, in bytes, that an ordinary user can use on the file system of
-    /// `path`.
+    /// Returns the free bytes on the file system of `path` that an ordinary user can use.
     package static func freeBytes(inDirectoryOf path: String) throws(StoreError) -> Int {
         let directory = directory(of: resolvingLink(path))
         guard isUsable(directory) else { throw error(errno: EINVAL, what: "cannot be examined", path: directory) }
@@ -147,7 +146,7 @@ extension StoreFile {
 
     /// Returns the name of the network file system with the given type number; nil for a local one.
     ///
-    /// The type numbers are those of statfs(2).
+    /// statfs(2) defines the type numbers.
     static func networkFileSystem(type: UInt64) -> String? {
         #if os(Linux) || os(Android)
             switch type {
@@ -171,7 +170,7 @@ extension StoreFile {
         #endif
     }
 
-    /// Whether a file, a directory, or a symbolic link, dangling or not, exists at `path`.
+    /// Whether a file, a directory or a symbolic link, even a dangling one, exists at `path`.
     ///
     /// False if this user may not search the directory.
     package static func hasEntry(at path: String) -> Bool {
@@ -233,7 +232,7 @@ extension StoreFile {
         }
     }
 
-    /// Refuses a directory in which every user may replace every other user's files.
+    /// Throws for a directory in which every user may replace the files of other users.
     static func requireSafeDirectory(of path: String) throws(StoreError) {
         let directory = directory(of: path)
         let status: FileStatus
@@ -247,8 +246,7 @@ extension StoreFile {
         guard status.isDirectory else {
             throw StoreError(.missingDirectory, "'\(directory)' is \(status.noun), not a directory")
         }
-        // The sticky bit prevents users from removing each other's files. Without it another user
-        // could plant a file with any name.
+        // The sticky bit prevents users from replacing each other's files.
         guard status.permissions & 0o002 == 0 || status.permissions & 0o1000 != 0 else {
             throw StoreError(
                 .permissionDenied,

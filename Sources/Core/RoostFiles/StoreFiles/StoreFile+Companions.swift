@@ -1,9 +1,9 @@
 public import RoostCore
 
-/// A file whose path is that of a store plus the suffix of a companion.
+/// A file that may be a companion of a store: its path is the store's path plus a suffix.
 ///
-/// It is a regular file with one name, and not empty. The store's type examines the content to
-/// decide whether the file is the companion; see ``FileStoreType/canBeCompanion(_:)``.
+/// The file is regular, not empty, and has one name. The store's type examines the content; see
+/// ``FileStoreType/canBeCompanion(_:)``.
 public struct CompanionFile {
     /// The suffix of the file, after the store's path.
     public let suffix: String
@@ -20,8 +20,8 @@ public struct CompanionFile {
     /// - Parameters:
     ///   - byteCount: The maximum number of bytes.
     ///   - isLockedByLibrary: Whether a library holds POSIX locks on this file while it has the
-    ///     store open. If ``HeldFiles`` then counts the store, the file is not read, because
-    ///     closing it would drop those locks.
+    ///     store open. Closing the file would drop those locks, so a file of a store in
+    ///     ``HeldFiles`` is not read.
     /// - Returns: Up to `byteCount` bytes.
     public func prefix(_ byteCount: Int, isLockedByLibrary: Bool = false) -> [UInt8]? {
         let path = storePath + suffix
@@ -31,19 +31,17 @@ public struct CompanionFile {
     }
 }
 
-/// Companion files: the logs, journals and locks beside a store, with the store's path plus a
-/// suffix.
+/// Functions for companion files: logs, journals and locks, at the store's path plus a suffix.
 ///
 /// The store types define the formats of these files.
 extension StoreFile {
-    /// Checks that no file beside `path`, where no store exists, could be mistaken for a companion
-    /// of a new store.
+    /// Checks that no existing file could be mistaken for a companion of a new store at `path`.
     ///
     /// Such a file may be another store, a user's file, or a log with the last commits of a store
-    /// that was moved. Only its owner can decide. Files without content are allowed: empty files,
-    /// files of zeros, and files that are expendable by ``FileStoreType/isExpendable(_:)``.
+    /// that was moved. Only its owner may discard it. Allowed are empty files, files of zeros, and
+    /// files that are expendable by ``FileStoreType/isExpendable(_:)``.
     ///
-    /// Reads the beginnings of the files without a lock, so call it only if no store exists.
+    /// Call this method only if no store exists, because it reads the files without a lock.
     ///
     /// - Parameters:
     ///   - path: The path of the new store, where nothing exists.
@@ -69,9 +67,9 @@ extension StoreFile {
 
     /// Checks that the companion files of a store are not files of another kind.
     ///
-    /// A library writes to a companion, follows it if it is a symbolic link, and waits for it if it
-    /// is a pipe. So call this before passing the store's path to a library, and before removing
-    /// companions. The checks:
+    /// A library writes to companions, follows symbolic links, and waits for pipes. So call this
+    /// method before passing the store's path to a library, and before removing companions. The
+    /// checks:
     ///
     /// - Every companion is a regular file with one name, or does not exist.
     /// - A companion that is not empty has a format that ``FileStoreType/canBeCompanion(_:)``
@@ -80,8 +78,8 @@ extension StoreFile {
     /// ``FileStoreType/requireOwnCompanions(besideStoreAt:isKept:)`` checks whether a log or a
     /// journal belongs to this store.
     ///
-    /// Takes no lock. Opens and closes the files, which drops the POSIX locks of this process on
-    /// them. So call it only if the process does not have the store open.
+    /// The method opens and closes the files without a lock, which drops the POSIX locks of this
+    /// process on them. So call it only if this process does not have the store open.
     ///
     /// - Parameters:
     ///   - path: The path of the store's file. Not a symbolic link.
@@ -140,9 +138,9 @@ extension StoreFile {
         }
     }
 
-    /// Removes leftover companions without content beside `path`, where no store exists.
+    /// Removes companions without content at `path`, where no store exists.
     ///
-    /// The caller holds the ``StoreLock`` of `path` exclusively.
+    /// The caller must hold the ``StoreLock`` of `path` exclusively.
     ///
     /// - Parameters:
     ///   - path: The path of the new store, where nothing exists.
@@ -159,7 +157,7 @@ extension StoreFile {
     /// The removal is durable on return, so no companion can outlive the store. A new store at the
     /// same path would treat such a file as its own.
     ///
-    /// The caller holds the ``StoreLock`` of `path` exclusively.
+    /// The caller must hold the ``StoreLock`` of `path` exclusively.
     ///
     /// - Throws: The errors of ``requireOwnCompanions(ofStoreAt:type:suffixes:)``, before any file
     ///   is removed; the errors of ``remove(_:)``.
@@ -173,7 +171,7 @@ extension StoreFile {
         if isChanged { try syncDirectory(of: path) }
     }
 
-    /// The maximum number of bytes to examine for content.
+    /// The maximum number of bytes of a companion to examine.
     private static let examinedByteCount = 1 << 20
 
     /// Returns the suffixes of the companions of the given types, without duplicates.
@@ -182,7 +180,7 @@ extension StoreFile {
         return types.flatMap(\.companionSuffixes).filter { known.insert($0).inserted }
     }
 
-    /// Whether the companion does not exist or holds no data that a user could need.
+    /// Whether the companion does not exist or contains no data that a user could need.
     private static func isLeftover(_ path: String, suffix: String, types: [any PersistentStoreType]) -> Bool {
         let file = path + suffix
         let status: FileStatus

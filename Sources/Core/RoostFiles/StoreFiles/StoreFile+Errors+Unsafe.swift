@@ -23,7 +23,7 @@ extension StoreFile {
     ///
     /// - Parameters:
     ///   - code: The `errno` value of the failed call.
-    ///   - what: The failed operation, as in "cannot be opened". The message is `'path' cannot be
+    ///   - what: The failed operation, such as "cannot be opened". The message is `'path' cannot be
     ///     opened: …`.
     ///   - path: The file.
     /// - Returns: The error to throw.
@@ -36,7 +36,7 @@ extension StoreFile {
         }
         switch code {
         case ENOENT:
-            // Report the missing directory if the directory is the problem.
+            // Report a missing directory instead of a missing file.
             if !isDirectory(at: directory(of: path)) {
                 return error(.missingDirectory, remedy: "its directory does not exist; create it first")
             }

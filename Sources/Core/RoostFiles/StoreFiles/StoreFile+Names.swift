@@ -1,23 +1,23 @@
 public import RoostCore
 
-/// The names (hard links) of a store's file.
+/// Functions for the names (hard links) of a store's file.
 ///
 /// Locks, logs and journals belong to a name, not to a file. If two programs write one file under
 /// two names, neither sees the other's locks, and each loses the other's commits.
 extension StoreFile {
     /// Checks that the file of a store that is being opened has no other name.
     ///
-    /// First removes names that an interrupted replacement left. No other program uses them.
+    /// First removes unused names that remain from an interrupted replacement.
     ///
-    /// The caller holds the ``StoreLock`` of `path`, so no replacement is in progress. Only a
-    /// reader that cannot lock the store calls it without the lock.
+    /// The caller must hold the ``StoreLock`` of `path`, so that no replacement is in progress,
+    /// unless it is a reader that cannot lock the store.
     ///
     /// - Parameters:
     ///   - path: The path of the store.
-    ///   - forWriting: Whether the store is going to be written or replaced.
+    ///   - forWriting: Whether the store will be written or replaced.
     ///   - acceptsLinks: Whether a reader accepts other names; see `StoreOptions.acceptsLinks`.
     ///     Has no effect on writers.
-    ///   - companions: The suffixes of files that are removed with a name, such as
+    ///   - companions: The suffixes of files to remove with a name, such as
     ///     `RoostCore.PersistentStoreType.companionSuffixes`.
     /// - Returns: Whether the file has other names. True only for a reader with `acceptsLinks`;
     ///   another program may then change the file at any time.
@@ -29,8 +29,7 @@ extension StoreFile {
         guard try status(of: path).linkCount > 1 else { return false }
         let kept = removeReplacementNames(ofStoreAt: path, companions: companions)
         let found = FileIdentity(try status(of: path))
-        // A leftover name that no program uses does not harm a reader. A writer would fail at its
-        // first commit.
+        // An unused name does not harm a reader, but a writer would fail at its first commit.
         guard found.linkCount - 1 > (forWriting ? 0 : kept) else { return false }
         guard !forWriting, acceptsLinks else { throw hasOtherNames(path, found) }
         return true
@@ -40,7 +39,7 @@ extension StoreFile {
     ///
     /// Changes nothing.
     ///
-    /// - Throws: `hasOtherNames` unless an interrupted replacement left all other names;
+    /// - Throws: `hasOtherNames` unless all other names remain from an interrupted replacement;
     ///   `notFound`, `missingDirectory`, `permissionDenied`.
     package static func requireReplaceableName(at path: String) throws(StoreError) {
         let found = FileIdentity(try status(of: path))
@@ -51,7 +50,7 @@ extension StoreFile {
         throw hasOtherNames(path, found)
     }
 
-    /// Whether `name` has the form of the paths that ``temporarySibling(of:)`` creates for `path`.
+    /// Whether the path `name` has the form of a result of ``temporarySibling(of:)`` for `path`.
     package static func isTemporarySibling(_ name: String, of path: String) -> Bool {
         let (entry, target) = (self.name(of: name), resolvingLink(path))
         return directory(of: name) == directory(of: target) && temporarySibling(named: entry, of: target) == entry
@@ -76,7 +75,7 @@ extension StoreFile {
 
     /// Returns the other names of a file in the directory of `target`.
     ///
-    /// `target` is not a symbolic link.
+    /// `target` must not be a symbolic link.
     private static func otherNames(of target: String, identity: FileIdentity) -> [String] {
         let (directory, name) = (directory(of: target), name(of: target))
         return (entries(of: directory) ?? []).filter { entry in
@@ -87,16 +86,16 @@ extension StoreFile {
         }.sorted()
     }
 
-    /// Whether `entry` has the form of the names that a replacement of the store `target` gives to
-    /// its file.
+    /// Whether `entry` has the form of a name that a replacement of the store `target` adds to its
+    /// file.
     private static func isReplacementName(_ entry: String, of target: String) -> Bool {
         if temporarySibling(named: entry, of: target) == entry || isBackup(entry, of: target) { return true }
-        // A backup was the store's own file, and may have a temporary name of that store.
+        // A backup's file may have a temporary name of the original store.
         guard let original = original(ofBackup: target) else { return false }
         return temporarySibling(named: entry, of: original) == entry
     }
 
-    /// Removes the extra names that an interrupted replacement of a store left on its file.
+    /// Removes the extra names of a store's file that remain from an interrupted replacement.
     ///
     /// - Returns: The number of such names that could not be removed.
     private static func removeReplacementNames(ofStoreAt path: String, companions: [String]) -> Int {
@@ -108,7 +107,8 @@ extension StoreFile {
         }
         for name in names() {
             let file = "\(directory)/\(name)"
-            // A locked name is in use. A backup is a name of the store itself and has no lock.
+            // A name with a held lock is in use. A backup name has no lock, because it belongs to
+            // the store itself.
             if isBackup(name, of: target) {
                 try? remove(file)
             } else {

@@ -12,7 +12,7 @@ extension StoreFile {
         try requireSafeDirectory(of: path)
         do throws(SystemError) {
             let file = try OpenFile(path, flags: O_WRONLY | O_CREAT | O_EXCL)
-            // The process's umask may have removed bits that the owner needs.
+            // The process's umask may have removed permissions that the owner needs.
             guard retrying({ fchmod(file.descriptor, 0o600) }) == 0 else { throw SystemError(code: errno) }
             try file.close()
         } catch {
@@ -24,8 +24,8 @@ extension StoreFile {
     ///
     /// Creates a missing file with mode 600, and keeps existing content. Use it for files that a
     /// library maps and writes, because writing to a mapped page without disk space would kill the
-    /// process. Does not follow a symbolic link. Closing the file drops the POSIX locks that this
-    /// process has on it. After an error, a newly created file is removed.
+    /// process. Does not follow a symbolic link. Drops the POSIX locks that this process has on the
+    /// file. After an error, a newly created file is removed.
     ///
     /// - Throws: `noSpace`, `permissionDenied`, `readOnly`, `notAStore`, `missingDirectory`.
     package static func allocate(_ byteCount: Int, at path: String) throws(StoreError) {
@@ -36,7 +36,8 @@ extension StoreFile {
                 file = try OpenFile(path, flags: O_RDWR | O_CREAT | O_EXCL)
                 isNew = true
             } catch  where error.code == EEXIST {
-                // Without O_EXCL, because another process may have removed the file meanwhile.
+                // No O_EXCL, but O_CREAT, because another process may have removed the file
+                // meanwhile.
                 file = try OpenFile(path, flags: O_RDWR | O_CREAT)
             }
             guard try file.status.isRegular else { throw SystemError(code: ENXIO) }
@@ -52,8 +53,8 @@ extension StoreFile {
 
     /// Flushes a file to the medium.
     ///
-    /// After an error, the written bytes may be lost although reading still returns them. A second
-    /// call may succeed all the same, so write a new file.
+    /// After an error, the written bytes may be lost although reading still returns them. Do not
+    /// retry, because a second call may falsely succeed. Write a new file instead.
     package static func syncFile(at path: String) throws(StoreError) {
         do throws(SystemError) {
             let file = try OpenFile(path, flags: O_RDONLY, followingLinks: true)
@@ -77,18 +78,18 @@ extension StoreFile {
         }
     }
 
-    /// Renames a finished file to `path` atomically: at any instant `path` refers to either the old
-    /// or the new file.
+    /// Renames a finished file to `path`, atomically and durably.
     ///
-    /// Durable on return.
+    /// At any instant `path` refers to either the old or the new file.
     ///
     /// The temporary file must have been flushed, and must be in the directory of `path`. It gets
-    /// the permissions of the file that it replaces, and the owner and group if this user may set
-    /// them. If the group cannot be kept, the new group gets only the permissions of all users. The
-    /// temporary file's lock file is removed too.
+    /// the permissions of the replaced file, and the owner and group if this user may set them. If
+    /// the group differs, the new group gets only the permissions of all users. The temporary
+    /// file's lock file is removed too.
     ///
     /// - Parameters:
-    ///   - temporary: The path of the finished file. It no longer exists afterwards.
+    ///   - temporary: The path of the finished file, which afterwards no longer exists at this
+    ///     path.
     ///   - path: The final path.
     ///   - overwriting: Whether an existing file at `path` may be replaced.
     /// - Throws: `alreadyExists`; `notAStore` if `path` is not a file; `permissionDenied`;
@@ -113,9 +114,9 @@ extension StoreFile {
 
     /// Adds a second name (hard link) to the file at `path`.
     ///
-    /// It must not exist, and must be in the same directory.
+    /// `name` must not exist, and must be in the same directory.
     ///
-    /// A store with two names has two locks, so other openers must not know one of the names.
+    /// A store with two names has two locks, so no other program may use one of the names.
     ///
     /// - Parameters:
     ///   - name: The new path.
@@ -143,8 +144,8 @@ extension StoreFile {
         switch code {
         case 0: return
         case ENOSYS, EINVAL, ENOTSUP:
-            // Creating a hard link fails for an existing name on every file system that has hard
-            // links.
+            // Without exclusive renaming, a hard link is used, because creating it fails for an
+            // existing name.
             guard retrying({ link(temporary, target) }) == 0 else {
                 throw error(errno: errno, what: "cannot be put in its place", path: target)
             }
@@ -156,8 +157,8 @@ extension StoreFile {
     /// Copies the permissions of `target` to one of this user's files, and the owner and group if
     /// this user may set them.
     ///
-    /// If the group cannot be kept, the file's own group gets only the permissions of all users.
-    /// Does nothing if `target` does not exist.
+    /// If the group differs, the file's group gets only the permissions of all users. Does nothing
+    /// if `target` does not exist.
     ///
     /// - Parameters:
     ///   - temporary: The file to change.
@@ -177,15 +178,14 @@ extension StoreFile {
             let file = try OpenFile(temporary, flags: O_RDONLY)
             let new = try file.status
             var permissions = old.permissions & 0o777
-            // Only the superuser can keep another owner. For other users the new file stays their
-            // own, which rename allows.
+            // Only the superuser can set another owner. Otherwise, the new file belongs to this
+            // user.
             if new.owner != old.owner || new.group != old.group,
                 try !setOwner(file.descriptor, owner: old.owner, group: old.group), new.group != old.group,
                 // An owner with all bits set leaves the owner unchanged.
                 try !setOwner(file.descriptor, owner: .max, group: old.group)
             {
-                // Another group must not inherit the old group's permissions. It gets only the
-                // permissions of all users.
+                // The new group must not get the old group's permissions.
                 permissions &= 0o707 | (permissions & 0o007) << 3
             }
             if new.permissions != permissions, retrying({ fchmod(file.descriptor, permissions) }) != 0 {
@@ -201,7 +201,7 @@ extension StoreFile {
 
     /// Sets the owner of a file.
     ///
-    /// Returns false if this user may not.
+    /// Returns false if this user may not set the owner.
     private static func setOwner(_ descriptor: Int32, owner: uid_t, group: gid_t) throws(SystemError) -> Bool {
         guard retrying({ fchown(descriptor, owner, group) }) != 0 else { return true }
         guard errno == EPERM || errno == EINVAL else { throw SystemError(code: errno) }
@@ -218,27 +218,27 @@ extension StoreFile {
         }
     }
 
-    /// Removes temporary siblings of `path` that a crash left: this user's files that are not
-    /// locked.
+    /// Removes temporary siblings of `path` that remain from a crash: this user's files that are
+    /// not locked.
     ///
-    /// A file that cannot be removed is left for the next call. Nothing is removed while another
-    /// caller holds a `DestinationClaim` on `path`.
+    /// The next call retries files that cannot be removed. Nothing is removed while another caller
+    /// holds a `DestinationClaim` on `path`.
     ///
     /// - Parameters:
     ///   - path: The path of the store.
-    ///   - companions: The suffixes of files that are removed with a temporary file, such as
+    ///   - companions: The suffixes of files to remove with a temporary file, such as
     ///     `RoostCore.PersistentStoreType.companionSuffixes`.
     public static func sweepTemporarySiblings(of path: String, companions: [String] = []) {
         sweepTemporarySiblings(of: path, companions: companions, holding: nil)
     }
 
-    /// Removes temporary siblings of `path` that a crash left, even while the caller holds the
-    /// claim on `path`.
+    /// Removes temporary siblings of `path` that remain from a crash, for a caller that may hold
+    /// the claim on `path`.
     package static func sweepTemporarySiblings(
         of path: String, companions: [String], holding claim: DestinationClaim?
     ) {
         guard claim == nil else { return removeTemporarySiblings(of: path, companions: companions) }
-        // Without a lock file no claim exists, and no lock file is created.
+        // Without a lock file, no claim can be held. Claiming would create a lock file.
         guard hasEntry(at: StoreLock.path(forStoreAt: path)) else {
             return removeTemporarySiblings(of: path, companions: companions)
         }
@@ -269,15 +269,14 @@ extension StoreFile {
             else { continue }
             try? remove(file)
         }
-        // A backup that is still the store's own file is a second name for a replacement that was
-        // interrupted.
+        // A backup name of the store's own file remains from an interrupted replacement.
         for backup in entries.filter({ isBackup($0, of: target) }).map({ "\(directory)/\($0)" })
         where sameFile(backup, target) { try? remove(backup) }
     }
 
     /// Removes a temporary file and its companions, unless another caller uses it.
     ///
-    /// The builder of a temporary file locks it before creating it, and holds the lock.
+    /// The creator of a temporary file locks its path before creating the file.
     static func removeUnlocked(_ file: String, companions: [String]) {
         guard let lock = try? StoreLock.acquire(forStoreAt: file, mode: .exclusive, timeoutSeconds: 0) else { return }
         // The lock file is removed last, together with the lock.
@@ -286,7 +285,7 @@ extension StoreFile {
         try? lock.releaseRemovingFile()
     }
 
-    /// Returns the names of the entries in a directory; nil if it cannot be read.
+    /// Returns the names of the entries in a directory; nil if the directory cannot be read.
     static func entries(of directory: String) -> [String]? {
         guard isUsable(directory), let stream = opendir(directory) else { return nil }
         defer { closedir(stream) }

@@ -1,14 +1,14 @@
 public import RoostCore
 
-/// Functions for store types whose stores are one file each.
+/// Functions for store types whose stores are single files.
 extension StoreFile {
     /// Returns all bytes of a regular file.
     ///
     /// Follows a symbolic link.
     ///
-    /// - Throws: `notFound`, `missingDirectory`, `notAStore` for anything but a file,
+    /// - Throws: `notFound`, `missingDirectory`, `notAStore` for a path that is not a file,
     ///   `permissionDenied`; `busy` if another program wrote to the file meanwhile, because the
-    ///   bytes may then mix two states.
+    ///   bytes may then be a mixture of two states.
     public static func contents(of path: String) throws(StoreError) -> [UInt8] {
         let file = try RegularFile(at: resolvingLink(path))
         let before = try file.identity()

@@ -5,8 +5,8 @@ internal import RoostSystem
 /// removing files.
 ///
 /// No other code in Roost renames or flushes a store file. A path may be a symbolic link to a
-/// regular file. Operations then apply to the target file, and lock and temporary files are beside
-/// the target file. Locks are tried once, so no function here waits for another process.
+/// regular file. Operations then apply to the target, and lock and temporary files are beside the
+/// target. Locks are tried once, so these functions do not wait for other processes.
 public enum StoreFile {
     /// Returns the directory of a path: `"."` for a path without slashes.
     package static func directory(of path: String) -> String {
@@ -21,8 +21,8 @@ public enum StoreFile {
         return String(path[path.utf8.index(after: slash)...])
     }
 
-    /// Returns a new random path in the directory of `path`, for a file that is built there and
-    /// then published: `.<name>.<random>.roost-tmp`.
+    /// Returns a new random path in the directory of `path`, for a file to build and then publish:
+    /// `.<name>.<random>.roost-tmp`.
     ///
     /// Lock the path with ``StoreLock`` before creating the file, because
     /// ``sweepTemporarySiblings(of:companions:)`` removes temporary files that are not locked.
@@ -32,13 +32,12 @@ public enum StoreFile {
         return "\(directory(of: target))/\(temporaryPrefix(for: target))\(random)\(temporarySuffix)"
     }
 
-    /// Returns a new random location beside a store, for a store that is built there and then
-    /// published.
+    /// Returns a new random location beside a store, for a store to build and then publish.
     ///
     /// - Parameters:
     ///   - location: The location of the final store.
-    ///   - type: Its type.
-    /// - Returns: The location. A `ServerStoreType` chooses it.
+    ///   - type: The store's type.
+    /// - Returns: The location; a `ServerStoreType` chooses its own.
     /// - Throws: `invalidRequest` if the type cannot parse the location.
     package static func temporaryLocation(
         beside location: StoreLocation, of type: any PersistentStoreType
@@ -49,8 +48,8 @@ public enum StoreFile {
 
     /// Returns the common prefix of the names of all temporary siblings of `path`.
     ///
-    /// A sibling of a temporary file has the prefix of the final file's siblings, so sweeping for
-    /// the final file finds it.
+    /// If `path` is a temporary file itself, its siblings have the same prefix as the siblings of
+    /// the final file. So sweeping for the final file finds both.
     static func temporaryPrefix(for path: String) -> String {
         let name = name(of: path)
         guard name.hasPrefix("."), name.hasSuffix(temporarySuffix) else { return ".\(name)." }
@@ -88,11 +87,10 @@ public enum StoreFile {
 
     /// The suffixes of lock files.
     ///
-    /// Where bytes cannot be locked separately, each lock has its own file.
+    /// If bytes cannot be locked separately, each lock has its own file.
     static let lockSuffixes = [StoreLock.suffix, ".writer.lock", ".sound.lock", ".claim.lock"]
 
-    /// Returns the temporary sibling of `path` that the directory entry `entry` is or belongs to;
-    /// nil for any other entry.
+    /// Returns the temporary sibling of `path` to which a directory entry belongs, or nil.
     ///
     /// - Parameters:
     ///   - entry: The name of an entry in the directory of `path`.

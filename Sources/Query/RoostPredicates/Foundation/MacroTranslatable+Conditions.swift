@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostQuery
 
-// Translations of the conditions of a macro's predicate.
+// Translations of the conditions in predicates of Foundation's `#Predicate` macro.
 
 extension PredicateExpressions.Conjunction: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
@@ -102,12 +102,13 @@ extension PredicateExpressions.SequenceAllSatisfy: MacroTranslatable {
 }
 
 extension MacroTranslation {
-    /// Translates whether a condition is true, or false, for an element of a sequence.
+    /// Translates the condition that some element of a sequence meets a test, or fails it if
+    /// `isNegated`.
     fileprivate func exists<Element>(
         _ sequence: FetchRequest.Expression, variable: PredicateExpressions.Variable<Element>,
         test: any PredicateExpression, isNegated: Bool = false
     ) throws(StoreError) -> FetchRequest.Predicate {
-        // A list of the program's values: the condition is translated for each element.
+        // For a list of the program's values, translates the condition for each element.
         if case .aggregate(let members) = sequence {
             var conditions: [FetchRequest.Predicate] = []
             for member in members {
@@ -120,7 +121,7 @@ extension MacroTranslation {
         return Self.compare(Self.count(found), comparison: .greater, right: .constant(0))
     }
 
-    /// Throws `unsupported` for a collection that is not text.
+    /// Throws `unsupported` unless a collection type is text.
     fileprivate func requireText<Output>(_ type: Output.Type, what: String) throws(StoreError) {
         guard type is any StringProtocol.Type else {
             throw Self.untranslatable("'\(what)' of two collections that are not text")
@@ -221,7 +222,7 @@ extension PredicateExpressions.Value: MacroRange {
     }
 }
 
-/// A range of values in the program that predicates can contain.
+/// A Swift range of values that predicates can contain.
 private protocol ArgumentRange {
     var argumentBounds: RangeBounds { get }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostQuery
 
-// Translations of the values of a macro's predicate.
+// Translations of the values in predicates of Foundation's `#Predicate` macro.
 
 extension PredicateExpressions.Variable: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
@@ -30,7 +30,7 @@ extension PredicateExpressions.NilLiteral: MacroTranslatable {
 
 extension PredicateExpressions.KeyPath: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
-        // Translate the root first, because an error nearer to the object is more precise.
+        // Translates the root first, so that the error is about the first wrong part of the path.
         let start = try translation.value(root)
         let isText = Root.Output.self is any StringProtocol.Type
         switch kind {
@@ -48,7 +48,7 @@ extension PredicateExpressions.KeyPath: MacroTranslatable {
         case .bidirectionalCollectionLast: return .value(.element(of: start, .last))
         case nil: break
         }
-        // The description of a computed property is only an address.
+        // For a computed property, the description is only an address in angle brackets.
         let description = "\(keyPath)"
         let what =
             description.contains("<")
@@ -74,7 +74,8 @@ extension PredicateExpressions.OptionalFlatMap: MacroTranslatable {
         case .condition(let condition): return .optional(present: present, condition)
         case .optional(let inner, let condition): return .optional(present: present && inner, condition)
         case .value(let value):
-            // A path through null is null, but a count through null is 0, where Swift returns nil.
+            // A path through null is null, as in Swift. But a count through null is 0, and Swift
+            // returns nil.
             if let steps = value.steps(after: wrapped), !steps.contains(where: { $0.hasPrefix("@") }) {
                 return .value(value)
             }
@@ -162,9 +163,10 @@ extension PredicateExpressions.FloatDivision: MacroTranslatable {
 }
 
 extension PredicateExpressions.IntDivision: MacroTranslatable {
-    /// Subtracts the remainder first, because `/` of predicates does not truncate.
+    /// Translates integer division, which truncates, unlike `/` in predicates.
     ///
-    /// Decimals have enough digits for all 64-bit integers.
+    /// Subtracts the remainder before dividing. Decimals have enough digits for all 64-bit
+    /// integers.
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
         let (dividend, divisor) = (try translation.value(lhs), try translation.value(rhs))
         let whole = FetchRequest.Expression.function(
@@ -211,7 +213,7 @@ extension PredicateExpressions.CollectionIndexSubscript: MacroTranslatable {
     }
 }
 
-// MARK: What has no translation
+// MARK: Unsupported expressions
 
 extension PredicateExpressions.CollectionRangeSubscript: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {

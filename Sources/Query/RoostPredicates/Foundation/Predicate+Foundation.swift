@@ -9,14 +9,14 @@ extension FetchRequest.Predicate {
     /// let predicate = try FetchRequest.Predicate(#Predicate<Track> { $0.length > 600 })
     /// ```
     ///
-    /// The predicate has the same meaning in every store:
+    /// The predicate has the same result in every store:
     /// - Text compares by code point.
     /// - Integers do not overflow.
-    /// - `!` of a null value and a division by zero give null, where Swift would stop the program.
+    /// - `!` of a null value and a division by zero give null. Swift would stop the program.
     ///
-    /// - Throws: `unsupported`, naming the part that cannot be translated: a cast, a dictionary,
-    ///   the number of characters in a text, a key path of a type that is not ``PropertyNaming``,
-    ///   or a value of a type that is not ``PredicateArgument``.
+    /// - Throws: `unsupported`, with the part that cannot be translated: a cast, a dictionary, the
+    ///   number of characters in a text, a key path of a type that is not ``PropertyNaming``, or a
+    ///   value of a type that is not ``PredicateArgument``.
     public init<Root: EntityRepresentable>(_ predicate: Foundation.Predicate<Root>) throws(StoreError) {
         let variable: PredicateExpressions.Variable<Root> = predicate.variable
         let translation = MacroTranslation(variables: [variable.key: .evaluatedObject])
@@ -30,14 +30,13 @@ enum MacroPart {
     case value(FetchRequest.Expression)
     /// A condition.
     case condition(FetchRequest.Predicate)
-    /// The condition of `a?.isX`, which is nil unless `present` is true.
+    /// A condition such as `a?.isX`, which is nil unless `present` is true.
     case optional(present: FetchRequest.Predicate, FetchRequest.Predicate)
 }
 
 /// An expression of the macro that can be translated.
 ///
-/// Foundation's expressions are generic, so each kind translates itself. The compiler checks that
-/// no kind is missing.
+/// Foundation's expressions are generic, so each type of expression translates itself.
 protocol MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart
 }
@@ -84,8 +83,7 @@ struct MacroTranslation {
         .conditional(condition, .constant(true), .constant(false))
     }
 
-    /// Returns the translation for the inside of a closure, in which a variable has the given
-    /// value.
+    /// Returns the state for a closure whose variable has the given value.
     func binding<Bound>(
         _ variable: PredicateExpressions.Variable<Bound>, to expression: FetchRequest.Expression
     ) -> Self {
@@ -94,8 +92,8 @@ struct MacroTranslation {
         return inner
     }
 
-    /// Returns the elements of a sequence for which a closure's condition is true, or false if
-    /// `isNegated` is set.
+    /// Returns the elements of a sequence that meet a closure's condition, or that do not if
+    /// `isNegated`.
     func subquery<Element>(
         _ sequence: FetchRequest.Expression, variable: PredicateExpressions.Variable<Element>,
         condition: any PredicateExpression, isNegated: Bool = false
@@ -122,7 +120,7 @@ struct MacroTranslation {
 
     /// Returns the error for a part that cannot be translated.
     ///
-    /// The message names the part's kind, never a value in it.
+    /// The message describes the kind of the part, without values.
     static func untranslatable(_ what: String, remedy: String? = nil) -> StoreError {
         StoreError(
             .unsupported,

@@ -1,10 +1,8 @@
 public import RoostCore
 
-/// A fetch request that was compiled for a model, so that names, types, nesting, limit and offset
-/// are valid.
+/// A valid fetch request, compiled for a model.
 ///
-/// A snapshot that conforms to ``CheckedFetchingSnapshot`` receives compiled requests, so that no
-/// request is compiled twice:
+/// A ``CheckedFetchingSnapshot`` receives compiled requests, so that no request is compiled twice:
 ///
 /// ```swift
 /// func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
@@ -19,7 +17,7 @@ public struct CheckedFetchRequest: Sendable {
     /// The compiled order of the request.
     package let order: RecordSortOrder
 
-    /// The model that the request was compiled for.
+    /// The model for which the request was compiled.
     public var model: ManagedObjectModel { filter.model }
 
     /// Compiles a request.
@@ -35,7 +33,7 @@ public struct CheckedFetchRequest: Sendable {
         (self.request, self.filter, self.order) = (request, filter, order)
     }
 
-    /// The request without its order, for a source that already returns records in that order.
+    /// The request without its order, for records that are already in that order.
     package var withoutOrder: CheckedFetchRequest {
         guard !order.isByKey else { return self }
         var request = request
@@ -43,8 +41,8 @@ public struct CheckedFetchRequest: Sendable {
         return CheckedFetchRequest(request, filter: filter, order: .byKey)
     }
 
-    /// Returns the request with another predicate, for a source that already applies the rest of
-    /// the original predicate.
+    /// Returns the request with another predicate, if an access path already ensures the rest of
+    /// the predicate.
     ///
     /// - Throws: The errors of compiling the predicate.
     package func with(_ predicate: FetchRequest.Predicate?) throws(StoreError) -> CheckedFetchRequest {
@@ -63,6 +61,6 @@ public struct CheckedFetchRequest: Sendable {
         }
     }
 
-    /// The number of objects, counted from the first, that the result can need; nil for all.
+    /// The number of first matching objects that the result needs; nil for all.
     var reach: Int? { Window(offset: request.fetchOffset ?? 0, limit: request.fetchLimit).reach }
 }

@@ -1,6 +1,6 @@
 package import RoostCore
 
-/// A receiver of progress reports of a task's fetches.
+/// Receives progress reports from the fetches of a task.
 package final class FetchProgress: Sendable {
     private let body: @Sendable (Int) -> Void
 
@@ -12,16 +12,16 @@ package final class FetchProgress: Sendable {
     func report(_ count: Int) { body(count) }
 }
 
-/// Cancellation of fetches when their task is cancelled.
+/// Support for cancelling fetches together with their task.
 package enum FetchCancellation {
     /// The number of records or entries that a fetch examines between checks for cancellation.
     ///
-    /// Examining them takes less than a millisecond.
+    /// Examining that many takes less than a millisecond.
     package static let stride = 4096
 
     /// The receiver of progress reports of this task's fetches, if any.
     ///
-    /// Databases that filter and sort by themselves do not report progress.
+    /// Databases that filter and sort in their own engine do not report progress.
     @TaskLocal package static var progress: FetchProgress?
 
     /// The error that a fetch throws in a cancelled task.
@@ -38,7 +38,7 @@ package enum FetchCancellation {
 extension Array {
     /// Sorts like `sort(by:)`.
     ///
-    /// Throws `cancelled`, with the elements in any order, soon after the task is cancelled.
+    /// Throws `cancelled` soon after the task is cancelled. The elements are then in any order.
     mutating func sortUnlessCancelled(by precedes: (Element, Element) -> Bool) throws(StoreError) {
         var comparisonCount = 0
         do {

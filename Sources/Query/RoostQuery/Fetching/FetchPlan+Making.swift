@@ -1,8 +1,8 @@
 package import RoostCore
 
 extension FetchPlan {
-    /// Returns the plan that works for every request: reads all objects of the entity, then filters
-    /// and sorts them.
+    /// Returns the plan that is possible for every request: read all objects of the entity, then
+    /// filter and sort them.
     ///
     /// - Complexity: O(*n*), where *n* is the number of conditions of the predicate.
     package static func scan(_ checked: CheckedFetchRequest) -> FetchPlan {
@@ -41,8 +41,8 @@ extension FetchPlan.Order {
 extension FetchRequest.Predicate {
     /// The conditions that must all be true, with top-level `AND`s flattened.
     ///
-    /// Recurses as deep as `AND`s are nested. So compile a predicate from an untrusted source
-    /// first; see ``RecordFilter``.
+    /// The recursion is as deep as the nesting of `AND`s. So a predicate from an
+    /// untrusted source must be compiled first, which checks the nesting; see ``RecordFilter``.
     package var conjuncts: [FetchRequest.Predicate] {
         switch self {
         case .and(let members): members.flatMap(\.conjuncts)
@@ -54,7 +54,7 @@ extension FetchRequest.Predicate {
 
 /// The number of records and index entries that a fetch has examined.
 ///
-/// An index entry and the record that it refers to are counted once.
+/// An index entry and its record are counted once.
 package final class VisitCount {
     /// The number so far.
     package var count = 0
@@ -63,7 +63,7 @@ package final class VisitCount {
     package init() {}
 }
 
-/// Counts the records that another visitor passes on.
+/// A visitor that counts the records of another visitor.
 package final class CountingVisitor: RecordVisitor {
     private let base: any RecordVisitor
     private let visits: VisitCount
@@ -79,7 +79,7 @@ package final class CountingVisitor: RecordVisitor {
         self.init(CursorVisitor(cursor, model: model), visits: visits)
     }
 
-    /// Passes on the records of the other visitor.
+    /// Visits the records of the other visitor, and counts them.
     package func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         var count = 0
         defer { visits.count += count }

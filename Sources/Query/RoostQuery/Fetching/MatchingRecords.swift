@@ -2,13 +2,13 @@ package import RoostCore
 
 /// The records of a source that match a filter.
 ///
-/// Conditions that depend only on the record are checked in place. Other conditions may take long
-/// and read other objects, so they are checked on copies, because a store may hold locks while a
+/// Conditions that depend only on the record are checked in place. Other conditions are checked on
+/// copies, because they may take long and read other objects, and a store may hold locks while a
 /// record is visited.
 package final class MatchingRecords: RecordVisitor {
     /// The initial number of records to copy at once.
     ///
-    /// It grows while the caller continues.
+    /// The number grows while the caller continues.
     private static let firstCandidateCount = 16
     /// The number of copies to check between checks for cancellation.
     private static let candidatesPerLook = 64
@@ -17,13 +17,13 @@ package final class MatchingRecords: RecordVisitor {
     private let matcher: RecordMatcher
     /// The number of records of the source that were examined.
     private(set) var visitedCount = 0
-    /// Copies of records that meet the conditions on the record alone, and the number of copies
-    /// that were checked for the other conditions.
+    /// Copies of records that meet the conditions on the record alone. Below, the number of copies
+    /// that were already checked for the other conditions.
     private var candidates: RecordBatch
     private var askedCount = 0
     private var candidateLimit = MatchingRecords.firstCandidateCount
     private var isAtEnd = false
-    /// An error of the source, to throw after the records before it have been passed on.
+    /// An error of the source, to throw after the preceding records were passed to the caller.
     private var pendingError: StoreError?
 
     /// Prepares a pass over the matching records.
@@ -38,13 +38,13 @@ package final class MatchingRecords: RecordVisitor {
         candidates = RecordBatch(model: filter.model)
     }
 
-    /// Calls `body` with each of the next matching records until it returns false.
+    /// Calls `body` with each of the next matching records until `body` returns false.
     ///
-    /// The next call continues after that record.
+    /// The next call continues after the last visited record.
     ///
     /// - Returns: False after the last record, and on every later call.
     /// - Throws: The errors of ``RecordVisitor/visit(_:)`` and ``RecordMatcher/matches(_:)``. After
-    ///   an error that names an object, the next call continues after that object. After any other
+    ///   an error with a damaged object, the next call continues after that object. After any other
     ///   error no records follow.
     package func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         guard matcher.isQuick else { return try visitCandidates(body) }
@@ -60,10 +60,10 @@ package final class MatchingRecords: RecordVisitor {
         }
     }
 
-    /// Does the same as ``visit(_:)``, but skips records whose leading number in an order is above
-    /// `highest`.
+    /// Visits records like ``visit(_:)``, but skips records whose leading number in `order` is
+    /// above `highest`.
     ///
-    /// In a long scan these are most records.
+    /// In a long scan, most records are skipped.
     func visit(
         upTo highest: UInt64, in order: RecordSortOrder, _ body: (RecordReader) -> Bool
     ) throws(StoreError) -> Bool {
@@ -111,7 +111,7 @@ package final class MatchingRecords: RecordVisitor {
             _ = try inStrides { (count) throws(StoreError) in
                 let isMore = try source.visit { record in
                     count &+= 1
-                    // Without a branch, because branch prediction fails for matches.
+                    // Avoids a branch, because matches are hard to predict.
                     matches &+= quick.matches(record, evaluator: evaluator) ? 1 : 0
                     return matches < enough && count < FetchCancellation.stride
                 }
@@ -128,9 +128,9 @@ package final class MatchingRecords: RecordVisitor {
 
     /// Examines the records of the source, and regularly checks whether the task was cancelled.
     ///
-    /// - Parameter next: Examines and counts up to ``FetchCancellation/stride`` of the next records
-    ///   in one closure, which is faster than a nested closure call for each record. Returns
-    ///   whether there are more records, and whether to continue.
+    /// - Parameter next: Examines and counts up to ``FetchCancellation/stride`` records, because a
+    ///   nested closure call for each record would be slower. Returns whether there are more
+    ///   records, and whether to continue.
     /// - Returns: False after the last record.
     /// - Throws: The errors of `next`; `cancelled`.
     @inline(__always)
@@ -152,7 +152,7 @@ package final class MatchingRecords: RecordVisitor {
 
     /// Throws `cancelled` if the task is cancelled.
     ///
-    /// No records follow then.
+    /// After this error, no records follow.
     private func checkTask() throws(StoreError) {
         guard Task.isCancelled else { return }
         isAtEnd = true
@@ -162,9 +162,10 @@ package final class MatchingRecords: RecordVisitor {
         throw FetchCancellation.error
     }
 
-    /// Checks the other conditions of a candidate and passes the candidate on if it matches.
+    /// Checks the other conditions of a candidate, and calls `body` with the candidate if it
+    /// matches.
     ///
-    /// Returns the result of `body`, or true.
+    /// Returns the result of `body`; true if `body` was not called.
     private func show(
         _ candidates: RecordBatch, at index: Int, _ body: (RecordReader) -> Bool
     ) throws(StoreError) -> Bool {

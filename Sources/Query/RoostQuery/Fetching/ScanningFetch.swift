@@ -1,11 +1,11 @@
 public import RoostCore
 
-/// Executes a fetch request by reading all records in sequence, which works for every request.
+/// Executes any fetch request by reading all records in sequence.
 ///
-/// Without sort descriptors, records are streamed. If the order needs keys
-/// (``RecordSortOrder/needsKeys``), each buffered record has a key. With a limit, the fetch buffers
-/// at most about twice as many records as offset plus limit. With an order and no limit, it buffers
-/// all matching records, packed.
+/// Without sort descriptors, records are streamed. With an order and a limit, the fetch buffers at
+/// most about twice as many records as offset plus limit. With an order and no limit, it buffers
+/// all matching records. If the order needs keys (``RecordSortOrder/needsKeys``), each buffered
+/// record also has a key.
 public final class ScanningFetch: FillingRecordCursor {
     private let source: MatchingRecords
     private let order: RecordSortOrder
@@ -18,8 +18,8 @@ public final class ScanningFetch: FillingRecordCursor {
     /// The buffered records of an ordered fetch, and their order after all records were read.
     private var kept: RecordBatch
     private var keptOrder: [Int]?
-    /// A copy of the last buffered record that the result can still contain; empty until enough
-    /// records were read.
+    /// A copy of the last record that the result can still contain; empty until enough records were
+    /// read.
     private var bound: RecordBatch
 
     /// Prepares a fetch over the records of a cursor.
@@ -46,7 +46,7 @@ public final class ScanningFetch: FillingRecordCursor {
     ///   - model: The model of the store.
     ///   - source: The records of the requested entity in ascending key order. Records of other
     ///     entities are skipped. A request without sort descriptors returns the records in the
-    ///     order of the source, whatever that is.
+    ///     order of the source.
     ///   - graph: The source of related objects. Without it, a predicate that uses related objects
     ///     throws `unsupported`.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and
@@ -82,7 +82,7 @@ public final class ScanningFetch: FillingRecordCursor {
         super.init(model: model)
     }
 
-    /// Counts the records that a request returns, with limit and offset applied, by reading all of
+    /// Counts the records that a request returns, with limit and offset applied, by reading
     /// `source`.
     public static func count(
         _ request: FetchRequest, model: ManagedObjectModel, source: any RecordCursor, graph: (any ObjectGraph)? = nil
@@ -90,7 +90,7 @@ public final class ScanningFetch: FillingRecordCursor {
         try count(request, model: model, visiting: CursorVisitor(source, model: model), graph: graph)
     }
 
-    /// Counts the records that a request returns, with limit and offset applied, by visiting all of
+    /// Counts the records that a request returns, with limit and offset applied, by visiting
     /// `source`.
     package static func count(
         _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor,
@@ -101,7 +101,7 @@ public final class ScanningFetch: FillingRecordCursor {
     }
 
     /// Counts the records that a compiled request returns, with limit and offset applied, by
-    /// visiting all of `source`.
+    /// visiting `source`.
     package static func count(
         _ checked: CheckedFetchRequest, visiting source: any RecordVisitor, graph: (any ObjectGraph)? = nil
     ) throws(StoreError) -> Int {
@@ -122,7 +122,7 @@ public final class ScanningFetch: FillingRecordCursor {
             return order.isByKey ? try stream(into: &batch) : try fillSorted(&batch)
         } catch {
             guard error.damagedObject == nil, !batch.isEmpty else { throw error }
-            // The batch contains the records before the error, so the error is thrown later.
+            // The error is thrown after the caller has received the batch.
             end(with: error)
             return false
         }
@@ -157,7 +157,7 @@ public final class ScanningFetch: FillingRecordCursor {
         return false
     }
 
-    /// Reads all matching records, keeps the first ones up to offset plus limit, and sorts them.
+    /// Reads all matching records, and sorts the first ones, up to offset plus limit.
     ///
     /// After an error, the next call continues reading.
     private func readAndSort() throws(StoreError) {
@@ -169,7 +169,7 @@ public final class ScanningFetch: FillingRecordCursor {
         defer { (self.kept, self.bound) = (kept, bound) }
         var isMore = needed != 0
         while isMore {
-            // In a long scan, most records come after the bound, and their first bytes show this.
+            // In a long scan, the first bytes of most records show that they come after the bound.
             let highest = bound.isEmpty ? UInt64.max : bound.withRecord(at: 0) { order.leadingNumber(of: $0) }
             isMore = try source.visit(upTo: highest, in: order) { record in
                 if !bound.isEmpty, order.leadingNumber(of: record) == highest,
@@ -191,7 +191,7 @@ public final class ScanningFetch: FillingRecordCursor {
         keptOrder = try kept.indices(in: order)
     }
 
-    /// Moves a batch out of a property, so that it can be changed in place elsewhere.
+    /// Moves a batch out of a property, so that it can be changed in place in a local variable.
     private func take(_ batch: inout RecordBatch) -> RecordBatch {
         let taken = batch
         batch = RecordBatch(model: taken.model)

@@ -2,11 +2,11 @@ public import RoostCore
 
 /// A snapshot that implements every query by reading its records in sequence.
 ///
-/// For stores without indexes: files of foreign formats, and stores of a few thousand objects. A
-/// conforming type implements ``StoreSnapshot/records(of:after:)``. If the model has to-many
-/// relationships without a to-one inverse, it also implements ``StoreSnapshot/links(of:after:)``.
-/// Every default implementation reads a whole entity, or all links of a relationship. If your store
-/// has a faster way, implement the method.
+/// Use it for stores without indexes, such as files of foreign formats and stores of a few thousand
+/// objects. A conforming type implements ``StoreSnapshot/records(of:after:)``. If the model has
+/// to-many relationships without a to-one inverse, it also implements
+/// ``StoreSnapshot/links(of:after:)``. Every default implementation reads a whole entity, or all
+/// links of a relationship. Implement a method if your store has a faster way.
 public protocol ScanningSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot {
     /// Throws `closed` if the snapshot or the store is closed.
     func requireOpen() throws(StoreError)
@@ -43,7 +43,7 @@ extension ScanningSnapshot {
     /// Reads the records with the given IDs, in the order of the IDs.
     ///
     /// - Complexity: O(*n*), where *n* is the number of records of the hierarchies of the IDs. The
-    ///   records that are found are held in memory.
+    ///   found records are in memory.
     public func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
         try requireOpen()
         return try LookupCursor(self, ids: ids)
@@ -51,7 +51,7 @@ extension ScanningSnapshot {
 
     /// Returns no links.
     ///
-    /// A model needs none if each of its to-many relationships has a to-one inverse.
+    /// Implement this method if a to-many relationship of the model has no to-one inverse.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship that does
     ///   not store links.
@@ -61,11 +61,11 @@ extension ScanningSnapshot {
         return ListedLinks(self, relationship: try model.requireRelationship(relationship).number, links: [])
     }
 
-    /// Reads the destinations of a to-many relationship of an object, in the order of the
-    /// relationship (place, then key) or in key order.
+    /// Reads the links of an object, in the order of the relationship (place, then key) or in key
+    /// order.
     ///
     /// - Complexity: O(*n*), where *n* is the number of records of the destination or of links of
-    ///   the relationship. The object's own links are held in memory.
+    ///   the relationship. The object's own links are in memory.
     public func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
         try requireOpen()
         let relationship = try model.requireRelationship(relationship)
@@ -90,8 +90,7 @@ extension ScanningSnapshot {
         return ListedLinks(self, relationship: relationship.number, links: links)
     }
 
-    /// Reads the records that a request returns, in its order, by reading all records of the
-    /// entity.
+    /// Fetches by reading all records of the entity.
     public func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
         ScanningFetch(request, visiting: try source(of: request), graph: objectGraph())
     }
@@ -107,7 +106,7 @@ extension ScanningSnapshot {
         return CursorVisitor(try records(of: request.request.entity, after: nil), model: model)
     }
 
-    /// Returns a scan, with the number of records it reads if it is executed.
+    /// Returns a scan, with the number of records that it reads if `executing` is true.
     public func explain(_ request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         try requireOpen()
         var plan = FetchPlan.scan(request)

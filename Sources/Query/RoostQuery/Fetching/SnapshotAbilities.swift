@@ -1,15 +1,16 @@
 public import RoostCore
 
-// Optional capabilities of snapshots, which take compiled requests. Each is a protocol. Programs
-// call methods of an extension of `StoreSnapshot`, which use the capability if the snapshot has it
-// and a default implementation otherwise.
+// Optional abilities of snapshots for compiled requests. Each is a separate protocol. Programs call
+// extensions of `StoreSnapshot`, which use the ability of a conforming snapshot and otherwise a
+// default implementation.
 
-/// A snapshot that takes compiled requests, so that no request is compiled twice.
+/// A snapshot that accepts compiled requests, so that no request is compiled twice.
 ///
-/// A conforming type implements only these two methods. `StoreSnapshot`'s own methods follow from
-/// them.
+/// A conforming type implements only these two methods. The corresponding methods of
+/// `StoreSnapshot` call them.
 public protocol CheckedFetchingSnapshot: StoreSnapshot {
-    /// Reads the records that a request returns, in its order; see ``StoreSnapshot/fetch(_:)``.
+    /// Reads the records that a request returns, in the requested order; see
+    /// ``StoreSnapshot/fetch(_:)``.
     ///
     /// - Throws: `modelMismatch` for a request that was compiled for another model.
     func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor
@@ -28,15 +29,14 @@ public protocol ExplainingSnapshot: StoreSnapshot {
     ///   - request: The request.
     ///   - executing: Whether to execute the fetch too, and count the records and index entries
     ///     that it reads.
-    /// - Returns: The plan. Its content may change with every release; the result of the fetch does
-    ///   not.
-    /// - Throws: The errors of a fetch. If `executing` is set, also the errors of its cursor.
+    /// - Returns: The plan, which may change with every release, unlike the result of the fetch.
+    /// - Throws: The errors of a fetch. If `executing` is true, also the errors of its cursor.
     func explain(_ request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan
 }
 
 /// A snapshot that finds the IDs of objects without copying their records.
 public protocol IDListingSnapshot: StoreSnapshot {
-    /// Appends the IDs of the objects that a request returns, in its order.
+    /// Appends the IDs of the objects that a request returns, in the requested order.
     ///
     /// Each ID contains the object's own entity.
     ///
@@ -50,8 +50,8 @@ package protocol VisitableSnapshot: StoreSnapshot {
     /// Returns a visitor of the records that the request returns.
     ///
     /// - Parameter request: A request without order, limit and offset.
-    /// - Returns: The records in ascending key order; nil if this snapshot copies records in any
-    ///   case.
+    /// - Returns: The records in ascending key order; nil if this snapshot cannot show records in
+    ///   place.
     /// - Throws: The errors of a fetch.
     func makeVisitor(_ request: CheckedFetchRequest) throws(StoreError) -> (any RecordVisitor)?
 }
@@ -64,7 +64,7 @@ package protocol AggregatingSnapshot: StoreSnapshot {
     ///
     /// - Parameters:
     ///   - aggregates: The aggregates to compute, of attributes of the request's entity.
-    ///   - request: A request without limit and offset. Its order does not matter.
+    ///   - request: A request without limit and offset. The order is ignored.
     /// - Returns: The numbers, in the order of `aggregates`; nil if this snapshot cannot compute
     ///   all of them exactly.
     /// - Throws: The errors of a fetch and its cursor.
@@ -86,7 +86,7 @@ extension CheckedFetchingSnapshot {
 }
 
 extension StoreSnapshot {
-    /// Reads the records that a compiled request returns, in its order; see
+    /// Reads the records that a compiled request returns, in the requested order; see
     /// ``StoreSnapshot/fetch(_:)``.
     ///
     /// - Throws: `modelMismatch` for a request that was compiled for another model.
@@ -113,9 +113,8 @@ extension StoreSnapshot {
     /// - Parameters:
     ///   - request: The request.
     ///   - executing: Whether to execute the fetch too.
-    /// - Returns: The plan. Its content may change with every release; the result of the fetch does
-    ///   not.
-    /// - Throws: The errors of ``StoreSnapshot/fetch(_:)``. If `executing` is set, also the errors
+    /// - Returns: The plan, which may change with every release, unlike the result of the fetch.
+    /// - Throws: The errors of ``StoreSnapshot/fetch(_:)``. If `executing` is true, also the errors
     ///   of its cursor.
     public func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         try explain(checked: try CheckedFetchRequest(request, model: model), executing: executing)
@@ -130,13 +129,13 @@ extension StoreSnapshot {
         return FetchPlan.scan(request)
     }
 
-    /// Returns the IDs of the objects that a request returns, in its order.
+    /// Returns the IDs of the objects that a request returns, in the requested order.
     ///
     /// Each ID contains the object's own entity.
     ///
-    /// Uses 16 bytes of memory for each ID. An ``IDListingSnapshot`` does not copy records, and
-    /// reads no records if an index is enough; a damaged record that it need not read causes no
-    /// error. For other snapshots the cost is that of ``fetch(_:)``.
+    /// Uses 16 bytes of memory for each ID. An ``IDListingSnapshot`` copies no records, and reads
+    /// no records if an index is enough. A damaged record that it need not read causes no error.
+    /// Other snapshots call ``fetch(_:)``.
     ///
     /// - Throws: The errors of ``fetch(_:)`` and its cursor.
     public func objectIDs(_ request: FetchRequest) throws(StoreError) -> [ObjectID] {
@@ -154,8 +153,8 @@ extension StoreSnapshot {
         return ids
     }
 
-    /// Returns a visitor that shows the records of the request in place; nil if the snapshot copies
-    /// records in any case.
+    /// Returns a visitor that shows the records of the request in place; nil if the snapshot cannot
+    /// show records in place.
     package func visitor(_ request: CheckedFetchRequest) throws(StoreError) -> (any RecordVisitor)? {
         try (self as? any VisitableSnapshot)?.makeVisitor(request)
     }

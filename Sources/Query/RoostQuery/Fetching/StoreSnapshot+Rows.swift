@@ -5,28 +5,27 @@ extension StoreSnapshot {
     ///
     /// Without aggregates and groups, each object gives one row, in the order of the request. Rows
     /// are streamed, and only requested columns are decoded. With aggregates and no groups, there
-    /// is exactly one row, even without objects. With groups, each group gives one row. The rows
-    /// are ordered by the sort descriptors, then by the lowest key of the group's objects. All
-    /// objects are read before the first row. The memory is one entry for each group, but median,
-    /// mode and standard deviation keep every value.
+    /// is exactly one row, even without objects. With groups, each group gives one row. These rows
+    /// are ordered by the sort descriptors, then by the lowest key of the group's objects, and all
+    /// objects are read before the first row. The memory is one entry for each group; median, mode
+    /// and standard deviation also store every value.
     ///
     /// The value of a to-one relationship is the ID of its object. A key path through an empty or
-    /// dangling relationship is null. If an order, `havingPredicate` or `propertiesToGroupBy` uses
-    /// the name of a column, it refers to the column. Offset and limit count rows. Sums of whole
+    /// dangling relationship is null. A column name in an order, `havingPredicate` or
+    /// `propertiesToGroupBy` refers to the column. Offset and limit count rows. Sums of whole
     /// numbers and decimals are exact, and are rounded once to the 38 digits of a decimal.
     /// Floating-point numbers are added in key order, so that every store returns the same rows,
     /// bit for bit.
     ///
     /// An order by a column that is an expression buffers all rows, or about twice the limit.
-    /// Distinct rows need a key for each row.
+    /// Distinct rows require a key in memory for each row.
     ///
-    /// - Throws: Before the first row: `unknownEntity`, `unknownProperty`; `invalidRequest`, naming
-    ///   the cause, for a column with many values, a column that is neither grouped nor an
-    ///   aggregate in a request with groups or aggregates, a condition on groups without groups, an
-    ///   order by a value that a grouped row does not have, and any other request that
-    ///   ``fetch(_:)`` refuses.
-    /// - Complexity: That of ``fetch(_:)``, plus reading each object that columns refer to at most
-    ///   once for each batch.
+    /// - Throws: Before the first row: `unknownEntity`, `unknownProperty`; `invalidRequest` for a
+    ///   column with many values, a column that is neither grouped nor an aggregate in a request
+    ///   with groups or aggregates, a condition on groups without groups, an order by a value that
+    ///   a grouped row does not have, and any other request that ``fetch(_:)`` refuses.
+    /// - Complexity: The complexity of ``fetch(_:)``. Each object to which columns refer is read at
+    ///   most once for each batch.
     public func rows(_ request: RowRequest) throws(StoreError) -> any RowCursor {
         let plan = try RowPlan(request, model: model)
         let objects = try CheckedFetchRequest(plan.request, model: model)

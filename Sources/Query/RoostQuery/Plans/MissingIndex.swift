@@ -1,6 +1,6 @@
 package import RoostCore
 
-/// The attribute for which an index would make a request faster.
+/// Finds an attribute for which an index would make a request faster.
 package enum MissingIndex {
     /// Returns the first attribute, in the form `Artist.country`, that a condition compares without
     /// an index.
@@ -34,7 +34,7 @@ package enum MissingIndex {
         return nil
     }
 
-    /// Whether an index can find the matching objects as one contiguous range, or as a few.
+    /// Whether an index can find the matching objects in one or a few contiguous ranges.
     private static func canUseIndex(_ comparison: FetchRequest.Comparison) -> Bool {
         guard comparison.options.isEmpty, comparison.modifier != .all else { return false }
         switch comparison.operator {
@@ -43,7 +43,7 @@ package enum MissingIndex {
         }
     }
 
-    /// Whether an index or a uniqueness constraint of the entity begins with the given property.
+    /// Whether an index or a uniqueness constraint of the entity has the given property first.
     package static func isIndexed(_ name: String, of entity: ManagedObjectModel.Entity) -> Bool {
         entity.fetchIndexes.contains { $0.declaration.elements.first?.property == name }
             || entity.uniquenessConstraints.contains { $0.attributes.first == name }

@@ -1,6 +1,6 @@
 package import RoostCore
 
-/// The plan of a request, in a form for programs and for people.
+/// The plan of a request, as JSON for programs and as text for people.
 package struct PlanReport: Encodable {
     /// One access path.
     package struct Access: Encodable {

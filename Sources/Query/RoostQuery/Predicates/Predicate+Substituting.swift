@@ -3,12 +3,12 @@ public import RoostCore
 extension FetchRequest.Predicate {
     /// Returns the predicate with its variables replaced by values.
     ///
-    /// Variables that a SUBQUERY binds are not replaced inside of it.
+    /// The variable of a SUBQUERY is not replaced inside the SUBQUERY.
     ///
     /// - Parameter variables: The values by the names of the variables, without `$`. Additional
     ///   values are ignored.
-    /// - Returns: The predicate. It contains no variables except the variables of SUBQUERY.
-    /// - Throws: `invalidRequest`, naming a variable that has no value.
+    /// - Returns: The predicate, without variables except those of SUBQUERY.
+    /// - Throws: `invalidRequest` if a variable has no value.
     public func substituting(_ variables: [String: Value]) throws(StoreError) -> Self {
         try substituting(Substitution(values: variables))
     }

@@ -1,12 +1,12 @@
 public import Foundation
 public import RoostCore
 
-/// A Swift value that can be used in a predicate: for `%@` and other placeholders in a text, and as
-/// the right operand of a builder's operators.
+/// A Swift value that can be used in a predicate: for placeholders such as `%@`, and as the right
+/// operand of operators.
 ///
 /// Strings, numbers, booleans, dates, data, UUIDs, URLs, object IDs, ``Value`` itself, and arrays,
-/// sets and optionals of them conform. Strings are never converted to dates or other types: a value
-/// is compared as it is.
+/// sets and optionals of them conform. Values are never converted to other types, such as strings
+/// to dates.
 ///
 /// ```swift
 /// enum Genre: String, PredicateArgument {
@@ -31,7 +31,7 @@ extension Bool: PredicateArgument {
 }
 
 extension FixedWidthInteger where Self: PredicateArgument {
-    /// The number as a constant: a 64-bit integer, or a decimal if it is larger.
+    /// The number as a constant: a 64-bit integer, or for larger numbers a decimal.
     public var predicateExpression: FetchRequest.Expression {
         if let number = Int64(exactly: self) { return .constant(.int(number)) }
         if let number = DecimalNumber(utf8: String(self).utf8) { return .constant(.decimal(number.decimal)) }
@@ -56,7 +56,7 @@ extension Double: PredicateArgument {
 }
 
 extension Float: PredicateArgument {
-    /// The number as a constant, exactly.
+    /// The exact number as a constant.
     public var predicateExpression: FetchRequest.Expression { .constant(.double(Double(self))) }
 }
 

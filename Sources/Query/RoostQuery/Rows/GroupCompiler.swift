@@ -2,15 +2,15 @@ internal import RoostCore
 
 /// Compiles the columns of grouped rows.
 ///
-/// Grouping keys and aggregates become variables of a program that reads no record.
+/// Grouping keys and aggregates become variables of a program, which then needs no records.
 struct GroupCompiler {
     private let properties: [FetchRequest.FetchedProperty]
     private let keys: [FetchRequest.Expression]
     private let entity: ManagedObjectModel.Entity
     private let model: ManagedObjectModel
-    /// Compiles the expressions that keys and aggregates evaluate for records.
+    /// The compiler for expressions of records, from which keys and aggregates are computed.
     private(set) var records: RowCompiler
-    /// Compiles the expressions of keys and aggregates.
+    /// The compiler for expressions of keys and aggregates.
     private var compiler: PredicateCompiler
     private(set) var keySources: [RowSource] = []
     private var keyTypes: [PredicateType] = []
@@ -21,7 +21,7 @@ struct GroupCompiler {
     private var aggregateExpressions: [FetchRequest.Expression] = []
     private var aggregateTypes: [PredicateType] = []
     private var shownTypes: [AttributeType?] = []
-    /// The expressions of the keys, with the names of columns replaced.
+    /// The expressions of the keys, with column names replaced by the columns' expressions.
     private var keyExpressions: [FetchRequest.Expression] = []
 
     init(
@@ -116,7 +116,7 @@ struct GroupCompiler {
 
     /// Replaces keys and aggregates by variables.
     ///
-    /// Throws if the expression contains other properties of an object.
+    /// Throws if the expression contains properties that are neither keys nor in aggregates.
     private mutating func rewrite(
         _ expression: FetchRequest.Expression, place: Place, depth: Int = 0
     ) throws(StoreError) -> FetchRequest.Expression {
@@ -139,7 +139,7 @@ struct GroupCompiler {
                 throw StoreError(
                     .invalidRequest, "In the rows of '\(entity.name)', \(FetchRequest.Expression.manyOfEach(names))")
             }
-            // Report an unknown name before a property that is not grouped.
+            // An unknown name has a more precise error than a property that is not grouped.
             _ = try ResolvedPath(names, from: entity.number, model: model)
             throw ungrouped(names.joined(separator: "."), place: place)
         case .path(of: let start, let names):
@@ -248,15 +248,14 @@ extension FetchRequest.Expression {
         guard case .function(let function, let arguments) = self, function.isOfMany, let argument = arguments.first,
             arguments.count == 1
         else { return nil }
-        // An aggregate of an aggregate is returned too, so that the error names it. It is not a
-        // function of one object's values.
+        // An aggregate of an aggregate is also returned, so that the caller can report it.
         if try argument.containsAggregate(&compiler) { return (function, argument) }
         return try compiler.isCollection(argument) ? nil : (function, argument)
     }
 
     /// Whether the expression contains an aggregate.
     ///
-    /// Throws if it is nested too deep.
+    /// Throws if the expression is nested too deep.
     func containsAggregate(_ compiler: inout RowCompiler, depth: Int = 0) throws(StoreError) -> Bool {
         try compiler.requireDepthHere(depth)
         let members: [FetchRequest.Expression]
@@ -283,7 +282,7 @@ extension FetchRequest.Expression {
 
     /// The name of the expression in messages, and of a column without a name.
     ///
-    /// It contains no constants.
+    /// The label contains no constants.
     var label: String {
         switch self {
         case .constant: "…"
@@ -303,12 +302,12 @@ extension FetchRequest.Expression {
         }
     }
 
-    /// Returns a description of the error for a path that begins with an operator and has many
-    /// values for each object.
+    /// Describes the error of a path that begins with an operator and has many values for each
+    /// object.
     static func manyOfEach(_ names: [String]) -> String {
         let (name, rest) = (names.first ?? "", Array(names.dropFirst()))
-        // The last name is aggregated over the many values of each object. Objects themselves are
-        // counted.
+        // The suggested path aggregates the values of each object, or counts them if they are
+        // objects.
         let each = name == "@count" || rest.count == 1 ? rest + ["@count"] : rest.dropLast() + [name] + rest.suffix(1)
         let function = FetchRequest.Expression.keyPath([name, "x"]).withFunctions.label.prefix { $0 != "(" }
         let whole = name == "@count" ? "sum" : function
@@ -316,7 +315,7 @@ extension FetchRequest.Expression {
             "'\(rest.joined(separator: "."))' has many values for each object, and '\(name)' of a group takes one; write \(whole)(\(each.joined(separator: ".")))."
     }
 
-    /// The expression with a function instead of an operator at the beginning of a path:
+    /// The expression with an operator at the beginning of a path replaced by a function:
     /// `@sum.length` becomes `sum(length)`.
     var withFunctions: FetchRequest.Expression {
         guard case .keyPath(let names) = self, let first = names.first,
@@ -338,7 +337,7 @@ extension FetchRequest.Expression {
 extension FetchRequest.Predicate {
     /// Whether the predicate contains an aggregate.
     ///
-    /// Throws if it is nested too deep.
+    /// Throws if the predicate is nested too deep.
     func containsAggregate(_ compiler: inout RowCompiler, depth: Int) throws(StoreError) -> Bool {
         try compiler.requireDepthHere(depth)
         switch self {

@@ -1,10 +1,10 @@
 internal import RoostCore
 
-/// A cursor with a row for each group of the objects of a fetch, in the order of the groups' first
+/// A cursor that returns a row for each group of fetched objects, in the order of the groups' first
 /// objects.
 ///
 /// Reads all objects before the first row, unless the store computes the aggregates. The memory is
-/// one entry for each group, but median, mode and standard deviation keep every value.
+/// one entry for each group; median, mode and standard deviation also store every value.
 final class GroupedRows: RowCursor {
     let columns: [String]
     let types: [AttributeType?]
@@ -14,12 +14,10 @@ final class GroupedRows: RowCursor {
     private let groupEvaluator: PredicateEvaluator
     private let aggregates: [any RowAggregate]
     private var groups = KeyTable()
-    /// The key values of all groups, in group order.
-    ///
-    /// They are those of each group's first object.
+    /// The key values of each group's first object, in group order.
     private var keyValues: [Value] = []
     private var read: RecordBatch
-    /// The visitor of records in place, after it was requested; nil if the store copies records.
+    /// The visitor of records in place; nil before its request, or if the store copies records.
     private var visitor: (any RecordVisitor)?
     private var asked = false
     private var isRead = false
@@ -28,7 +26,7 @@ final class GroupedRows: RowCursor {
 
     /// The objects of the groups.
     struct Source {
-        /// The snapshot, which may be able to compute aggregates over all objects.
+        /// The snapshot, which may compute aggregates over all objects.
         let snapshot: any StoreSnapshot
         let request: CheckedFetchRequest
         /// The records that the request returns.
@@ -73,8 +71,7 @@ final class GroupedRows: RowCursor {
     ///
     /// Returns false unless the store can compute all of them.
     ///
-    /// Ignores errors, because reading the objects gives more: the damaged object, and the
-    /// aggregates of the other objects.
+    /// Ignores errors, because then the objects are read, which also shows the damaged object.
     private func ask() -> Bool {
         asked = true
         var questions: [WholeNumberAggregate] = []
@@ -125,7 +122,7 @@ final class GroupedRows: RowCursor {
         }
     }
 
-    /// Visits the records in place, for a single aggregate of a field.
+    /// Reads the records in place, if the only result is a single aggregate of a field.
     ///
     /// Returns false if records must be copied.
     private func readInPlace() throws(StoreError) -> Bool {
@@ -143,7 +140,7 @@ final class GroupedRows: RowCursor {
         return true
     }
 
-    /// Determines the group of each record.
+    /// Determines the number of each record's group.
     private func number(_ batch: RecordBatch, numbers: inout [Int]) throws(StoreError) {
         guard !grouping.isWhole else {
             if numbers.count > batch.count { numbers.removeLast(numbers.count - batch.count) }

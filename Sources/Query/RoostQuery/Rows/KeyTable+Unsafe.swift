@@ -3,14 +3,14 @@ internal import RoostCore
 
 /// A table of unique keys, numbered from 0 in the order of their insertion.
 struct KeyTable {
-    /// Random in each process, so that no data can be crafted to make all keys collide.
+    /// A random seed, so that no data can be crafted to make all keys collide.
     private static let seed = UInt64.random(in: .min ... .max)
 
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
     private var hashes: [UInt64] = []
-    /// The numbers of keys by hash, each in the first free place from its hash on; −1 marks a free
-    /// place.
+    /// A hash table of key numbers. A number is in the first free place from its hash on; −1 marks
+    /// a free place.
     private var places = [Int32](repeating: -1, count: 64)
 
     /// The number of keys.

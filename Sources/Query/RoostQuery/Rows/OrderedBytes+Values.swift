@@ -4,7 +4,7 @@ internal import RoostCore
 extension OrderedBytes {
     /// Appends a decoded value.
     ///
-    /// Numbers of all types have a common order.
+    /// Numbers of all types are ordered by value.
     static func append(
         _ value: Value, options: FetchRequest.Comparison.Options, model: ManagedObjectModel, to key: inout [UInt8]
     ) {
@@ -21,7 +21,7 @@ extension OrderedBytes {
         case .data(let data): append(data, to: &key)
         case .uuid(let uuid): append(uuid, to: &key)
         case .objectID(let id):
-            // Keys are unique within a hierarchy.
+            // The root is enough, because keys are unique within a hierarchy.
             append(.object(root: model.entity(id.entity)?.root ?? -1, key: id.key), options: [], to: &key)
         case .composite(let elements):
             for (name, value) in elements.sorted(by: { $0.key < $1.key }) where !value.isNull {
@@ -35,7 +35,7 @@ extension OrderedBytes {
 
     /// Appends the value of an expression.
     ///
-    /// Numbers of all types have a common order.
+    /// Numbers of all types are ordered by value.
     static func append(
         _ operand: PredicateOperand, options: FetchRequest.Comparison.Options, to key: inout [UInt8]
     ) {
@@ -67,8 +67,7 @@ extension OrderedBytes {
             append(number.isNaN ? .zero : number, to: &key)
         case .double(let number):
             append(number, to: &key)
-            // A double is compared with a decimal as the decimal of its shortest text, whose
-            // nearest double it is.
+            // For comparisons with decimals, a double counts as the decimal with its shortest text.
             let exact = Int64(exactly: number).map { DecimalNumber($0) } ?? DecimalNumber(utf8: "\(number)".utf8)
             append(number.isNaN ? .zero : exact ?? .zero, to: &key)
         default: break

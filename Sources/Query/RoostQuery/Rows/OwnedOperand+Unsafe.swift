@@ -5,7 +5,7 @@ struct OwnedOperand {
     private let constant: Bytes?
     /// The operand.
     ///
-    /// Its bytes are valid as long as this value exists.
+    /// The operand's bytes are valid as long as this value exists.
     let operand: PredicateOperand
 
     /// Bytes at a fixed address.
@@ -34,7 +34,7 @@ struct OwnedOperand {
         (constant, self.operand) = (copy, .bytes(UnsafeRawBufferPointer(copy.memory)))
     }
 
-    /// Runs `body` with the operand, and keeps its bytes alive meanwhile.
+    /// Runs `body` with the operand, whose bytes stay valid meanwhile.
     func withOperand<Result>(_ body: (PredicateOperand) -> Result) -> Result {
         withExtendedLifetime(constant) { body(operand) }
     }

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A cursor with a row for each object of a fetch.
+/// A cursor that returns a row for each fetched object.
 final class RecordRows: RowCursor {
     let columns: [String]
     let types: [AttributeType?]
@@ -13,7 +13,7 @@ final class RecordRows: RowCursor {
     /// Creates a cursor.
     ///
     /// - Parameters:
-    ///   - plan: The columns. Columns that only the order needs have no name.
+    ///   - plan: The columns. Columns that are used only for sorting have no name.
     ///   - records: The objects.
     ///   - evaluator: The evaluator of the plan's program.
     init(_ plan: RowPlan, records: any RecordCursor, evaluator: PredicateEvaluator) {

@@ -1,8 +1,8 @@
 internal import RoostCore
 
-/// An aggregate for all groups, to which the records of a batch are added.
+/// An aggregate that is computed for all groups, one batch of records at a time.
 ///
-/// Called once for each batch, so that the work for each record is one short loop.
+/// One call processes a batch, so that the loop over records contains no dynamic calls.
 protocol RowAggregate: AnyObject {
     /// Adds the records of a batch in their order.
     ///
@@ -22,20 +22,20 @@ protocol RowAggregate: AnyObject {
 /// An aggregate that can be derived from aggregates of whole numbers, which a store may be able to
 /// compute.
 protocol WholeNumberRowAggregate: RowAggregate {
-    /// The aggregates of whole numbers that are needed.
+    /// The required aggregates of whole numbers.
     var questions: [WholeNumberAggregate] { get }
 
     /// Sets the only group's value from the results for ``questions``.
     ///
-    /// No records were added then.
+    /// In this case, no records were added.
     func take(_ answers: [Int64?])
 }
 
 /// An aggregate of a field of the record itself, which can visit records in place.
 protocol FieldAggregate: RowAggregate {
-    /// Adds the records that `show` passes on to the only group.
+    /// Adds the records that `show` visits to the only group.
     ///
-    /// The value stays in registers meanwhile.
+    /// During the call, the value stays in registers.
     func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError)
 }
 
@@ -144,7 +144,7 @@ final class DoubleSumAggregate: FieldAggregate {
     }
 
     func value(of group: Int) -> PredicateOperand {
-        // The sum of no values is the integer 0, as for fields of any other type.
+        // The sum of no values is the integer 0 for fields of all types.
         guard group < sums.count, counts[group] > 0 else { return isAverage ? .null : .integer(0) }
         return .double(isAverage ? sums[group] / Double(counts[group]) : sums[group])
     }
@@ -199,10 +199,10 @@ final class WholeExtremeAggregate: WholeNumberRowAggregate, FieldAggregate {
     }
 }
 
-/// Any function of any values.
+/// An aggregate of any function and any values.
 ///
-/// Minimum and maximum keep one value for each group. Median, mode and standard deviation keep all
-/// values.
+/// Minimum and maximum store one value for each group. Median, mode and standard deviation store
+/// all values.
 final class GeneralAggregate: RowAggregate {
     private let function: FetchRequest.Function
     private let source: RowSource

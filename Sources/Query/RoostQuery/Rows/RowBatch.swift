@@ -77,15 +77,16 @@ public struct RowBatch: Sendable {
 public protocol RowCursor: AnyObject {
     /// The names of the columns.
     var columns: [String] { get }
-    /// The types of the columns' values; nil if the type depends on the values, as for some sums.
+    /// The types of the columns' values; nil if the type depends on the values, for example in some
+    /// sums.
     var types: [AttributeType?] { get }
 
     /// Replaces the contents of `batch` with the next rows.
     ///
     /// Returns false, with an empty batch, at the end and on every later call.
     ///
-    /// - Throws: The errors of reading the objects. If the error names an object
-    ///   (``StoreError/damagedObject``), only that object is skipped, and the next call continues.
-    ///   After any other error the cursor is at its end.
+    /// - Throws: The errors of reading the objects. If the error has a
+    ///   ``StoreError/damagedObject``, only that object is skipped, and the next call continues.
+    ///   Any other error ends the cursor.
     func next(into batch: inout RowBatch) throws(StoreError) -> Bool
 }

@@ -2,14 +2,13 @@ internal import RoostCore
 
 /// Compiles the expressions of columns.
 ///
-/// Paths to fields are compiled directly, other expressions to a program.
+/// A path to a field needs no program; other expressions are compiled to a program.
 struct RowCompiler {
     private(set) var compiler: PredicateCompiler
     private let model: ManagedObjectModel
     private let entity: ManagedObjectModel.Entity
 
-    /// Whether deep nesting throws, so that compilation is repeated on a larger stack; see
-    /// ``PredicateCompiler/compile(_:)``.
+    /// Whether deep nesting throws an error; see ``PredicateCompiler/compile(_:)``.
     let isShallow: Bool
 
     init(model: ManagedObjectModel, entity: ManagedObjectModel.Entity, isShallow: Bool = false) {
@@ -25,7 +24,7 @@ struct RowCompiler {
 
     /// Compiles an expression that must have a single value.
     ///
-    /// `column` is the column's name in errors.
+    /// `column` is the column's name in error messages.
     mutating func source(
         _ expression: FetchRequest.Expression, column: String
     ) throws(StoreError) -> (RowSource, PredicateType) {
@@ -65,7 +64,7 @@ struct RowCompiler {
         _ function: FetchRequest.Function, of argument: FetchRequest.Expression, column: String
     ) throws(StoreError) -> (@Sendable () -> any RowAggregate, PredicateType, AttributeType?) {
         let (source, argumentType) = try source(argument, column: column)
-        // Errors and type are those of the same function over values of a single object.
+        // Errors and type are the same as for this function over many values of a single object.
         let type = try compiler.expression(.function(function, [argument])).type
         if function == .count { return ({ CountAggregate() }, type, .integer64) }
         let isOneOfThem = function == .minimum || function == .maximum || function == .mode
@@ -91,7 +90,7 @@ struct Window: Sendable {
     let offset: Int
     let limit: Int?
 
-    /// The number of rows to compute, counted from the first; nil for all.
+    /// The number of first rows to compute; nil for all.
     var reach: Int? {
         limit.flatMap { limit in
             let sum = offset.addingReportingOverflow(limit)
@@ -121,28 +120,29 @@ struct RowPlan: Sendable {
         var keySlots: [Int] = []
         var aggregateSlots: [Int] = []
         var having: PredicateProgram.Index?
-        /// Evaluates columns and the condition.
+        /// The program for columns and the condition.
         ///
-        /// Its variables are the keys and aggregates of a group.
+        /// The program's variables are the keys and aggregates of a group.
         var program: PredicateProgram
-        /// Whether there is always one row, even without objects: aggregates without groups.
+        /// Whether there is exactly one row, even without objects, because the request has
+        /// aggregates without groups.
         var isWhole: Bool
     }
 
     /// The names of the columns to return.
     let columns: [String]
-    /// The sources of the columns, followed by those of columns that only the order needs; empty
-    /// for groups.
+    /// The sources of the columns, followed by columns that are used only for sorting; empty for
+    /// groups.
     var sources: [RowSource] = []
     var grouping: Grouping?
     /// The program that evaluates expressions for records.
     let program: PredicateProgram
-    /// The objects to read, with the part of order and window that the store can apply itself.
+    /// The request for the objects, with order and window if the fetch can apply them.
     let request: FetchRequest
-    /// The order of the rows; nil if they are read in that order.
+    /// The order of the rows; nil if rows are already created in the requested order.
     let order: [SortedRows.Level]?
     /// Whether duplicate rows are removed.
     let isDistinct: Bool
-    /// The window of rows; nil if the fetch applies it.
+    /// The window of rows; nil if the fetch applies the window.
     let window: Window?
 }

@@ -39,7 +39,7 @@ extension RowPlan {
         }
     }
 
-    /// Returns the stored attributes, those of superentities first.
+    /// Returns the stored attributes, attributes of superentities first.
     private static func everyAttribute(
         of entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) -> [FetchRequest.FetchedProperty] {
@@ -103,8 +103,8 @@ extension RowPlan {
                 fetch.sortDescriptors.append(descriptor)
             }
         }
-        // Throws the error of an invalid order by properties, as for objects. If the order uses no
-        // columns, the fetch throws it.
+        // Throws the error of an invalid order by properties. If the order uses no columns, the
+        // fetch throws this error.
         if !isOrderOfObjects { _ = try RecordSortOrder(fetch, model: model) }
         if isOrderOfObjects {
             sources.removeLast(sources.count - properties.count)
@@ -180,7 +180,8 @@ extension RowPlan {
             keySlots: groups.keySlots, aggregateSlots: groups.aggregateSlots, having: having, program: groups.program,
             isWhole: request.propertiesToGroupBy.isEmpty)
         program = groups.records.program
-        // Read in key order, so that sums of floating-point numbers are the same in every store.
+        // Objects are read in key order, so that sums of floating-point numbers are the same in
+        // every store.
         self.request = FetchRequest(
             request.entity, where: request.predicate
         ).with { $0.includesSubentities = request.includesSubentities }

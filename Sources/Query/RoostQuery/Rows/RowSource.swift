@@ -4,7 +4,7 @@ internal import RoostCore
 enum RowSource: Sendable {
     /// The object itself.
     case object
-    /// A field of the record, or of a record that to-one relationships refer to.
+    /// A field of the record, or of a record at the end of to-one relationships.
     case path(RowPath)
     /// Any other expression.
     case expression(PredicateProgram.Index, PredicateType.Kind)
@@ -12,7 +12,7 @@ enum RowSource: Sendable {
 
 /// A path through to-one relationships to a field.
 struct RowPath: Sendable {
-    /// One relationship: the slot of the reference, by entity number, and the root of the
+    /// One relationship, with the slots of the reference by entity number and the root of the
     /// destination's hierarchy.
     struct Step: Sendable {
         let slots: PlainArray<FieldSlot?>
@@ -43,7 +43,7 @@ struct RowPath: Sendable {
         kind = field.kind
     }
 
-    /// Runs `body` with the record that has the field.
+    /// Runs `body` with the record that contains the field.
     ///
     /// Returns nil if a relationship of the path has no object.
     @inline(__always)
@@ -63,10 +63,9 @@ struct RowPath: Sendable {
 }
 
 extension RowPath {
-    /// Reads the objects that records refer to, in few calls, before the path is followed from each
-    /// record.
+    /// Reads the objects along the path in few calls, before the path is followed from each record.
     ///
-    /// Ignores errors, because following the path throws them again.
+    /// Ignores errors, because following the path reports them again.
     func prefetch(for records: RecordBatch, evaluator: PredicateEvaluator) {
         var keys: [Int64] = []
         for (index, step) in steps.enumerated() {
@@ -104,7 +103,7 @@ extension FieldSlot {
 }
 
 extension RowSource {
-    /// Reads the objects that records refer to, in few calls.
+    /// Reads the related objects of a batch's records in few calls.
     func prefetch(for records: RecordBatch, evaluator: PredicateEvaluator) {
         if case .path(let path) = self { path.prefetch(for: records, evaluator: evaluator) }
     }
@@ -125,7 +124,7 @@ extension RowSource {
 
     /// Returns the value as an operand.
     ///
-    /// Its bytes are valid until the next record begins.
+    /// The operand's bytes are valid until the next record begins.
     func operand(of record: RecordReader, evaluator: PredicateEvaluator) -> PredicateOperand {
         switch self {
         case .object: return .object(root: record.model.entities[record.entityNumber].root, key: record.key)
@@ -140,9 +139,9 @@ extension RowSource {
         }
     }
 
-    /// Appends bytes that are the same for all records of a group.
+    /// Appends bytes that are the same for equal values, as a grouping key.
     func append(of record: RecordReader, evaluator: PredicateEvaluator, to key: inout [UInt8]) {
-        // A composite is identified by the fields of its elements.
+        // A composite is appended with the values of all elements.
         if type == .composite {
             return OrderedBytes.append(
                 value(of: record, evaluator: evaluator), options: [], model: record.model, to: &key)

@@ -4,12 +4,12 @@ internal import RoostCore
 
 /// A cursor that sorts rows by keys of their values.
 ///
-/// Ties keep their order.
+/// Rows with equal keys keep their order.
 ///
-/// If only the first rows are needed, it buffers at most about twice as many; otherwise it buffers
-/// all rows.
+/// If only the first rows are needed, the cursor buffers at most about twice as many. Otherwise it
+/// buffers all rows.
 final class SortedRows: RowCursor {
-    /// A column of the source, and how it is compared.
+    /// A column of the source, and its options and direction for sorting.
     struct Level {
         let column: Int
         let options: FetchRequest.Comparison.Options
@@ -30,7 +30,7 @@ final class SortedRows: RowCursor {
     /// Sorts rows.
     ///
     /// - Parameters:
-    ///   - source: The rows. Columns after the last of `columns` are used only for the order.
+    ///   - source: The rows. Columns after `columns` are used only for sorting.
     ///   - columns: The columns to return, which are the first columns of the source.
     ///   - levels: The order, most significant first.
     ///   - needed: The number of first rows that are needed; nil for all.
@@ -87,8 +87,8 @@ final class SortedRows: RowCursor {
 
 /// A cursor that removes duplicate rows, keeping the first.
 ///
-/// Values are equal if an order does not distinguish them: nulls, NaNs, both zeros, and IDs of the
-/// same object. The memory is that of the keys of all rows returned.
+/// Values are equal if they are equal in sorting: nulls, NaNs, both zeros, and IDs of the same
+/// object. The keys of all returned rows are in memory.
 final class DistinctRows: RowCursor {
     let columns: [String]
     let types: [AttributeType?]

@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// Sorts records by keys that are computed once for each record.
 ///
-/// With a limit, it buffers at most about twice as many records as offset plus limit, with their
-/// keys. Without a limit, it buffers all records.
+/// With a limit, at most about twice as many records as offset plus limit are buffered, with their
+/// keys. Without a limit, all records are buffered.
 final class KeyedSort {
     private let source: MatchingRecords
     private let maker: SortKeyMaker
@@ -25,7 +25,7 @@ final class KeyedSort {
     ///
     /// - Parameters:
     ///   - source: The records to sort, in any order.
-    ///   - maker: The order. Ties are ordered by ascending key.
+    ///   - maker: The order. Records with equal sort keys are in ascending key order.
     ///   - model: The model of the records.
     ///   - graph: The source of related objects, for an order through relationships.
     ///   - offset: The number of records to skip.
@@ -71,7 +71,7 @@ final class KeyedSort {
                     return !read.isFull
                 }
             } catch {
-                // Add the records before a damaged record first.
+                // Add the records before the damaged record first; the error is thrown later.
                 failure = error
             }
             made.removeAll()
@@ -96,8 +96,8 @@ final class KeyedSort {
         do throws(StoreError) {
             try evaluator.requireSuccess()
         } catch {
-            // Data that the order needs is lost, but the damaged object is not a record of the
-            // result. So the fetch cannot continue.
+            // Without the damaged object's data, the order is unknown. So the fetch cannot
+            // continue.
             throw error.withoutDamagedObject
         }
     }

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import RoostCore
 
-/// Encodes values as bytes that, compared as unsigned numbers, have the order of the values: the
-/// keys of sorting, grouping and distinct rows.
+/// Encodes values as keys for sorting, grouping and distinct rows: comparing the bytes as unsigned
+/// numbers gives the order of the values.
 ///
-/// Null precedes all values, and NaN follows all numbers. 0.0 and −0.0 have the same bytes, and so
-/// have all NaNs. The bytes of one value are never a prefix of another's, so keys of several values
-/// can be concatenated.
+/// Null precedes all values, and NaN follows all numbers. 0.0 and −0.0 have the same bytes, as do
+/// all NaNs. The bytes of a value are never a prefix of another value's bytes, so the bytes of
+/// several values can be concatenated.
 enum OrderedBytes {
     /// Appends the value of a record's field.
     ///
@@ -29,7 +29,7 @@ enum OrderedBytes {
         case .objectID:
             append(UInt64(bitPattern: slot.integer(in: record)) ^ 1 << 63, to: &key)
             let entity = slot.entity(in: record)
-            // Keys are unique within a hierarchy.
+            // The root is enough, because keys are unique within a hierarchy.
             append(UInt64(entity < record.model.entities.count ? record.model.entities[entity].root : entity), to: &key)
         case .double, .float, .date: append(slot.double(in: record), to: &key)
         case .decimal: append(DecimalNumber(slot: slot.bytes(in: record)) ?? .nan, to: &key)
@@ -40,11 +40,11 @@ enum OrderedBytes {
         }
     }
 
-    /// Appends text so that texts are ordered as `options` require.
+    /// Appends text in the order that `options` define.
     static func append(
         text: UnsafeRawBufferPointer, options: FetchRequest.Comparison.Options, to key: inout [UInt8]
     ) {
-        // Most text is compared without options.
+        // A shortcut, because most text is compared without options.
         guard !options.isEmpty else { return append(text, to: &key) }
         TextFolding.withFolded(text, by: options) { folded in
             if options.contains(.localized) {
@@ -100,7 +100,7 @@ enum OrderedBytes {
 }
 
 extension OrderedBytes {
-    /// Appends text so that texts are ordered as `options` require.
+    /// Appends text in the order that `options` define.
     static func append(text: inout String, options: FetchRequest.Comparison.Options, to key: inout [UInt8]) {
         text.withUTF8 { append(text: UnsafeRawBufferPointer($0), options: options, to: &key) }
     }

@@ -1,9 +1,9 @@
 package import RoostCore
 
-/// Examines single records for a request: whether they match, and their position in the order.
+/// Determines whether single records match a request, and their position in the requested order.
 ///
-/// For a result that is kept up to date as objects change. Use it from one thread at a time. It
-/// keeps copies of the related objects that it has read.
+/// Use an examiner to update a result when objects change, from one thread at a time. It caches
+/// related objects.
 package final class RecordExaminer {
     private let matcher: RecordMatcher
     private let maker: SortKeyMaker
@@ -12,7 +12,7 @@ package final class RecordExaminer {
     /// Prepares the examination of records.
     ///
     /// - Parameters:
-    ///   - checked: The request. Its limit and offset do not matter.
+    ///   - checked: The request, whose limit and offset are ignored.
     ///   - graph: The source of related objects; nil if the request needs none.
     /// - Throws: The errors of compiling the order.
     package init(_ checked: CheckedFetchRequest, graph: (any ObjectGraph)?) throws(StoreError) {
@@ -33,7 +33,7 @@ package final class RecordExaminer {
     /// - Throws: The errors of ``RecordMatcher/matches(_:)``.
     package func matches(_ record: RecordReader) throws(StoreError) -> Bool { try matcher.matches(record) }
 
-    /// Returns bytes that compare as records do in the request's order.
+    /// Returns bytes whose comparison gives the request's order.
     ///
     /// Records with equal bytes are ordered by key.
     ///
@@ -46,7 +46,7 @@ package final class RecordExaminer {
         return key
     }
 
-    /// Returns the number of bytes that the first `count` levels of a record's order have.
+    /// Returns the number of bytes for the first `count` levels of the order in ``order(of:)``.
     ///
     /// - Throws: The errors of reading related objects.
     package func byteCount(ofFirst count: Int, levelsOf record: RecordReader) throws(StoreError) -> Int {
@@ -57,8 +57,8 @@ package final class RecordExaminer {
         return key.count
     }
 
-    /// Returns the value by which the first level of the order sorts; null if a relationship of its
-    /// path has no object.
+    /// Returns the value for the first level of the order; null if a relationship of its path has
+    /// no object.
     ///
     /// - Throws: The errors of reading related objects.
     package func firstValue(of record: RecordReader) throws(StoreError) -> Value {

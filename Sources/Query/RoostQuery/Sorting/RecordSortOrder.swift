@@ -1,11 +1,11 @@
 package import RoostCore
 
-/// A fetch request's order, compiled against record layouts: compares two packed records.
+/// The compiled order of a fetch request, which compares packed records.
 ///
 /// Nulls precede all values, NaN follows all numbers, and 0.0 equals −0.0. Text is ordered by code
-/// point, data and UUIDs by their bytes. Ties are ordered by ascending key. An order through
-/// relationships or of folded text needs keys (``needsKeys``). Defines the meaning of sort
-/// descriptors for every store.
+/// point, data and UUIDs by their bytes. Records with equal values are in ascending key order. An
+/// order through relationships or of folded text needs keys (``needsKeys``). The results define the
+/// meaning of sort descriptors for every store.
 package struct RecordSortOrder: Sendable {
     /// The order by one value, for the records of one entity.
     private struct Level {
@@ -17,7 +17,7 @@ package struct RecordSortOrder: Sendable {
     /// For each level of the order, one element for each entity of the model.
     private let levels: PlainArray<Level>
     private let entityCount: Int
-    /// Creates the keys of the order; nil if records can be compared directly.
+    /// The maker of the order's keys; nil if records can be compared directly.
     let maker: SortKeyMaker?
 
     /// Compiles the sort descriptors of a request.
@@ -46,7 +46,7 @@ package struct RecordSortOrder: Sendable {
         entityCount = model.entities.count
     }
 
-    /// Returns the levels of an order by keys, even if records can be compared directly.
+    /// Returns the levels for a ``SortKeyMaker``, even if records can be compared directly.
     ///
     /// - Throws: The errors of ``init(_:model:)``.
     static func madeLevels(
@@ -80,7 +80,7 @@ package struct RecordSortOrder: Sendable {
                 .invalidRequest,
                 "'\(entity.name)' cannot be sorted by '\(descriptor.key)': \(path.end.kindDescription) have no order.")
         }
-        // The option affects only text.
+        // Options affect only text.
         let isText = field.kind == .string || field.kind == .uri
         return SortKeyMaker.Level(
             path: end,
@@ -92,13 +92,13 @@ package struct RecordSortOrder: Sendable {
 
     /// Whether the order needs more than the two records: related objects, or folded text.
     ///
-    /// Then ``ScanningFetch`` computes a key for each record, and ``precedes(_:_:)`` must not be
+    /// If so, ``ScanningFetch`` computes a key for each record, and ``precedes(_:_:)`` must not be
     /// called.
     package var needsKeys: Bool { maker != nil }
 
     /// Whether `left` precedes `right`.
     ///
-    /// Do not call it if ``needsKeys`` is true.
+    /// Do not call this method if ``needsKeys`` is true.
     package func precedes(_ left: RecordReader, _ right: RecordReader) -> Bool {
         precondition(maker == nil, "an order that needs keys cannot compare records")
         let (leftEntity, rightEntity) = (left.entityNumber, right.entityNumber)
@@ -107,7 +107,7 @@ package struct RecordSortOrder: Sendable {
             let (a, b) = (levels[first + leftEntity], levels[first + rightEntity])
             first += entityCount
             guard let leftSlot = a.slot, let rightSlot = b.slot else { continue }
-            // References have no order, so no level needs the root of a destination.
+            // No level is a reference, so no root of a destination is needed.
             let order = Self.order(
                 PredicateOperand(left, slot: leftSlot, destinationRoot: -1),
                 PredicateOperand(right, slot: rightSlot, destinationRoot: -1))
@@ -118,11 +118,11 @@ package struct RecordSortOrder: Sendable {
 
     /// Returns a number that approximates the position of a record.
     ///
-    /// A record with a smaller number precedes one with a larger number. Equal numbers give no
-    /// order.
+    /// A record with a smaller number precedes a record with a larger number. Equal numbers do not
+    /// determine the order.
     ///
-    /// Comparing a number with that of a bound is much faster than ``precedes(_:_:)``. The order
-    /// must have a sort descriptor.
+    /// Comparing numbers is much faster than ``precedes(_:_:)``. The order must have a sort
+    /// descriptor.
     @inline(__always)
     func leadingNumber(of record: RecordReader) -> UInt64 {
         let level = levels[record.entityNumber]

@@ -1,12 +1,11 @@
 package import RoostCore
 
 extension FetchRequest.SortDescriptor {
-    /// Parses one part of an order, in a form for people: `year`, `-title[cd]`.
+    /// Parses one part of an order as people write it: `year`, `-title[cd]`.
     ///
     /// A hyphen before the name means descending order. Letters in brackets after the name are
-    /// comparison options. A text that is the whole name of a property means that property, in
-    /// ascending order. Brackets with other letters remain in the name, which the request then
-    /// refuses.
+    /// comparison options. If the whole text is the name of a property, it means that property in
+    /// ascending order. Brackets with other letters remain in the name, so the request fails.
     ///
     /// - Parameters:
     ///   - text: The part, without surrounding spaces.

@@ -1,7 +1,6 @@
 internal import RoostCore
 
-/// Computes the keys of an order that needs more than the records: through to-one relationships, or
-/// of folded text.
+/// Computes the sort keys for orders through to-one relationships or of folded text.
 ///
 /// A key is computed once for each record, not for each comparison.
 struct SortKeyMaker: Sendable {
@@ -14,7 +13,7 @@ struct SortKeyMaker: Sendable {
 
     let levels: [Level]
 
-    /// Reads the objects that records refer to, in few calls, before their keys are computed.
+    /// Reads the related objects of records in few calls, before the records' keys are computed.
     func prepare(_ records: RecordBatch, evaluator: PredicateEvaluator) {
         for level in levels { level.path.prefetch(for: records, evaluator: evaluator) }
     }

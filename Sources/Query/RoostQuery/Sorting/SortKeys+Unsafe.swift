@@ -3,7 +3,7 @@ internal import RoostCore
 
 /// Packed keys of many records.
 ///
-/// The order of the keys' bytes is that of the records.
+/// Comparing the keys' bytes gives the order of the records.
 struct SortKeys: Sendable {
     private var bytes: [UInt8] = []
     private var ends: [Int] = []

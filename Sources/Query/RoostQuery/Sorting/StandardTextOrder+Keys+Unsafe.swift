@@ -1,9 +1,9 @@
 internal import RoostCore
 
 extension StandardTextOrder {
-    /// Appends bytes that, compared as unsigned numbers, have the order of texts.
+    /// Appends bytes whose comparison as unsigned numbers gives the order of texts.
     ///
-    /// The bytes of one text are never a prefix of another's.
+    /// The bytes of a text are never a prefix of another text's bytes.
     ///
     /// - Complexity: O(*n*) in the length of the text. Appends about three times as many bytes.
     package static func append(_ text: UnsafeRawBufferPointer, to key: inout [UInt8]) {
@@ -21,7 +21,7 @@ extension StandardTextOrder {
             guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else {
                 close(&run, key: &key)
                 key.append(byte)
-                // Escaped as in ``OrderedBytes``.
+                // A byte 0 is escaped as in ``OrderedBytes``.
                 if byte == 0 { key.append(0xFF) }
                 continue
             }

@@ -1,14 +1,14 @@
 internal import RoostCore
 
-/// The localized standard order, which people expect for names with numbers: "Track 2" before
-/// "Track 10", "Émile" beside "Emil".
+/// The localized standard order, which people expect for names: "Track 2" before "Track 10",
+/// "Émile" beside "Emil".
 ///
 /// Texts are compared first without case and diacritics, and with runs of ASCII digits as numbers.
-/// Ties are compared without case, and remaining ties by code point. The order depends on no
+/// Ties are compared without case, and remaining ties by code point. The order does not depend on a
 /// locale, so it is the same in every store and on every machine.
 package enum StandardTextOrder {
-    /// Returns a negative number, zero or a positive number if `left` precedes, has the same bytes
-    /// as, or follows `right`.
+    /// Returns a negative number, zero or a positive number if `left` precedes, equals (byte for
+    /// byte) or follows `right`.
     package static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         for options in [FetchRequest.Comparison.Options.caseInsensitive.union(.diacriticInsensitive), .caseInsensitive]
         {

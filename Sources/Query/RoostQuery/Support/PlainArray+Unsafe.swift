@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// An immutable array whose elements are read without reference counting, for data that is read for
+/// An immutable array whose elements are read without reference counting, for code that runs for
 /// every record.
 final class PlainArray<Element: Sendable>: @unchecked Sendable {
     // Proof of Sendable: the elements are written in `init`, before other code can access the

@@ -4,8 +4,7 @@ internal import RoostCore
 ///
 /// Results with more digits are rounded half away from zero.
 ///
-/// Foundation's own functions truncate instead of rounding, and its multiplication traps on
-/// products that are too small.
+/// Foundation's functions truncate instead, and its multiplication traps on very small products.
 extension DecimalNumber {
     init(_ number: Int64) {
         // Every 64-bit integer has at most 19 digits.
@@ -24,7 +23,7 @@ extension DecimalNumber {
         guard !left.isNaN, !right.isNaN else { return .nan }
         let exponent = min(left.exponent, right.exponent)
         if let a = left.mantissa(exponent), let b = right.mantissa(exponent) {
-            // Both are below 10^38, so their sum is far below 2^128.
+            // Both mantissas are below 10^38, so their sum is below 2^128.
             let (isNegative, mantissa) =
                 left.isNegative == right.isNegative
                 ? (left.isNegative, a + b) : (a >= b ? (left.isNegative, a - b) : (right.isNegative, b - a))
@@ -55,7 +54,7 @@ extension DecimalNumber {
         guard left.mantissa != 0 else { return .zero }
         // The dividend has 38 digits and 39 zeros, which fits into 256 bits. The divisor has at
         // most 38 digits. So the quotient has at least 39 digits, and the remainder does not affect
-        // the result.
+        // the rounded result.
         let (lead, digits) = left.normalized
         let (high, low) = digits.multipliedFullWidth(by: Self.mantissaLimit)
         let dividend = Self.timesTen((high, low))
@@ -74,8 +73,8 @@ extension DecimalNumber {
     /// Rounds a 256-bit number to 38 digits, half away from zero; nil if the result is out of the
     /// range of decimals.
     ///
-    /// If the number has more than 38 digits, a fraction that was cut off earlier does not affect
-    /// the result.
+    /// If the number has more than 38 digits, an earlier truncated fraction does not affect the
+    /// result.
     init?(isNegative: Bool, rounding number: (high: UInt128, low: UInt128), exponent: Int) {
         var ((high, low), exponent, lastDigit) = (number, exponent, UInt128(0))
         while high != 0 || low >= Self.mantissaLimit {
@@ -112,7 +111,7 @@ extension DecimalNumber {
         return DecimalNumber(isNegative: left.isNegative, mantissa: remainder, exponent: exponent) ?? .nan
     }
 
-    /// Returns the nearest whole number toward zero, upward or downward, by `rule`.
+    /// Returns the number rounded toward zero, up or down to a whole number, by `rule`.
     func rounded(_ rule: FloatingPointRoundingRule) -> Self {
         guard !isNaN, exponent < 0 else { return self }
         var divisor: UInt128 = 1

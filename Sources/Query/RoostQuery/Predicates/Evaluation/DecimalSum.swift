@@ -1,21 +1,21 @@
 internal import RoostCore
 
-/// An exact sum of decimals, independent of their order, that is rounded once when it is read.
+/// An exact sum of decimals that does not depend on their order, and is rounded once when it is
+/// read.
 struct DecimalSum {
     /// The sum in base 10^18, least significant digit first, in units of 10^−128.
     ///
-    /// Carries are resolved at the end.
+    /// Empty while only zeros were added. Carries are resolved when the sum is read.
     ///
-    /// Empty while only zeros were added. Each number adds less than 10^18 to a digit, so no
-    /// realistic number of additions overflows a digit.
+    /// Each number adds less than 10^18 to a digit, so no realistic number of additions overflows a
+    /// digit.
     private var digits: [Int128] = []
     private var isNaN = false
 
     private static let radix: UInt128 = 1_000_000_000_000_000_000
     private static let radixDigits = 18
     private static let leastExponent = -128
-    /// Enough for 127 + 128 zeros, 38 digits, and 19 digits for the sum of many numbers, plus
-    /// rounding up to whole digits of base 10^18.
+    /// Enough for 127 + 128 zeros, 38 digits, and 19 more digits for the sum of many numbers.
     private static let digitCount = 19
 
     /// Creates an empty sum.
@@ -54,7 +54,8 @@ struct DecimalSum {
         let isNegative = carry < 0
         if isNegative { (carried, carry) = Self.carried(digits.map { -$0 }) }
         guard let top = carried.lastIndex(where: { $0 != 0 }) else { return .zero }
-        // Four digits have at least 55 decimal digits, so lower digits do not affect the result.
+        // Four digits of base 10^18 have at least 55 decimal digits, so lower digits do not affect
+        // the result.
         let bottom = max(0, top - 3)
         var wide: (high: UInt128, low: UInt128) = (0, 0)
         for digit in carried[bottom...top].reversed() {

@@ -5,8 +5,8 @@ final class OperandSet: @unchecked Sendable {
     // Proof of Sendable: nothing changes after `init`. The bytes of operands belong to `constants`.
 
     private let constants: [PredicateConstant]
-    /// Indexes into ``constants`` by hash, each in the first free slot from its hash on; −1 marks a
-    /// free slot.
+    /// A hash table of indexes into ``constants``. An index is in the first free slot from its hash
+    /// on; −1 marks a free slot.
     private let table: PlainArray<Int32>
     private let operands: PlainArray<Element>
     private let mask: Int
@@ -29,7 +29,7 @@ final class OperandSet: @unchecked Sendable {
             // NaN equals no value, not even itself.
             guard PredicateOperand.equal(constant.operand, constant.operand) else { continue }
             var place = Self.hash(constant.operand) & (capacity - 1)
-            // Skip duplicates, which would make a long run of used slots.
+            // Skip duplicates, which would cause long runs of used slots.
             while table[place] >= 0, !Self.isSame(constants[Int(table[place])].operand, constant.operand) {
                 place = (place + 1) & (capacity - 1)
             }
@@ -78,9 +78,9 @@ final class OperandSet: @unchecked Sendable {
         }
     }
 
-    /// Whether both are the same value in the same form.
+    /// Whether both are the same value in the same case of ``PredicateOperand``.
     ///
-    /// Equal values in different forms must all be in the set.
+    /// Equal values in different cases must all be in the set.
     private static func isSame(_ left: PredicateOperand, _ right: PredicateOperand) -> Bool {
         switch (left, right) {
         case (.integer, .integer), (.double, .double), (.decimal, .decimal), (.bytes, .bytes), (.object, .object):

@@ -3,8 +3,8 @@ internal import RoostCore
 /// Reduces many values to one: their count, sum, mean, minimum or maximum.
 ///
 /// Nulls are counted, and otherwise ignored. Sums of whole numbers and of decimals are exact, and
-/// are rounded to the 38 digits of a decimal at the end. If a floating-point number is among the
-/// values, all values are added as floating-point numbers, in the order in which they were added.
+/// are rounded to the 38 digits of a decimal at the end. If one value is a floating-point number,
+/// all values are added as floating-point numbers, in their order.
 struct PredicateAccumulator {
     private(set) var count = 0
     /// The number of values that are not null.
@@ -41,7 +41,7 @@ struct PredicateAccumulator {
 
     /// Adds a value to the count, minimum and maximum.
     ///
-    /// Of equal values the first is kept.
+    /// If several values are equal, the first is used.
     mutating func compare(_ operand: PredicateOperand) {
         count += 1
         if case .null = operand { return }
@@ -69,7 +69,8 @@ struct PredicateAccumulator {
 
     /// The mean of the values; null without values.
     ///
-    /// For whole numbers, this is the double nearest to the mean, even if the sum is not a double.
+    /// For whole numbers, the result is the double nearest to the mean, even if no double
+    /// represents the sum.
     var average: PredicateOperand {
         guard valueCount > 0 else { return .null }
         let sum = sum

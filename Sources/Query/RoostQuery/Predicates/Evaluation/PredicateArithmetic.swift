@@ -5,7 +5,7 @@ internal import RoostCore
 ///
 /// Whole numbers stay whole if the result fits into 64 bits. Otherwise the result becomes a
 /// decimal, and beyond the range of decimals a floating-point number. If one operand is a
-/// floating-point number, both are converted to floating-point numbers.
+/// floating-point number, both operands are converted to floating-point numbers.
 enum PredicateArithmetic {
     /// Returns the value of a function of one or two arguments.
     ///
@@ -110,7 +110,7 @@ enum PredicateArithmetic {
         return .double(pow(double(left), double(right)))
     }
 
-    /// Returns the power if it fits into 64 bits.
+    /// Returns the power; nil if it does not fit into 64 bits.
     private static func wholePower(_ base: Int64, exponent: Int64) -> Int64? {
         var (result, square, rest): (Int64, Int64, Int64) = (1, base, exponent)
         while true {
@@ -130,7 +130,7 @@ enum PredicateArithmetic {
     private static func modulus(_ left: PredicateOperand, _ right: PredicateOperand) -> PredicateOperand {
         if PredicateOperand.equal(right, .integer(0)) { return .null }
         if case .integer(let a) = left, case .integer(let b) = right {
-            // Any remainder by −1 is 0, but `%` traps for the minimum integer.
+            // A remainder by −1 is 0, but `%` would trap for the minimum integer.
             return .integer(b == -1 ? 0 : a % b)
         }
         if let a = decimal(left), let b = decimal(right) { return .decimal(.remainder(a, b)) }

@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostSystem
 
-/// The conversions of `CAST` for values that are only known at run time.
+/// The conversions of `CAST` at run time.
 enum PredicateCasting {
     /// Converts a value to another type; nil if it cannot be converted.
     static func value(_ value: Value, as type: FetchRequest.CastType, model: ManagedObjectModel?) -> Value? {
@@ -54,7 +54,8 @@ enum PredicateCasting {
         }
     }
 
-    /// Whether a text contains only characters of numbers: digits, signs, points and exponents.
+    /// Whether a text contains only characters of numbers: digits, signs, points, and the letter of
+    /// an exponent.
     private static func isNumber(_ text: String) -> Bool {
         text.utf8.allSatisfy { byte in
             byte &- UInt8(ascii: "0") < 10 || "+-.eE".utf8.contains(byte)

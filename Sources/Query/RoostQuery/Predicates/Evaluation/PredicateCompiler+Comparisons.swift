@@ -6,7 +6,7 @@ extension PredicateCompiler {
 
     /// Compiles a comparison.
     ///
-    /// Throws `invalidRequest` if the operands can never be compared in this way.
+    /// Throws `invalidRequest` if the types of the operands do not fit the operator.
     mutating func comparison(_ comparison: FetchRequest.Comparison, depth: Int) throws(StoreError) -> Condition {
         if let condition = try existence(comparison, depth: depth) { return condition }
         let left = try expression(comparison.left, depth: depth + 1)
@@ -35,8 +35,8 @@ extension PredicateCompiler {
         return try compare(left, comparison: comparison, depth: depth)
     }
 
-    /// Compiles comparisons such as `SUBQUERY(…).@count > 0`, for which one matching object is
-    /// enough; nil for any other comparison.
+    /// Compiles comparisons such as `SUBQUERY(…).@count > 0`, which one matching object decides;
+    /// returns nil for any other comparison.
     private mutating func existence(
         _ comparison: FetchRequest.Comparison, depth: Int
     ) throws(StoreError) -> Condition? {
@@ -97,7 +97,7 @@ extension PredicateCompiler {
         if let text = left.constant?.text, let mirrored = operation.mirrored {
             return try match(right, operation: mirrored, text: text, options: options)
         }
-        // A pattern that is only known at run time may be invalid.
+        // A pattern that is only known at run time may be invalid, so its evaluation can fail.
         return Condition(
             node: add(.compareText(left.node, operation, right.node, options)),
             isPlain: isPlain && operation != .matches && operation != .like)
@@ -158,7 +158,7 @@ extension PredicateCompiler {
 
     /// Compiles a membership test in a list.
     ///
-    /// Constants are looked up together; other members are compared one by one.
+    /// Constants are in one set; other members are compared one by one.
     private mutating func membership(
         _ left: Term, of members: [FetchRequest.Expression], comparison: FetchRequest.Comparison, depth: Int
     ) throws(StoreError) -> Condition {
@@ -209,11 +209,11 @@ extension PredicateCompiler {
         return Condition(node: add(node), isPlain: collection.isPlain && condition.isPlain)
     }
 
-    // MARK: What may be compared with what
+    // MARK: Comparable types
 
     /// Returns the error for a comparison whose left side has many values, with a suggestion.
     ///
-    /// Constants are not shown in the message, because they may be user data.
+    /// The message shows no constants, because they may be user data.
     private func manyValues(_ comparison: FetchRequest.Comparison) -> StoreError {
         let symbol = Self.symbol(comparison.operator)
         var example = ""
@@ -301,7 +301,7 @@ extension PredicateCompiler {
 }
 
 extension FetchRequest.Comparison.Operator {
-    /// The equivalent operator for exchanged sides, if any.
+    /// The equivalent operator for exchanged sides; nil if there is none.
     var mirrored: Self? {
         switch self {
         case .equal, .notEqual: self

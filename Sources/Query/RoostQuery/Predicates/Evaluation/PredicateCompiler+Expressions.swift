@@ -86,7 +86,7 @@ extension PredicateCompiler {
         switch end {
         case .object:
             slots = nil
-            // The values from which a path without steps starts may be other than objects.
+            // A path without steps may start at values that are not objects.
             type = PredicateType(.object, entity: number)
             if relationships.isEmpty, let start { type = start.type.element }
         case .field(let field): (slots, type) = (self.slots(field.name, of: number), PredicateType(field))
@@ -107,7 +107,7 @@ extension PredicateCompiler {
                 start: start?.node, steps: first..<first + steps.count, slots: slots, lastToMany: lastToMany,
                 collectionOperator: collectionOperator,
                 firstRepetition: start?.type.isCollection ?? false ? 0 : firstToMany + 2))
-        // Without steps and fields, this is a collection operator on values of the record itself.
+        // A path without steps and fields is a collection operator on values of the record itself.
         let isPlain = steps.isEmpty && slots == nil && start?.isPlain ?? true
         return Term(node: node, type: type, isPlain: isPlain)
     }
@@ -135,14 +135,14 @@ extension PredicateCompiler {
     private mutating func path(
         of start: FetchRequest.Expression, names: [String], depth: Int
     ) throws(StoreError) -> Term {
-        // Each step of a path is a level of the evaluation.
+        // Each step of a path adds a level to the recursion of the evaluation.
         let term = try expression(start, depth: depth + max(1, names.count))
         guard term.type.isCollection else {
             if term.constant?.isNull ?? false { return term }
             guard let number = try objectEntity(term, expression: start, names: names) else { return constant(.null) }
             return try path(try ResolvedPath(names, from: number, model: model), names: names, from: term)
         }
-        // The start is a collection already, so a collection operator may come first.
+        // The start is already a collection, so a collection operator may come first.
         var collectionOperator: FetchRequest.CollectionOperator?
         var rest: [String] = []
         for (position, name) in names.enumerated() {
@@ -172,8 +172,8 @@ extension PredicateCompiler {
             from: term)
     }
 
-    /// Returns the entity of the objects from which a path starts; nil for the ID of an entity that
-    /// the model lacks, because such an object does not exist.
+    /// Returns the entity of the objects from which a path starts; nil for an ID of an unknown
+    /// entity, whose object cannot exist.
     private func objectEntity(
         _ term: Term, expression: FetchRequest.Expression, names: [String]
     ) throws(StoreError) -> Int? {
@@ -305,7 +305,7 @@ extension PredicateCompiler {
         case .uri: kind = .uri
         case .objectID: kind = .object
         }
-        // An object that is cast to an object ID keeps its entity.
+        // A cast of an object to an object ID preserves the entity.
         let entity = type == .objectID && term.type.kind == .object ? term.type.entity : nil
         return Term(
             node: add(.cast(type, term.type.kind, term.node)), type: PredicateType(kind, entity: entity),

@@ -32,7 +32,7 @@ extension PredicateCompiler {
             isPlain: terms.allSatisfy(\.isPlain))
     }
 
-    /// Returns the value of an arithmetic function of constants.
+    /// Returns the value of an arithmetic function if all arguments are constants, or nil.
     private func folded(_ function: FetchRequest.Function, terms: [Term], type: PredicateType) -> Value? {
         guard !function.isOfMany, type.family == .number || type.family == .date,
             terms.allSatisfy({ $0.type.family == .number || $0.type.family == .date })
@@ -68,7 +68,7 @@ extension PredicateCompiler {
         case .subtract where last.family == .date:
             return first.family == .date || first.family == .null ? PredicateType(.double) : nil
         case .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift, .onesComplement:
-            // A number whose type is only known at run time may be whole.
+            // A `number` may turn out to be whole at run time.
             let areWhole = types.allSatisfy { [.integer, .boolean, .number, .null].contains($0.kind) }
             return areWhole ? PredicateType(.integer) : nil
         default: return areNumbers ? number : nil

@@ -11,10 +11,10 @@ struct PredicateCompiler {
     struct Term {
         let node: PredicateProgram.Index
         let type: PredicateType
-        /// Whether evaluation is fast, cannot fail, and depends only on the record: it needs no
+        /// Whether evaluation is fast, cannot fail, and depends only on the record. It then uses no
         /// other object, regular expression or registered function.
         let isPlain: Bool
-        /// The value if it is the same for every record and known at compile time; nil otherwise.
+        /// The value, if it is known at compile time; nil otherwise.
         var constant: Value?
     }
 
@@ -40,11 +40,11 @@ struct PredicateCompiler {
 
     /// The maximum number of nodes of a tree.
     ///
-    /// A shared node counts each time it occurs.
+    /// A shared node counts once for each occurrence.
     static let maximumNodeCount = 1_000_000
 
     let model: ManagedObjectModel
-    /// The entity whose properties the names refer to.
+    /// The entity to whose properties names refer.
     let entity: ManagedObjectModel.Entity
     private(set) var parts = PredicateProgram.Parts()
     private var variables: [Variable] = []
@@ -58,8 +58,8 @@ struct PredicateCompiler {
         let name: String
     }
 
-    /// Whether deep nesting throws, so that compilation is repeated on a larger stack; see
-    /// ``compile(_:)``.
+    /// Whether deep nesting throws an error, after which ``compile(_:)`` repeats the compilation on
+    /// a larger stack.
     private let isShallow: Bool
 
     init(model: ManagedObjectModel, entity: ManagedObjectModel.Entity, isShallow: Bool = false) {
@@ -110,11 +110,10 @@ struct PredicateCompiler {
         }
     }
 
-    /// Runs `body` on the caller's stack, and if the nesting is too deep for that, again on a
-    /// larger stack.
+    /// Runs `body` on the caller's stack. If the nesting is too deep, runs `body` again on a larger
+    /// stack.
     ///
-    /// `body` creates a compiler and returns the result. Its argument is the value of the
-    /// compiler's `isShallow`.
+    /// `body` creates a compiler, with its argument as `isShallow`, and returns the result.
     static func compile<Result: Sendable>(
         _ body: @escaping @Sendable (Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -179,7 +178,7 @@ struct PredicateCompiler {
         return try body(&self)
     }
 
-    /// Declares a variable whose value the user of the program sets.
+    /// Declares a variable, whose value the user of the compiled program sets.
     ///
     /// Returns the slot of the variable.
     mutating func declare(_ name: String, type: PredicateType) -> Int {
@@ -201,8 +200,7 @@ struct PredicateCompiler {
 
     // MARK: Constants and fields
 
-    /// Throws `invalidRequest` for a value that no store can hold, because comparisons with it have
-    /// no meaning.
+    /// Throws `invalidRequest` for a value that no store can contain.
     func requireStorable(_ value: Value) throws(StoreError) {
         guard case .decimal(let decimal) = value, DecimalNumber(decimal) == nil else { return }
         throw invalid("a decimal constant has more than 38 digits; round it.")
@@ -239,8 +237,8 @@ struct PredicateCompiler {
         return add(.path(parts.paths.count - 1))
     }
 
-    /// Marks the path of a collection as one whose destination records are read, if a path that was
-    /// added since `count` starts at the variable.
+    /// Records that the destination records of a collection's path are read, if a path after the
+    /// first `count` paths starts at the variable.
     mutating func readEnds(of collection: Term, ifPathsFrom slot: Int, since count: Int) {
         guard case .path(let path) = parts.nodes[collection.node] else { return }
         for other in parts.paths[count...] {

@@ -57,7 +57,7 @@ extension PredicateEvaluator {
         }
     }
 
-    /// Compares two texts that are only known at run time.
+    /// Applies a text operator whose right side is only known at run time.
     private func compareText(
         _ left: PredicateOperand, operation: FetchRequest.Comparison.Operator, right: PredicateOperand,
         options: FetchRequest.Comparison.Options
@@ -86,7 +86,7 @@ extension PredicateEvaluator {
 extension PredicateOperand {
     /// Compares two values.
     ///
-    /// If exactly one of them is null, only `!=` is true.
+    /// If exactly one value is null, only `!=` is true.
     @inline(__always)
     static func compare(_ left: Self, operation: FetchRequest.Comparison.Operator, right: Self) -> Bool {
         switch operation {
@@ -96,7 +96,7 @@ extension PredicateOperand {
         case .lessOrEqual: return order(left, right).map { $0 <= 0 } ?? false
         case .greater: return order(left, right).map { $0 > 0 } ?? false
         case .greaterOrEqual: return order(left, right).map { $0 >= 0 } ?? false
-        // These are text operators, which a matcher evaluates. Here a side is null.
+        // These operators are compiled to other nodes; here, one side is null.
         case .beginsWith, .between, .contains, .endsWith, .isIn, .like, .matches: return false
         }
     }

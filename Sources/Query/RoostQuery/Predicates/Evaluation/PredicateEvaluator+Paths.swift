@@ -4,17 +4,17 @@ extension PredicateEvaluator {
     /// The maximum number of destinations of a to-many relationship to read at once.
     private static var countPerRead: Int { 128 }
 
-    /// Reads the objects that records refer to through to-one relationships, before the paths are
-    /// followed one by one.
+    /// Reads the objects at to-one relationships of a batch's records, before the paths are
+    /// followed for each record.
     ///
-    /// Ignores errors, because following the path throws them again.
+    /// Ignores errors, because following the paths reports them again.
     func prefetch(for records: RecordBatch) {
         for index in 0..<program.paths.count where program.paths[index].start == nil {
             let path = program.paths[index]
             var root = -1
             var keys: [Int64] = []
             for step in path.steps {
-                // The last step of a path to objects need not read the object.
+                // If a path ends at objects, the last objects need not be read.
                 guard case .toOne(let slots) = program.steps[step],
                     step + 1 < path.steps.upperBound || path.slots != nil
                 else { break }
@@ -67,9 +67,9 @@ extension PredicateEvaluator {
         }
     }
 
-    /// Calls `body` with each value of a path until it returns false.
+    /// Calls `body` with each value of a path until `body` returns false.
     ///
-    /// Returns false if `body` did, or after an error.
+    /// Returns false if `body` returned false, or after an error.
     func forEach(
         _ path: PredicateProgram.Path, repetition: Repetition, _ body: (PredicateOperand) -> Bool
     ) -> Bool {
@@ -90,11 +90,11 @@ extension PredicateEvaluator {
         }
     }
 
-    /// Calls `body` with the value at the end of each way along a path.
+    /// Calls `body` with the value at the end of each route along a path.
     private func walk(
         _ path: PredicateProgram.Path, repetition: Repetition, _ body: (PredicateOperand) -> Bool
     ) -> Bool {
-        // Most paths are too short to reach an object twice.
+        // Most paths cannot reach an object twice.
         guard repetition == .once, path.firstRepetition <= path.lastReading else {
             return walk(path, repetition: repetition, visited: nil, body)
         }
@@ -132,9 +132,10 @@ extension PredicateEvaluator {
         return walk(path, step: step, record: record, visited: visited, body)
     }
 
-    /// Ends a path at null.
+    /// Ends a path at a null relationship.
     ///
-    /// Null is a value, unless a to-many relationship follows: null has no destinations.
+    /// The value is null. If a to-many relationship follows, there is no value, because null has no
+    /// destinations.
     private func ended(_ path: PredicateProgram.Path, at step: Int, _ body: (PredicateOperand) -> Bool) -> Bool {
         step > path.lastToMany ? body(.null) && !hasFailed : true
     }
@@ -169,20 +170,20 @@ extension PredicateEvaluator {
 
 /// The rule for an object that a path reaches several times.
 enum Repetition {
-    /// Each time: for counts and sums, or if the order of values matters.
+    /// The object counts each time, for counts, sums and ordered values.
     case everyWay
-    /// Only the first time: for results that only new values can change.
+    /// The object counts once, for results that only new values can change.
     case once
 }
 
 extension PredicateProgram.Path {
-    /// The last step at which continuing from an object costs more than reading its record.
+    /// The last step at which continuing from an object is expensive.
     fileprivate var lastReading: Int { slots == nil && readsEnd ? steps.count : lastToMany }
 
-    /// Whether to remember an object that a step has reached, because many ways may reach the
-    /// object and continue from there.
+    /// Whether to record an object that a step has reached, because many routes may lead to the
+    /// object.
     ///
-    /// Following a to-one relationship or a field again is as fast as the lookup.
+    /// If only to-one relationships and fields follow, continuing again is as fast as the lookup.
     fileprivate func isWorthNoting(_ step: Int) -> Bool {
         let step = step - steps.lowerBound
         guard step >= firstRepetition else { return false }

@@ -4,7 +4,7 @@ internal import RoostCore
 extension PredicateEvaluator {
     /// Returns the value of an expression with a single value; null after an error.
     ///
-    /// The bytes of the value are valid until the next record begins.
+    /// The value's bytes are valid until ``begin(_:)`` is called for the next record.
     func value(_ index: PredicateProgram.Index) -> PredicateOperand {
         switch program.nodes[index] {
         case .constant(let operand): return operand
@@ -60,9 +60,9 @@ extension PredicateEvaluator {
 
     // MARK: Collections
 
-    /// Calls `body` with each value of an expression until it returns false.
+    /// Calls `body` with each value of an expression until `body` returns false.
     ///
-    /// Returns false if `body` did, or after an error.
+    /// Returns false if `body` returned false, or after an error.
     func forEach(
         _ index: PredicateProgram.Index, repetition: Repetition, _ body: (PredicateOperand) -> Bool
     ) -> Bool {
@@ -191,7 +191,7 @@ extension PredicateEvaluator {
 
     /// Returns a value as an operand.
     ///
-    /// Its bytes are valid until the next record begins.
+    /// The operand's bytes are valid until ``begin(_:)`` is called for the next record.
     func encoded(_ value: Value) -> PredicateOperand {
         let constant = PredicateConstant(value, model: program.model)
         guard case .bytes(let bytes) = constant.operand else { return constant.operand }

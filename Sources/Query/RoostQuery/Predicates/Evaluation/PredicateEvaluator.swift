@@ -2,38 +2,38 @@ internal import RoostCore
 
 /// Evaluates a program on records, one after another.
 ///
-/// Use it from one thread at a time.
+/// Use an evaluator from one thread at a time.
 ///
-/// After an error, the rest of the record's evaluation returns false and null, and ``failure`` has
-/// the error. So most evaluation code need not check for errors.
+/// An error is stored in ``failure``. Until the end of the record, evaluation then returns false
+/// and null. So most code need not check for errors.
 final class PredicateEvaluator {
-    // Exclusivity of these properties is not checked at run time. Each access reads or writes a
-    // whole value without running other code, and every node accesses them for every record.
+    // Exclusivity of the marked properties is not checked, because every node accesses them for
+    // every record. Each access reads or writes a whole value without running other code.
 
     let program: PredicateProgram
-    /// The source of related objects; nil if predicates cannot use any.
+    /// The source of related objects; nil if related objects are not available.
     private let graph: (any ObjectGraph)?
     /// Copies of related objects.
     ///
-    /// Created at the first use, because most evaluators never need any.
+    /// Created on first use, because most evaluators need no related objects.
     @exclusivity(unchecked) private var copies: RelatedRecords?
     let memory = RowMemory()
     /// The current record; nil while an expression is evaluated without a record.
     @exclusivity(unchecked) var record: RecordReader?
     /// The values of the variables.
     @exclusivity(unchecked) var variables: [PredicateOperand]
-    /// The first error since ``requireSuccess()`` was last called.
+    /// The first error since the last call of ``requireSuccess()``.
     @exclusivity(unchecked) private(set) var failure: StoreError?
-    /// Arrays that no path uses at the moment, kept for reuse.
+    /// Unused arrays for reuse.
     @exclusivity(unchecked) private var spareKeys: [[Int64]] = []
-    /// Sets of visited objects that no path uses at the moment, kept for reuse.
+    /// Unused sets of visited objects for reuse.
     @exclusivity(unchecked) private var spareVisits: [VisitedObjects] = []
 
     /// Creates an evaluator.
     ///
     /// - Parameters:
     ///   - program: The program to run.
-    ///   - graph: The source of related objects; nil if predicates cannot use any.
+    ///   - graph: The source of related objects; nil if related objects are not available.
     init(_ program: PredicateProgram, graph: (any ObjectGraph)?) {
         self.program = program
         self.graph = graph
@@ -42,7 +42,7 @@ final class PredicateEvaluator {
 
     // MARK: Records
 
-    /// Begins the next record and discards the values that were created for the previous one.
+    /// Begins the next record, and discards the values that were created for the previous record.
     func begin(_ record: RecordReader?) {
         memory.removeAll()
         copies?.beginRecord()
@@ -66,7 +66,7 @@ final class PredicateEvaluator {
         throw failure
     }
 
-    /// Stores an error, unless one is stored already.
+    /// Stores an error, unless another error is already stored.
     func fail(_ error: StoreError) { if failure == nil { failure = error } }
 
     /// Whether an error has occurred, so that evaluation can stop.
@@ -79,7 +79,7 @@ final class PredicateEvaluator {
         return copies
     }
 
-    /// Returns the record of an object; nil if it does not exist, or after an error.
+    /// Returns the record of an object; nil if the object does not exist, or after an error.
     func relatedRecord(_ key: Int64, inHierarchyOf root: Int) -> RecordReader? {
         guard root >= 0 else { return nil }
         guard let related else {
@@ -104,13 +104,13 @@ final class PredicateEvaluator {
         }
     }
 
-    /// Does the same as ``load(_:inHierarchyOf:)``, but returns false instead of storing an error.
+    /// Reads like ``load(_:inHierarchyOf:)``, but returns false instead of storing an error.
     func loadQuietly(_ keys: some Sequence<Int64>, inHierarchyOf root: Int) -> Bool {
         guard root >= 0, let related else { return false }
         return (try? related.load(keys, inHierarchyOf: root)) != nil
     }
 
-    /// Returns the record of an object if it has been read already.
+    /// Returns the record of an object if the record was already read.
     func loadedRecord(_ key: Int64, inHierarchyOf root: Int) -> RecordReader? {
         copies?.loadedRecord(key, inHierarchyOf: root)
     }

@@ -6,8 +6,8 @@ internal import RoostCore
 /// Nodes contain no counted references, so evaluating them costs no reference counting. A program
 /// is immutable; ``PredicateEvaluator`` evaluates it.
 final class PredicateProgram: @unchecked Sendable {
-    // Proof of Sendable: nothing changes after `init`, and the program owns everything that nodes
-    // point to: operands point to the bytes of `constants`, and matchers and sets are in lists.
+    // Proof of Sendable: nothing changes after `init`. The program owns everything that nodes point
+    // to: the bytes in `constants`, the matchers and the sets.
 
     /// The index of a node.
     typealias Index = Int
@@ -27,9 +27,7 @@ final class PredicateProgram: @unchecked Sendable {
         case evaluatedObject
         /// The current value of a variable that a SUBQUERY or a quantifier binds.
         case variable(Int)
-        /// A field of the record itself.
-        ///
-        /// The value is the index of its first slot.
+        /// A field of the record itself, by the index of its first slot.
         case field(Int)
         case path(Int)
         case list(Range)
@@ -51,7 +49,7 @@ final class PredicateProgram: @unchecked Sendable {
         case not(Index)
         case compare(Index, FetchRequest.Comparison.Operator, Index)
         case between(Index, Index, Index)
-        /// A text operator whose right side is known, and its result for null.
+        /// A text operator with a constant right side, and its result for null.
         case match(Index, matcher: Int, whenNull: Bool)
         /// A text operator whose right side is only known at run time.
         case compareText(Index, FetchRequest.Comparison.Operator, Index, FetchRequest.Comparison.Options)
@@ -77,14 +75,14 @@ final class PredicateProgram: @unchecked Sendable {
         /// The index of the first slot of the field at the end of the path; nil if the path ends at
         /// objects.
         let slots: Int?
-        /// The last step through a to-many relationship; or −1.
+        /// The last step through a to-many relationship, or −1.
         ///
         /// A null before this step gives no value. A null after this step is a value.
         let lastToMany: Int
         let collectionOperator: FetchRequest.CollectionOperator?
-        /// The first step at which several ways may reach the same object.
+        /// The first step at which several routes may reach the same object.
         let firstRepetition: Int
-        /// Whether the records of the objects at the end are read, so that reading many at once is
+        /// Whether the records of the objects at the end are read. Reading many at once is then
         /// faster.
         var readsEnd = false
     }
@@ -92,7 +90,7 @@ final class PredicateProgram: @unchecked Sendable {
     /// The location of a field in the records of one entity.
     struct Place: Sendable {
         let slot: FieldSlot
-        /// The root of the hierarchy of a reference's destination; −1 if the value contains the
+        /// For a reference, the root of the destination's hierarchy; −1 if the value contains the
         /// entity.
         let destinationRoot: Int
 

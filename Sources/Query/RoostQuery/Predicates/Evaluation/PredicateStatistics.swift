@@ -14,7 +14,7 @@ enum PredicateStatistics {
         return mean.average
     }
 
-    /// Returns the most frequent value, the lowest of several; null without values.
+    /// Returns the most frequent value, or the lowest of several; null without values.
     static func mode(_ values: inout [PredicateOperand]) -> PredicateOperand {
         values.sort { PredicateOperand.totalOrder($0, $1) < 0 }
         var (mode, most) = (PredicateOperand.null, 0)
@@ -52,7 +52,7 @@ struct DistinctOperands {
 
     /// Adds a value.
     ///
-    /// Returns false if the set already contains it.
+    /// Returns false if the set already contains the value.
     @discardableResult
     mutating func insert(_ operand: PredicateOperand) -> Bool {
         guard !contains(operand) else { return false }

@@ -1,6 +1,6 @@
 package import RoostCore
 
-/// The type of an expression's values, if it is known before records are read.
+/// The type of an expression's values, as known before records are read.
 package struct PredicateType: Sendable {
     /// The kind of a value.
     package enum Kind: String, Sendable {
@@ -41,7 +41,7 @@ package struct PredicateType: Sendable {
     /// The type of a single element of a collection.
     var element: PredicateType { PredicateType(kind, entity: entity) }
 
-    /// Returns the type of a collection of such values.
+    /// Returns the type of a collection of values of this type.
     func many(isOrdered: Bool = false) -> PredicateType {
         var many = self
         many.isCollection = true
@@ -62,7 +62,7 @@ package struct PredicateType: Sendable {
         }
     }
 
-    /// Returns the nearest common entity of both entities, or nil.
+    /// Returns the nearest common superentity of two entities, or nil.
     private static func common(_ a: Int?, b: Int?, model: ManagedObjectModel) -> Int? {
         guard var a, let b else { return nil }
         while !model.entities[a].includes(b) {

@@ -3,7 +3,7 @@ public import RoostCore
 /// A function of the program that predicates can call: `FUNCTION(target, "name", …)`.
 ///
 /// Names are registered for the whole process. A function must always return the same value for the
-/// same arguments, on every thread. Otherwise stores return different results.
+/// same arguments, on every thread, because otherwise results differ between stores.
 ///
 /// ```swift
 /// try RegisteredFunction.register("decade", argumentCount: 1, returning: .integer64) { values in
@@ -15,7 +15,7 @@ public import RoostCore
 public struct RegisteredFunction: Sendable {
     /// The name in predicates.
     package let name: String
-    /// The number of arguments, the target included; nil for any number.
+    /// The number of arguments, including the target; nil for any number.
     package let argumentCount: Int?
     /// The type of the function's results.
     package let resultType: AttributeType
@@ -27,13 +27,13 @@ public struct RegisteredFunction: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name in predicates.
-    ///   - argumentCount: The number of arguments, the target included; nil for any number.
-    ///   - resultType: The type of the results. Null is a value of every type. Composites are not
+    ///   - argumentCount: The number of arguments, including the target; nil for any number.
+    ///   - resultType: The type of the results. Every type includes null. Composites are not
     ///     allowed.
     ///   - body: The function. It is called on the thread of the fetch, while the store may be
-    ///     locked for reading. An error that it throws ends the fetch.
-    /// - Throws: `invalidRequest` if the name is empty, registered already, or that of a built-in
-    ///   function, or if the result type is composite or undefined.
+    ///     locked for reading. If it throws an error, the fetch fails.
+    /// - Throws: `invalidRequest` if the name is empty, already registered, or the name of a
+    ///   built-in function, or if the result type is composite or undefined.
     public static func register(
         _ name: String, argumentCount: Int? = nil, returning resultType: AttributeType,
         _ body: @escaping @Sendable ([Value]) throws -> Value

@@ -1,11 +1,11 @@
 internal import RoostCore
 
-/// Copies of the records that predicates have reached through relationships, so that each record is
-/// read once for many references.
+/// Copies of records that predicates have reached through relationships. Each record is read once
+/// for many references.
 ///
-/// A reader is valid until ``beginRecord()``, which discards all copies once they exceed the limit.
+/// A reader is valid until ``beginRecord()``, which discards all copies if they exceed a limit.
 final class RelatedRecords {
-    /// The size of the copies above which all of them are discarded before the next record.
+    /// The maximum size of the copies between two records.
     private static let byteLimit = 8 << 20
     /// The number of records to read at once.
     private static let countPerRead = 256
@@ -27,7 +27,7 @@ final class RelatedRecords {
 
     /// Discards all copies if they exceed the limit.
     ///
-    /// Call it when no reader is in use.
+    /// Call this method when no reader is in use.
     func beginRecord() {
         guard byteCount > Self.byteLimit else { return }
         places.removeAll()
@@ -42,7 +42,7 @@ final class RelatedRecords {
         return loadedRecord(key, inHierarchyOf: root)
     }
 
-    /// Returns the record with the given key if it exists and has been read already.
+    /// Returns the record with the given key if it exists and was already read.
     func loadedRecord(_ key: Int64, inHierarchyOf root: Int) -> RecordReader? {
         places.bytes(of: key, root: root).flatMap { reader($0, key: key) }
     }
@@ -81,21 +81,21 @@ final class RelatedRecords {
     func appendDestinations(
         of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
     ) throws(StoreError) {
-        // Check here, because one object may have any number of destinations.
+        // Checks for cancellation, because one object may have any number of destinations.
         try FetchCancellation.check()
         try graph.appendDestinations(of: relationship, from: key, to: &keys)
     }
 
     private func reader(_ bytes: UnsafeRawBufferPointer, key: Int64) -> RecordReader? {
-        // SAFETY: the bytes are those of a whole record of a batch, whose structure was checked.
-        // They do not move until they are discarded, and `self` holds the model.
+        // SAFETY: the bytes are a whole record, whose structure was checked. They do not move until
+        // they are discarded, and `self` retains the model.
         bytes.isEmpty ? nil : RecordReader(unchecked: bytes, key: key, model: model)
     }
 }
 
 /// A hash table of record bytes by hierarchy and key.
 ///
-/// Every object of every relationship is looked up in it.
+/// Lookups must be fast, because every object of every relationship is looked up.
 final class RecordPlaces {
     private struct Place {
         var key: Int64 = 0
@@ -106,10 +106,10 @@ final class RecordPlaces {
         var address: UnsafeRawPointer?
     }
 
-    // SAFETY of all below: `places` has `mask` + 1 initialized places, and every index is taken
-    // modulo their number. At most half of them are in use, so every search ends at a free place.
-    // Exclusivity is not checked at run time, because no code is called that could access the
-    // table.
+    // SAFETY of all methods below: `places` has `mask` + 1 initialized places, and every index is
+    // taken modulo their number. At most half of them are in use, so every search ends at a free
+    // place. Exclusivity is not checked at run time, because no code is called that could access
+    // the table.
     @exclusivity(unchecked) private var places: UnsafeMutablePointer<Place>
     @exclusivity(unchecked) private var mask: Int
     @exclusivity(unchecked) private var usedCount = 0
@@ -129,7 +129,7 @@ final class RecordPlaces {
             ? nil : UnsafeRawBufferPointer(start: place.address, count: Int(place.count))
     }
 
-    /// Inserts the bytes of a key.
+    /// Inserts the bytes of a key that has no bytes.
     ///
     /// Returns false, and changes nothing, if the key already has bytes.
     func insert(_ bytes: UnsafeRawBufferPointer, at key: Int64, root: Int) -> Bool {
@@ -152,7 +152,7 @@ final class RecordPlaces {
 
     /// Removes the bytes of a key.
     ///
-    /// Its place stays in use, because searches for other keys pass it.
+    /// The key's place stays in use, because searches for other keys may continue after it.
     func forget(_ key: Int64, root: Int) {
         let position = position(of: key, root: root)
         if places[position].root >= 0 { places[position].count = -1 }

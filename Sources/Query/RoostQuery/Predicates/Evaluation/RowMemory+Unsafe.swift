@@ -1,17 +1,17 @@
 internal import RoostCore
 
-/// Memory for the bytes that functions create, which is valid until the next record.
+/// Memory for bytes that are created during the evaluation of one record.
 final class RowMemory {
     private static let chunkByteCount = 16 * 1024
 
-    // Exclusivity is not checked at run time. No method calls other code while it changes these
-    // properties, and they are accessed for every record.
+    // Exclusivity is not checked, because these properties are accessed for every record. No method
+    // calls other code while it changes them.
     @exclusivity(unchecked) private var chunks: [UnsafeMutableRawBufferPointer] = []
     @exclusivity(unchecked) private var used = 0
 
     deinit { for chunk in chunks { chunk.deallocate() } }
 
-    /// Frees everything except the memory that one record usually needs.
+    /// Discards all bytes, and frees all memory except one chunk of normal size.
     @inline(__always)
     func removeAll() { if used > 0 || chunks.count > 1 { free() } }
 

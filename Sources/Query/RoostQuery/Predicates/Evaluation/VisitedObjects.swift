@@ -1,15 +1,14 @@
 internal import RoostCore
 
-/// The objects and steps from which a path has been followed already, so that it is not followed
-/// from them again.
+/// The objects and steps from which a path was already followed.
 ///
-/// It holds at most a million objects, in at most 32 MiB. Later objects are not recorded, and paths
-/// from them are followed each time.
+/// The set contains at most a million objects, in at most 32 MiB. Further objects are not recorded,
+/// so paths from them are followed each time.
 final class VisitedObjects {
     private struct Place {
         var key: Int64 = 0
         var step: Int32 = 0
-        /// The round in which the place was used last; 0 if it was never used.
+        /// The last round in which the place was used; 0 for none.
         var round: UInt32 = 0
     }
 
@@ -28,15 +27,15 @@ final class VisitedObjects {
         takenCount = 0
         round &+= 1
         guard round == 0 else { return }
-        // After an overflow, round numbers repeat, and places of earlier rounds would seem to be in
-        // use.
+        // After an overflow, round numbers repeat, and places of earlier rounds would appear to be
+        // in use.
         places = [Place](repeating: Place(), count: places.count)
         round = 1
     }
 
-    /// Records that a path continues from an object at a step.
+    /// Records that a path was followed from an object at a step.
     ///
-    /// Returns false if that was recorded already.
+    /// Returns false if this was already recorded.
     func insert(_ key: Int64, at step: Int) -> Bool {
         let (found, isTaken) = position(of: key, step: step)
         guard !isTaken else { return false }

@@ -37,17 +37,17 @@ package struct CompiledExpression: Sendable {
         program = PredicateProgram(compiler.parts, model: model)
     }
 
-    /// Whether the expression has many values for each object, as a path through a to-many
-    /// relationship does.
+    /// Whether the expression has many values for each object, for example a path through a to-many
+    /// relationship.
     package var isCollection: Bool { type.isCollection }
 
     /// Returns an evaluator of the expression.
     ///
     /// Use it from one thread at a time.
     ///
-    /// The evaluator keeps copies of related objects: up to 8 MiB, plus those of one record.
-    /// `graph` is the source of related objects. Without it, an expression that uses related
-    /// objects throws `unsupported`.
+    /// The evaluator caches related objects: up to 8 MiB, plus the objects for one record. `graph`
+    /// is the source of related objects. Without it, an expression that uses related objects throws
+    /// `unsupported`.
     package func evaluator(over graph: (any ObjectGraph)?) -> ExpressionEvaluator {
         ExpressionEvaluator(self, graph: graph)
     }
@@ -67,7 +67,7 @@ package final class ExpressionEvaluator {
 
     /// Returns the value of the expression for a record.
     ///
-    /// If it has many values, returns the first or null.
+    /// If there are many values, returns the first one; if there are none, null.
     ///
     /// An object ID contains the object's own entity.
     /// - Throws: The errors of ``RecordMatcher/matches(_:)``.
@@ -92,7 +92,7 @@ package final class ExpressionEvaluator {
         return values
     }
 
-    /// Calls `body` with each value of the expression, as an operand, until it returns false.
+    /// Calls `body` with each value of the expression, as an operand, until `body` returns false.
     func forEach(of record: RecordReader, _ body: (PredicateOperand) -> Bool) throws(StoreError) {
         evaluator.begin(record)
         _ = evaluator.forEach(expression.node, repetition: .everyWay, body)

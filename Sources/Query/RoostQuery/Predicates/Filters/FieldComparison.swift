@@ -1,8 +1,8 @@
 internal import RoostCore
 
-/// A comparison of an object's own field with a constant, which is valid without being compiled.
+/// A valid comparison of an object's own field with a constant, which needs no compiler.
 ///
-/// Most conditions have this form. ``PredicateCompiler`` accepts the same comparisons, with the
+/// Most conditions have this form. ``PredicateCompiler`` compiles the same comparisons with the
 /// same meaning.
 struct FieldComparison {
     /// The number of the entity that has the field.
@@ -16,7 +16,7 @@ struct FieldComparison {
     /// A predicate with more comparisons is compiled.
     private static let mostComparisons = 8
 
-    /// Creates a comparison; nil for an invalid comparison or one of another form.
+    /// Creates a comparison; nil for an invalid or another form of comparison.
     init?(_ comparison: FetchRequest.Comparison, of entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
         guard comparison.modifier == .direct, case .keyPath(let names) = comparison.left, names.count == 1,
             case .constant(let value) = comparison.right, let field = entity.layout.field(names[0]),
@@ -28,7 +28,7 @@ struct FieldComparison {
         constant = PredicateConstant(value, model: model)
     }
 
-    /// Returns the comparisons whose conjunction is the predicate; nil for any other predicate.
+    /// Returns the comparisons of a predicate that is a conjunction of such comparisons, or nil.
     static func all(
         _ predicate: FetchRequest.Predicate?, of entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) -> [Self]? {
@@ -48,7 +48,7 @@ struct FieldComparison {
         }
     }
 
-    /// Whether a field and a value can be compared, and one direct comparison is enough.
+    /// Whether a field and a value can be compared by one direct comparison.
     private static func isComparable(
         _ kind: RecordLayout.Field.Kind, operation: FetchRequest.Comparison.Operator, value: Value,
         options: FetchRequest.Comparison.Options

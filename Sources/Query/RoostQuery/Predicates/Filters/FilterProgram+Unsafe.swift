@@ -2,19 +2,18 @@ internal import RoostCore
 
 /// The conditions of a predicate that depend only on the record, as a sequence of tests.
 ///
-/// Each test refers to the next test for a true and for a false result.
-///
-/// So most tests need neither a stack nor reference counting. The evaluator handles other
-/// conditions, and returns the same results as the tests.
+/// Each test refers to the next test for each result, so most tests need neither a stack nor
+/// reference counting. The evaluator handles other conditions.
 final class FilterProgram: @unchecked Sendable {
     // Proof of Sendable: nothing changes after `init`. Everything that tests point to belongs to
     // `program` or `comparisons`, which never change.
 
     /// A test of a record.
     ///
-    /// Except for `isNull` and `evaluate`, the field is not null when the test runs.
+    /// The field of a test other than `isNull` and `evaluate` is not null when the test runs.
     fileprivate enum Test: @unchecked Sendable {
-        // Proof of Sendable: a value that never changes. The program owns everything it points to.
+        // Proof of Sendable: a value that never changes. The program owns everything that a test
+        // points to.
         case isNull(FieldSlot)
         case integer(FieldSlot, low: Int64, high: Int64)
         case number(FieldSlot, low: Double, high: Double)
@@ -38,13 +37,13 @@ final class FilterProgram: @unchecked Sendable {
 
     private let program: PredicateProgram?
     private let comparisons: [FieldComparison]
-    // SAFETY of both: written in `init`, before other code can access the object, and freed in
-    // `deinit`. They are not in separate objects, because every fetch would have to create those.
+    // SAFETY of both buffers: they are written in `init`, before other code can access the object,
+    // and freed in `deinit`. Separate objects would have to be created for every fetch.
     private let steps: UnsafeMutableBufferPointer<Step>
     /// By entity number, the first step for records of the entity.
     private let starts: UnsafeMutableBufferPointer<Int>
-    /// The step that checks all conditions for records of an entity, if it is a range of 64-bit
-    /// integers; nil otherwise.
+    /// The only step for records of an entity, if it tests a range of 64-bit integers; nil
+    /// otherwise.
     private let sole: SoleRange?
 
     /// A step that accepts 8-byte integers from `low` to `high` and rejects all other values.
@@ -54,7 +53,7 @@ final class FilterProgram: @unchecked Sendable {
         let low: Int64
         let high: Int64
 
-        /// Nil for any other step.
+        /// Creates a range from a step; returns nil for any other step.
         init?(_ step: Step, at position: Int) {
             guard case .integer(let slot, let low, let high) = step.test,
                 slot.kind == .integer64 || slot.kind == .reference,
@@ -73,8 +72,7 @@ final class FilterProgram: @unchecked Sendable {
     ///   - entities: The numbers of the requested entities. Records of other entities are rejected.
     init(_ conditions: [PredicateProgram.Index], of program: PredicateProgram, entities: [Int]) {
         let starts = Self.starts(program.model)
-        // One compiler for all entities: a hierarchy can have many, and the steps must not be
-        // copied for each.
+        // One compiler is used for all entities, so that the steps are not copied for each entity.
         var compiler = Compiler(program: program)
         for number in entities {
             compiler.number = number
@@ -87,8 +85,8 @@ final class FilterProgram: @unchecked Sendable {
         sole = Self.sole(starts, steps: compiler.steps)
     }
 
-    /// Compiles a conjunction of comparisons of fields with constants, without nodes; nil if a
-    /// comparison needs nodes.
+    /// Compiles a conjunction of comparisons of fields with constants; returns nil if a comparison
+    /// needs nodes.
     ///
     /// - Parameters:
     ///   - comparisons: The comparisons that a record must all meet.
@@ -151,10 +149,10 @@ final class FilterProgram: @unchecked Sendable {
         return nil
     }
 
-    /// Whether a record is of a requested entity and meets the conditions.
+    /// Whether a record has a requested entity and meets the conditions.
     ///
-    /// Most programs check nothing or a single number. They need no loop over the steps, which
-    /// would take as long as all other work on a record that is read in place.
+    /// Most programs check nothing or a single number, and need no loop over the steps. The loop
+    /// would double the time for a record that is read in place.
     @inline(__always)
     func matches(_ record: RecordReader, evaluator: PredicateEvaluator?) -> Bool {
         let entity = record.entityNumber
@@ -170,8 +168,7 @@ final class FilterProgram: @unchecked Sendable {
 
     /// Whether a record meets the conditions, starting at the given step.
     ///
-    /// One long, hot loop without calls, because it runs for each record and a call costs more than a
-    /// test.
+    /// The loop contains no calls, because a call costs more than a test.
     @inline(never)
     private func run(from start: Int, record: RecordReader, evaluator: PredicateEvaluator?) -> Bool {
         var next = start
@@ -264,9 +261,9 @@ final class FilterProgram: @unchecked Sendable {
             (range.start..<range.start + range.count).map { nodes.links[$0] }
         }
 
-        /// Adds the tests of a condition after the steps that follow it.
+        /// Adds the tests of a condition, whose following steps already exist.
         ///
-        /// Returns the index of its first test.
+        /// Returns the index of the condition's first test.
         private mutating func add(_ node: PredicateProgram.Index, whenTrue: Int, whenFalse: Int) -> Int {
             let program = nodes
             switch program.nodes[node] {
@@ -345,7 +342,7 @@ final class FilterProgram: @unchecked Sendable {
         /// Returns the single test for the comparison of a field with a constant; nil if one test
         /// is not enough.
         ///
-        /// For `!=`, returns the test of its opposite.
+        /// For `!=`, returns the test for `==`.
         private func test(
             _ place: PredicateProgram.Place, comparison: FetchRequest.Comparison.Operator,
             constant: PredicateOperand
@@ -360,7 +357,7 @@ final class FilterProgram: @unchecked Sendable {
             case (.double, _), (.float, _), (.date, _):
                 guard let number = constant.exactDouble else { return nil }
                 return Self.range(comparison, number: number).map { .number(slot, low: $0, high: $1) }
-            // Objects of different hierarchies are different, whatever their keys.
+            // Objects of different hierarchies are different, even with equal keys.
             case (.reference, .object(place.destinationRoot, let key)) where isEquality:
                 return .integer(slot, low: key, high: key)
             case (_, .bytes(let bytes)) where isEquality: return .bytes(slot, equal: bytes)
@@ -368,8 +365,8 @@ final class FilterProgram: @unchecked Sendable {
             }
         }
 
-        /// Returns the integers for which a comparison is true, or false for `!=`; nil for an empty
-        /// range or any other comparison.
+        /// Returns the range of integers for which a comparison is true (for `!=`, false); nil for
+        /// an empty range or any other comparison.
         private static func range(
             _ comparison: FetchRequest.Comparison.Operator, number: Int64
         ) -> (Int64, Int64)? {
@@ -402,7 +399,8 @@ final class FilterProgram: @unchecked Sendable {
 }
 
 extension FilterProgram.Test {
-    /// Returns the test that is true if both tests of one field are; nil unless both test ranges.
+    /// Returns one test for two tests of a field's range, a lower and an upper bound; nil for other
+    /// tests.
     fileprivate func joined(with other: Self) -> Self? {
         switch (self, other) {
         case (.integer(let slot, let low, _), .integer(_, _, let high)): .integer(slot, low: low, high: high)

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// A value in the form in which values are compared: numbers by value, everything else as bytes.
+/// A value in its form for comparisons: numbers compare by value, text and data as bytes.
 enum PredicateOperand {
     case null
     case integer(Int64)
@@ -15,8 +15,8 @@ enum PredicateOperand {
 
     /// Creates the value of a record's field.
     ///
-    /// The bytes are those of the record. `destinationRoot` is the root of the hierarchy of a
-    /// reference's destination; −1 for an object ID, which contains its entity.
+    /// The bytes are in the record's memory. `destinationRoot` is the root of a reference's
+    /// destination; −1 for an object ID, which contains its entity.
     init(_ record: RecordReader, slot: FieldSlot, destinationRoot: Int) {
         guard !slot.isNull(in: record) else {
             self = .null
@@ -41,7 +41,7 @@ enum PredicateOperand {
 
     /// Whether both are the same value.
     ///
-    /// False if they cannot be compared, as with NaN.
+    /// False if the operands cannot be compared, for example with NaN.
     static func equal(_ left: Self, _ right: Self) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -53,7 +53,7 @@ enum PredicateOperand {
     }
 
     /// Returns a negative number, zero or a positive number if `left` precedes, equals or follows
-    /// `right`; nil if they have no order, as with null or NaN.
+    /// `right`; nil if they have no order, for example with null or NaN.
     static func order(_ left: Self, _ right: Self) -> Int? {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): return a < b ? -1 : (a == b ? 0 : 1)
@@ -66,7 +66,7 @@ enum PredicateOperand {
             return DecimalNumber(isNegative: b < 0, mantissa: UInt128(b.magnitude), exponent: 0)
                 .flatMap { order(.decimal(a), .decimal($0)) }
         case (.integer, .decimal): return order(right, left).map { -$0 }
-        // A decimal is compared with a floating-point number as the nearest double.
+        // A decimal is converted to the nearest double.
         case (.decimal(let a), .double): return order(.double(a.isNaN ? .nan : a.nearestDouble), right)
         case (.double, .decimal): return order(right, left).map { -$0 }
         default: return nil
@@ -99,7 +99,7 @@ enum PredicateOperand {
 
 /// A constant of a predicate as an operand.
 ///
-/// Owns the operand's bytes.
+/// The constant owns the operand's bytes.
 final class PredicateConstant: @unchecked Sendable {
     // Proof of Sendable: `memory` is written only in `init`, before other code can access the
     // object, and is freed in `deinit`.
@@ -109,7 +109,7 @@ final class PredicateConstant: @unchecked Sendable {
 
     /// Converts a value to an operand.
     ///
-    /// The ID of an entity that the model lacks becomes an object that equals no other.
+    /// An ID of an unknown entity becomes an object that equals no other object.
     init(_ value: Value, model: ManagedObjectModel) {
         var bytes: [UInt8]?
         var operand = PredicateOperand.null

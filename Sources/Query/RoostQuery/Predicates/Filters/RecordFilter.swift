@@ -1,10 +1,9 @@
 package import RoostCore
 
-/// The predicate of a fetch request, compiled against record layouts, which decides whether packed
-/// records match.
+/// The compiled predicate of a fetch request, which decides whether packed records match.
 ///
-/// Defines predicate semantics. An engine may use another access path but must return the same
-/// records.
+/// Its results define the meaning of predicates. An engine may use another access path but must
+/// return the same records.
 package struct RecordFilter: Sendable {
     let model: ManagedObjectModel
     /// The program of the evaluator; nil if no evaluator is needed.
@@ -59,8 +58,7 @@ package struct RecordFilter: Sendable {
         self.quick = FilterProgram(quick, of: program, entities: entities)
     }
 
-    /// Whether the filter depends only on the record's own fields, so that no other object is ever
-    /// read.
+    /// Whether no evaluator is needed, because simple tests of the record's own fields decide.
     package var looksAtFieldsOnly: Bool { program == nil }
 
     /// The maximum nesting of a predicate.
@@ -68,7 +66,7 @@ package struct RecordFilter: Sendable {
     /// The maximum number of values of a list.
     package static let maximumListCount = 100_000
 
-    /// Returns the conditions whose conjunction is the predicate.
+    /// Returns the conditions of a conjunction, or the predicate itself.
     private static func conjuncts(_ predicate: FetchRequest.Predicate) -> [FetchRequest.Predicate] {
         if case .and(let members) = predicate { return members }
         return [predicate]
@@ -76,7 +74,7 @@ package struct RecordFilter: Sendable {
 
     /// Returns a matcher that decides whether records match.
     ///
-    /// Use it from one thread at a time.
+    /// Use the matcher from one thread at a time.
     ///
     /// `graph` is the source of related objects. Without it, a predicate that uses related objects
     /// throws `unsupported`.
@@ -87,7 +85,7 @@ package struct RecordFilter: Sendable {
 ///
 /// Use it from one thread at a time.
 package final class RecordMatcher {
-    /// Nil if a record's own fields decide everything.
+    /// The evaluator; nil if no condition needs an evaluator.
     let evaluator: PredicateEvaluator?
     let quick: FilterProgram
     private let rest: PredicateProgram.Index?
@@ -101,7 +99,7 @@ package final class RecordMatcher {
     /// Whether all conditions depend only on the record.
     package var isQuick: Bool { rest == nil }
 
-    /// Whether the record is of a requested entity and meets the predicate.
+    /// Whether the record has a requested entity and meets the predicate.
     ///
     /// - Throws: `timedOut`, `limitExceeded`; `invalidRequest` for an invalid pattern in the
     ///   record; the errors of reading related objects and of registered functions.
@@ -114,13 +112,13 @@ package final class RecordMatcher {
     @inline(__always)
     func matchesQuickly(_ record: RecordReader) -> Bool { quick.matches(record, evaluator: evaluator) }
 
-    /// Whether a record that meets the conditions on the record alone meets the others too.
+    /// Whether a record meets the other conditions too.
     func matchesRest(_ record: RecordReader) throws(StoreError) -> Bool {
         guard let rest, let evaluator else { return true }
         return try evaluator.isTrue(rest, of: record)
     }
 
-    /// Reads the objects that records refer to before the conditions are checked, in few calls.
+    /// Reads related objects of the records in few calls, before the conditions are checked.
     func prepare(_ records: RecordBatch) {
         evaluator?.begin(nil)
         evaluator?.prefetch(for: records)

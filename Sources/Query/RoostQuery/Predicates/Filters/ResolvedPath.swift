@@ -2,8 +2,8 @@ package import RoostCore
 
 /// A key path whose names were resolved to properties of a model.
 ///
-/// A path through to-many relationships has one value for each way along the path, in the order of
-/// the relationships. An object that is reached several times counts each time.
+/// A path through to-many relationships has one value for each route along the path, in the order
+/// of the relationships. An object on several routes counts each time.
 package struct ResolvedPath: Sendable {
     /// The end of a path.
     package enum End: Sendable {
@@ -20,9 +20,9 @@ package struct ResolvedPath: Sendable {
 
     /// The relationships of the path, in order.
     ///
-    /// A to-one relationship at the end is a field instead.
+    /// A to-one relationship at the end is not included, but is the field in ``end``.
     package let relationships: [ManagedObjectModel.Relationship]
-    /// The number of the entity that has the end of the path.
+    /// The number of the entity to which the end of the path belongs.
     package let entity: Int
     /// The end of the path.
     package let end: End
@@ -39,25 +39,25 @@ package struct ResolvedPath: Sendable {
         }
     }
 
-    /// Whether the path is a field of the object itself.
+    /// Whether the path has neither relationships nor a collection operator.
     package var isLocal: Bool { relationships.isEmpty && collectionOperator == nil }
 
     /// Resolves a key path.
     ///
     /// - Parameters:
-    ///   - names: Property names and at most one collection operator. `objectID` is the object,
-    ///     unless a property has that name.
+    ///   - names: Property names and at most one collection operator. `objectID` refers to the
+    ///     object, unless a property has this name.
     ///   - entity: The number of the entity from which the path starts.
     ///   - model: The model.
-    /// - Throws: `unknownProperty`, naming the most similar property; `invalidRequest` for a path
-    ///   that continues after an attribute, or for a misplaced collection operator.
+    /// - Throws: `unknownProperty`, with the most similar name; `invalidRequest` for a path that
+    ///   continues after an attribute, or for a misplaced collection operator.
     package init(_ names: [String], from entity: Int, model: ManagedObjectModel) throws(StoreError) {
         try self.init(names, from: entity, model: model) { $0 }
     }
 
     /// Resolves a key path.
     ///
-    /// `spelling` returns the name of a suggested property as the source of the path writes it.
+    /// `spelling` returns a suggested name in the syntax of the path's source.
     init(
         _ names: [String], from entity: Int, model: ManagedObjectModel, spelling: (String) -> String
     ) throws(StoreError) {
@@ -117,7 +117,7 @@ package struct ResolvedPath: Sendable {
         self.collectionOperator = collectionOperator
     }
 
-    /// Refuses an operator that needs an attribute at the end of a path to objects.
+    /// Throws for a path that ends at objects, if the operator requires an attribute.
     private static func requireCount(
         _ collectionOperator: FetchRequest.CollectionOperator, from entity: ManagedObjectModel.Entity
     ) throws(StoreError) {

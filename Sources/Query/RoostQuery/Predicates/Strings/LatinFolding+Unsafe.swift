@@ -1,24 +1,23 @@
 internal import Foundation
 internal import RoostCore
 
-/// A table of Foundation's foldings for the code points of most European texts (Latin, Greek and
-/// Cyrillic) and for Chinese ideographs, which do not change.
+/// A table of Foundation's foldings for most Latin, Greek and Cyrillic code points. Chinese
+/// ideographs, which do not change, are also supported.
 ///
-/// These code points can be folded one by one. The result for a code point depends on its neighbors
-/// only if combining marks are among them.
+/// These code points can be folded one by one, because only combining marks make a result depend on
+/// neighbors.
 final class LatinFolding: Sendable {
     private static let limit = 0x530
-    /// The block of unified ideographs, which have neither case nor marks.
-    ///
-    /// Each has three bytes of UTF-8.
+    /// The block of unified ideographs, which have neither case nor marks, and three bytes each in
+    /// UTF-8.
     private static let ideographs = 0x4E00...0x9FFF
     private static let longestByteCount = 16 * 1024
     private static let caseInsensitive = LatinFolding(.caseInsensitive)
     private static let diacriticInsensitive = LatinFolding(.diacriticInsensitive)
     private static let both = LatinFolding([.caseInsensitive, .diacriticInsensitive])
 
-    /// By code point, the folded form: its UTF-8 bytes from the lowest byte on, and their number in
-    /// the highest byte.
+    /// The folded forms by code point. The lower bytes of a number are UTF-8, and its highest byte
+    /// is their count.
     private let folded: PlainArray<UInt64>
 
     private init(_ options: String.CompareOptions) {
@@ -26,7 +25,7 @@ final class LatinFolding: Sendable {
             (0..<Self.limit).map { number in
                 guard let scalar = Unicode.Scalar(number), !Self.isMark(scalar) else { return 0 }
                 let bytes = Array(String(scalar).folding(options: options, locale: nil).utf8)
-                // No folded form has more than six bytes. A longer one would be left to Foundation.
+                // No folded form has more than six bytes; longer ones would be left to Foundation.
                 guard bytes.count < 8 else { return 0 }
                 return bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } | UInt64(bytes.count) << 56
             })
@@ -50,10 +49,11 @@ final class LatinFolding: Sendable {
     ///
     /// Returns nil if the text has other code points or is not UTF-8.
     func withFolded<Result>(_ text: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
-        // For a long text, Foundation is used, because this method needs seven times its memory.
+        // Longer texts use Foundation, because this method needs seven times the memory of the
+        // text.
         guard text.count <= Self.longestByteCount else { return nil }
-        // A code point has at least one byte, and its folded form at most seven, which are stored
-        // as eight.
+        // Each code point has at least one byte, and its folded form at most seven. Each store
+        // writes eight bytes.
         return withUnsafeTemporaryAllocation(byteCount: text.count * 7 + 8, alignment: 8) { (room) -> Result? in
             var (place, end) = (0, 0)
             while place < text.count {
@@ -67,7 +67,8 @@ final class LatinFolding: Sendable {
         }
     }
 
-    /// Folds the code point at `place`, in the form of ``folded``, and moves past it.
+    /// Returns the element of ``folded`` for the code point at `place`, and moves past the code
+    /// point.
     ///
     /// Returns nil for other code points and for invalid UTF-8.
     @inline(__always)

@@ -2,22 +2,21 @@ internal import RoostCore
 
 /// A matcher for `LIKE` patterns with wildcards for single characters.
 ///
-/// It matches byte by byte with the Shift-And method of Baeza-Yates and Gonnet: each pattern
-/// position that the text can have reached is one bit, with 64 bits in a word.
+/// It matches byte by byte with the Shift-And algorithm of Baeza-Yates and Gonnet. One bit for each
+/// pattern position shows whether the text can have reached the position.
 ///
-/// Each byte of the text needs one step for each word that can still affect the result: one for
-/// patterns of up to 64 bytes, and at most a 64th of the pattern's length. Matching never
-/// backtracks, so no text can be slower.
+/// A byte of the text takes one step for each word of 64 bits that can still affect the result. So
+/// it takes at most one step for each 64 bytes of the pattern. Matching never backtracks.
 struct LikeAutomaton: Sendable {
     /// The number of words with one bit for each position.
     let wordCount: Int
-    /// By byte and word, the positions that accept the byte.
+    /// The positions that accept a byte, by byte and word.
     private let takers: PlainArray<UInt64>
-    /// By word, the positions of `?`, which also accept the continuation bytes of a character.
+    /// The positions of `?`, by word. They also accept the continuation bytes of a character.
     private let anyOnes: PlainArray<UInt64>
-    /// By word, the positions followed by `*`.
+    /// The positions followed by `*`, by word.
     ///
-    /// A match that reaches such a position remains there.
+    /// A reached position of this kind stays reached.
     private let stays: PlainArray<UInt64>
     private let beginsWithRun: Bool
     /// The bit of the last position, in the last word.
@@ -57,11 +56,11 @@ struct LikeAutomaton: Sendable {
     /// Whether a byte is a continuation byte of UTF-8.
     private static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
 
-    /// Whether the whole text, which is UTF-8, matches the pattern.
+    /// Returns whether a whole text in UTF-8 matches the pattern.
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - steps: Increased by the number of words that were computed.
+    ///   - steps: A counter, increased by the number of computed words.
     /// - Returns: Whether the text matches.
     func matches(_ text: UnsafeRawBufferPointer, steps: inout Int) -> Bool {
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: wordCount) { words in
@@ -73,8 +72,8 @@ struct LikeAutomaton: Sendable {
     private func matches(
         _ text: UnsafeRawBufferPointer, words: UnsafeMutableBufferPointer<UInt64>, steps: inout Int
     ) -> Bool {
-        // Only these words can hold relevant bits: after a `*` is reached, the positions before it
-        // are irrelevant.
+        // Only these words can contain relevant bits. Once a `*` is reached, the positions before
+        // it are irrelevant.
         var (low, high) = (0, 0)
         var mayBegin = true
         for byte in text {

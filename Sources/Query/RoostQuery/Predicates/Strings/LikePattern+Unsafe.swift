@@ -1,13 +1,13 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// A `LIKE` pattern: `*` matches any number of code points, `?` matches one, and `\` makes the next
-/// character literal.
+/// A `LIKE` pattern: `*` matches any number of code points, `?` matches one code point, and `\`
+/// makes the next character literal.
 ///
-/// A single `\` at the end is a backslash. Without `?`, the parts between `*` are searched in
-/// sequence, in time linear in the text. With `?`, ``LikeAutomaton`` matches the pattern.
+/// A `\` at the end is literal. Without `?`, the parts between `*` are searched in sequence, in
+/// time linear in the text. A pattern with `?` uses ``LikeAutomaton``.
 struct LikePattern: Sendable {
-    /// The condition on one position of the text.
+    /// One element of a pattern.
     enum Token: Equatable {
         case byte(UInt8)
         /// One code point.
@@ -16,7 +16,7 @@ struct LikePattern: Sendable {
         case anyRun
     }
 
-    /// The parts of the pattern between its `*`; nil if it contains `?`.
+    /// The parts of the pattern between its `*`; nil if the pattern contains `?`.
     let literalParts: [[UInt8]]?
     /// The bytes of all parts, and the end of each part.
     private let bytes: PlainBytes
@@ -61,7 +61,7 @@ struct LikePattern: Sendable {
         return parts
     }
 
-    /// Whether the whole text, which is UTF-8, matches the pattern.
+    /// Whether a whole text in UTF-8 matches the pattern.
     func matches(_ text: UnsafeRawBufferPointer) -> Bool {
         guard let automaton else { return hasParts(text) }
         var steps = 0

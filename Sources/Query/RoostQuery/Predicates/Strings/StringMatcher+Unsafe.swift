@@ -3,7 +3,7 @@ public import RoostCore
 
 /// A string operator with its right side, prepared for matching many texts.
 ///
-/// Defines the meaning of string comparisons for every store.
+/// Its results define the meaning of string comparisons for every store.
 ///
 /// Engines that compare strings themselves, such as a database with registered functions, use this
 /// type to return the same results.
@@ -24,13 +24,13 @@ public final class StringMatcher: @unchecked Sendable {
     /// The folding that is applied to texts before they are matched.
     private let folding: FetchRequest.Comparison.Options
     private let isLocalized: Bool
-    /// The folded right side, or the part of it that has no wildcards.
+    /// The folded right side, or its part without wildcards.
     private let pattern: UnsafeMutableRawBufferPointer
 
     /// Prepares an operator.
     ///
     /// - Parameters:
-    ///   - comparison: Any operator except `between`. For `isIn`, a text matches if it is a part of
+    ///   - comparison: Any operator except `between`. For `isIn`, a text matches if it is part of
     ///     the right side.
     ///   - text: The right side of the operator.
     ///   - options: The comparison's options.
@@ -75,9 +75,10 @@ public final class StringMatcher: @unchecked Sendable {
 
     deinit { pattern.deallocate() }
 
-    /// Returns a method that is equivalent to a `LIKE` pattern, and the bytes to search for.
+    /// Returns the fastest method that is equivalent to a `LIKE` pattern, and the bytes to search
+    /// for.
     ///
-    /// Most patterns need no wildcards.
+    /// Most patterns are equivalent to another operator.
     private static func simplified(_ pattern: LikePattern) -> (Method, [UInt8]) {
         guard let parts = pattern.literalParts else { return (.like(pattern), []) }
         switch parts.count {
@@ -94,7 +95,7 @@ public final class StringMatcher: @unchecked Sendable {
 
     /// The bytes that a text must begin with, if this is the only condition; nil otherwise.
     ///
-    /// They are valid as long as the matcher exists.
+    /// The bytes are valid as long as the matcher exists.
     var plainPrefix: UnsafeRawBufferPointer? {
         guard case .beginsWith = method, folding.isEmpty else { return nil }
         return UnsafeRawBufferPointer(pattern)
@@ -104,14 +105,14 @@ public final class StringMatcher: @unchecked Sendable {
     ///
     /// - Throws: `timedOut` if a regular expression takes more than a second, `limitExceeded` if it
     ///   needs too much memory. Other operators do not throw.
-    /// - Complexity: O(*n*) in the length of the text. For a `LIKE` pattern with `?`, at most one
-    ///   step for each byte of the text and each 64 bytes of the pattern.
+    /// - Complexity: O(*n*) in the length of the text. For a `LIKE` pattern with `?`, the time is
+    ///   also proportional to the length of the pattern.
     public func matches(_ text: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
         guard case .expression(let expression) = method else { return matchesPlainly(text) }
         return try expression.matches(TextFolding.folded(String(decoding: text, as: UTF8.self), by: folding))
     }
 
-    /// Does the same as ``matches(_:)``, but returns false for regular expressions.
+    /// Matches like ``matches(_:)``, but returns false for regular expressions.
     func matchesPlainly(_ text: UnsafeRawBufferPointer) -> Bool {
         folding.isEmpty ? decide(text) : TextFolding.withFolded(text, by: folding) { decide($0) }
     }

@@ -4,18 +4,18 @@ package import RoostCore
 /// Folds strings for comparison: full Unicode case folding and removal of diacritics, without a
 /// locale.
 ///
-/// The result is that of Foundation's `folding(options:locale:)`. ASCII text, which has 26 letters
-/// and no diacritics, gets the same bytes without Foundation.
+/// The result is the same as from Foundation's `folding(options:locale:)`, but ASCII text does not
+/// use Foundation.
 package enum TextFolding {
-    /// Returns the text in the form in which it is compared.
+    /// Returns the folded text.
     ///
-    /// Only case and diacritics have an effect.
+    /// Only the options for case and diacritics have an effect.
     package static func folded(_ text: String, by options: FetchRequest.Comparison.Options) -> String {
         let options = foundationOptions(options)
         return options.isEmpty ? text : text.folding(options: options, locale: nil)
     }
 
-    /// Runs `body` with the bytes of a text in the form in which it is compared.
+    /// Runs `body` with the bytes of the folded text.
     ///
     /// The bytes are valid only inside `body`.
     package static func withFolded<Result>(
@@ -39,7 +39,7 @@ package enum TextFolding {
     /// Whether all bytes are ASCII.
     static func isASCII(_ text: UnsafeRawBufferPointer) -> Bool {
         var bits: UInt8 = 0
-        // Without an early exit, so that the loop can be vectorized.
+        // No early exit, so that the loop can be vectorized.
         for byte in text { bits |= byte }
         return bits < 0x80
     }
@@ -49,7 +49,7 @@ package enum TextFolding {
     /// Returns false if the text is not ASCII.
     private static func lower(_ text: UnsafeRawBufferPointer, into lowered: UnsafeMutableRawBufferPointer) -> Bool {
         var bits: UInt8 = 0
-        // SAFETY: both have `text.count` bytes. Without an early exit, so that the loop can be
+        // SAFETY: both buffers have `text.count` bytes. No early exit, so that the loop can be
         // vectorized.
         for index in 0..<text.count {
             let byte = text[index]

@@ -1,19 +1,19 @@
 internal import Foundation
 internal import RoostCore
 
-/// A regular expression of `MATCHES`.
+/// The regular expression of a `MATCHES` comparison.
 ///
-/// It must match the whole text, within thirty million steps and one second.
+/// Matching a whole text may take at most thirty million steps and one second.
 ///
-/// All slow texts of a fetch together may take ten seconds.
+/// All slow texts of a fetch together may take at most ten seconds.
 final class WholeTextExpression: Sendable {
     /// The maximum time for one text.
     static let deadline = Duration.seconds(1)
     /// The maximum number of progress reports for one text.
     ///
-    /// Each report follows ten thousand steps, so the maximum takes a second on a slow machine.
+    /// Each report follows ten thousand steps. On a slow machine, the maximum takes a second.
     ///
-    /// After 3700 reports, Foundation on Linux silently gives up and reports no match.
+    /// After 3700 reports, Foundation on Linux would give up and silently report no match.
     private static let progressLimit = 3000
 
     private let expression: NSRegularExpression
@@ -32,9 +32,10 @@ final class WholeTextExpression: Sendable {
         (self.totalDeadline, self.longTime) = (totalDeadline, longTime)
         let options: NSRegularExpression.Options = ignoringCase ? .caseInsensitive : []
         // Compile the pattern alone first, because the added text could make an invalid pattern
-        // valid. Foundation refuses the empty pattern, which matches the empty text.
+        // valid. The empty pattern, which Foundation refuses, is valid here.
         if pattern.isEmpty || (try? NSRegularExpression(pattern: pattern, options: options)) != nil {
-            // A comment ends with its line, and a quotation may be open at the end of the pattern.
+            // The pattern may end inside a comment, which a line break ends, or inside a quotation,
+            // which `\E` ends.
             for ending in [")\\z", "\n)\\z", "\\E)\\z"] {
                 if let expression = try? NSRegularExpression(pattern: "\\A(?:\(pattern)\(ending)", options: options) {
                     self.expression = expression
@@ -73,7 +74,7 @@ final class WholeTextExpression: Sendable {
                 isTooLarge = true
             }
         }
-        // The time for most texts is too short to count.
+        // For most texts there is no report, and the time is not measured.
         if progressCount > 0 {
             let duration = ContinuousClock.now - start
             if duration > longTime { spent.withLock { $0 += duration } }

@@ -2,7 +2,7 @@ public import RoostCore
 
 /// The new values of properties in an update.
 ///
-/// A literal is text in the language of predicates, or a dictionary of values:
+/// Write a literal as text in the language of predicates, or as a dictionary of values:
 ///
 /// ```swift
 /// let played: Assignments = "plays = plays + 1, lastPlayed = \(now)"
@@ -11,7 +11,7 @@ public import RoostCore
 ///
 /// Expressions read an object's values from before the update, so `a = b, b = a` exchanges two
 /// values. In a text, interpolated values are bound, as in predicates, and `\(key: name)` is the
-/// name of a property. The type of a literal depends only on how it is written. An element of a
+/// name of a property. The notation of a value in a text determines its type. An element of a
 /// composite attribute has a dotted path.
 public struct Assignments: Sendable {
     private enum Content: Sendable {
@@ -36,8 +36,8 @@ public struct Assignments: Sendable {
     /// - Parameters:
     ///   - format: Comma-separated assignments. Inside quotes, `%` is an ordinary character.
     ///   - arguments: The values for `%@`, and the key paths for `%K`, from left to right.
-    /// - Throws: `invalidRequest` for anything but properties, `=` and expressions, and for a
-    ///   property that is set twice; the errors of `FetchRequest.Predicate.init(format:_:)`.
+    /// - Throws: `invalidRequest` for any other text, and for a property that is set twice; the
+    ///   errors of `FetchRequest.Predicate.init(format:_:)`.
     public init(format: String, _ arguments: any PredicateArgument...) throws(StoreError) {
         content = .expressions(try Self.read(PredicateText(format, arguments: arguments)))
     }

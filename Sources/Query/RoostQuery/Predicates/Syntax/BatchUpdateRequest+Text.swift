@@ -4,11 +4,11 @@ extension BatchUpdateRequest {
     /// Adds an assignment in text form: `plays = plays + 1`, `released = '2024-05-01'`, `album =
     /// NULL`.
     ///
-    /// The text is parsed as a comparison of a predicate, so that texts and keys get the type of
-    /// the property.
+    /// The text is parsed as a comparison in a predicate, so that literals get the type of the
+    /// property.
     ///
-    /// - Throws: `invalidRequest` for anything but one property, `=` and an expression, and for a
-    ///   property that is set already; the errors of parsing a predicate.
+    /// - Throws: `invalidRequest` for any other text, and for a property that is already set; the
+    ///   errors of parsing a predicate.
     package mutating func set(_ assignment: String, model: ManagedObjectModel) throws(StoreError) {
         guard
             case .comparison(let comparison) = try FetchRequest.Predicate(assignment, for: entity, model: model),

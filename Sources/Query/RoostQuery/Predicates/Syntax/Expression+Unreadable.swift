@@ -1,10 +1,10 @@
 package import RoostCore
 
-/// Texts that cannot be parsed.
+/// Expressions that store a parsing error.
 ///
 /// A literal cannot throw, so its expression stores the error until a request is compiled. The
-/// expression is a call of a function with a name that no text can contain. The error's code and
-/// message are its arguments. So all code that copies expressions also copies the error.
+/// expression is a call of a function with a name that no text can contain. The arguments are the
+/// error's code and message. So copying the expression also copies the error.
 extension FetchRequest.Expression {
     private static let unreadable = "\u{0}unreadable"
 

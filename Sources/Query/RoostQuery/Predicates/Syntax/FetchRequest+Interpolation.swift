@@ -3,7 +3,7 @@ public import RoostCore
 extension FetchRequest {
     /// The text and the interpolated values of a predicate, an expression or assignments.
     ///
-    /// The compiler creates one for each literal with interpolations:
+    /// The compiler creates an interpolation for each literal that contains interpolated values:
     ///
     /// ```swift
     /// let prefix = "Blue"
@@ -11,8 +11,8 @@ extension FetchRequest {
     /// let newest = FetchRequest("Track", where: "\(key: "album.year") >= \(2024)")
     /// ```
     ///
-    /// An interpolated value is bound: it is compared as it is, and is never parsed as part of the
-    /// predicate. So it needs no quotes.
+    /// An interpolated value is bound: it is compared unchanged, and never parsed as part of the
+    /// predicate. So the value needs no quotes.
     public struct Interpolation: StringInterpolationProtocol, Sendable {
         var source = PredicateText()
 
@@ -58,14 +58,15 @@ extension FetchRequest.Predicate: ExpressibleByStringInterpolation {
     /// let often: FetchRequest.Predicate = "title BEGINSWITH \(prefix) AND plays > \(limit)"
     /// ```
     ///
-    /// The language is that of ``init(format:_:)``, with interpolations instead of `%@` and `%K`:
-    /// - Interpolated values are compared as they are.
-    /// - The type of a literal in the text depends only on how it is written.
+    /// The language is the same as for ``init(format:_:)``, with interpolations instead of `%@` and
+    /// `%K`:
+    /// - Interpolated values are compared unchanged.
+    /// - The notation of a literal in the text determines its type.
     /// - A request checks the names of properties.
     ///
     /// A literal cannot throw. If the text cannot be parsed, each request with the predicate throws
-    /// the error before it reads or writes, in most cases with code `invalidRequest`. The column in
-    /// the message counts the characters of the text, and each interpolation as `\(…)`.
+    /// the error before reading or writing, usually with code `invalidRequest`. The column in the
+    /// message counts the characters of the text, and each interpolation as `\(…)`.
     ///
     /// - Complexity: O(*n*) in the length of the text, each time the literal is evaluated.
     public init(stringInterpolation text: FetchRequest.Interpolation) {
@@ -93,8 +94,8 @@ extension FetchRequest.Expression: ExpressibleByStringInterpolation {
     /// let more: FetchRequest.Expression = "plays + \(count)"
     /// ```
     ///
-    /// A word is the name of a property. Text is quoted or interpolated. Everything else, including
-    /// errors, is as for predicates; see ``FetchRequest/Predicate/init(stringInterpolation:)``.
+    /// A word is the name of a property. Text must be quoted or interpolated. Other rules,
+    /// including errors, are the same as for ``FetchRequest/Predicate/init(stringInterpolation:)``.
     public init(stringInterpolation text: FetchRequest.Interpolation) {
         do throws(StoreError) {
             var source = text.source

@@ -15,8 +15,7 @@ extension FetchRequest.Function {
         }
     }
 
-    /// The operator between two arguments, for arithmetic; nil for functions that are written as
-    /// calls.
+    /// The infix operator of an arithmetic function; nil for functions that are written as calls.
     var sign: String? {
         switch self {
         case .add: "+"
@@ -28,13 +27,13 @@ extension FetchRequest.Function {
         }
     }
 
-    /// Creates the function with the given name, in any case, with or without a trailing colon.
+    /// Creates the function with the given name, regardless of case and of a trailing colon.
     package init?(name: String) {
         guard let function = Self.byName[Self.key(name)] else { return nil }
         self = function
     }
 
-    /// Creates the function with the given name in SQL or in a programming language.
+    /// Creates the function for a common name in SQL or in programming languages, such as `avg`.
     init?(nameInSQL name: String) {
         switch Self.key(name) {
         case "avg", "mean": self = .average
@@ -72,7 +71,7 @@ extension FetchRequest.Function {
     }
 }
 
-/// The limits of predicates.
+/// Limits for the text of predicates.
 enum PredicateLimits {
     /// The maximum nesting of parentheses, NOT and operators.
     static let depth = RecordFilter.maximumDepth

@@ -4,21 +4,21 @@ extension FetchRequest.Predicate {
     /// Parses a predicate in the language of Core Data's predicate format strings, for an entity of
     /// a model.
     ///
-    /// `docs/predicates.md` describes the language. Names must be those of the entity's properties,
-    /// also after relationships and after the variable of a SUBQUERY. A literal is converted to the
-    /// type of the value that it is compared with. A string can become a date (``DateText``), a
-    /// UUID, a URI, data (base64) or an object (`"Album/5"`). A whole number can become the key of
-    /// an object, and any number a decimal. Compared with a float, a number of at most nine digits
-    /// means the nearest 32-bit number.
+    /// `docs/predicates.md` describes the language. Names must be properties of the entity, also
+    /// after relationships and after the variable of a SUBQUERY. A literal is converted to the type
+    /// of the operand with which it is compared. A string can become a date (``DateText``), a UUID,
+    /// a URI, data (base64) or an object (`"Album/5"`). A whole number can become the key of an
+    /// object, and any number a decimal. In a comparison with a float, a number of at most nine
+    /// digits becomes the nearest 32-bit number.
     ///
     /// - Parameters:
     ///   - text: The predicate. Inside quotes, `%` and `$` are ordinary characters.
     ///   - arguments: The values for `%@`, and the key paths for `%K`, from left to right. They are
     ///     not converted to other types.
-    ///   - entity: The entity whose properties the names refer to.
+    ///   - entity: The entity to whose properties the names refer.
     ///   - model: The model that contains the entity.
-    ///   - ofGroups: Whether the text is a condition on groups, ``RowRequest/havingPredicate``.
-    ///     Then a path can begin with an operator over all objects of a group: `@sum.length`.
+    ///   - ofGroups: Whether the text is a condition on groups, ``RowRequest/havingPredicate``. A
+    ///     path can then begin with an operator over all objects of a group: `@sum.length`.
     /// - Throws: `invalidRequest` with the column and the expected text, also for a wrong number or
     ///   kind of arguments and for nesting deeper than ``RecordFilter/maximumDepth``;
     ///   `unsupported`, naming a part of Core Data's language that this language lacks;
@@ -50,19 +50,18 @@ extension FetchRequest.Predicate {
 
     /// Parses a predicate in the language of Core Data's predicate format strings, without a model.
     ///
-    /// Names are not checked until a request with the predicate is checked. The type of a literal
-    /// depends only on how it is written. A whole number is an integer. Any other number is a
-    /// double, or a decimal if only a decimal is exact. Pass dates and other types as arguments, or
-    /// write the type: `CAST("2024-05-01", "NSDate")`. The name of an entity in a cast to
-    /// NSManagedObjectID stays in memory for the life of the process, so do not parse untrusted
-    /// texts in this way.
+    /// A request with the predicate checks the names. The notation of a literal determines its
+    /// type. A whole number is an integer. Any other number is a double, or a decimal if only a
+    /// decimal is exact. Pass dates and other types as arguments, or write the type:
+    /// `CAST("2024-05-01", "NSDate")`. Do not parse untrusted texts, because entity names in casts
+    /// to NSManagedObjectID are never freed.
     ///
     /// - Parameters:
     ///   - format: The predicate. Inside quotes, `%` and `$` are ordinary characters.
     ///   - arguments: The values for `%@`, and the key paths for `%K`, from left to right.
-    /// - Throws: `invalidRequest`, `unsupported` and `limitExceeded`, as
-    ///   ``init(_:_:for:model:ofGroups:)`` does; `invalidValue` for a number that is out of the
-    ///   range of all types.
+    /// - Throws: `invalidRequest`, `unsupported` and `limitExceeded`, as for
+    ///   ``init(_:_:for:model:ofGroups:)``; `invalidValue` for a number that is out of the range of
+    ///   all types.
     /// - Complexity: O(*n*) in the length of the text.
     public init(format: String, _ arguments: any PredicateArgument...) throws(StoreError) {
         try self.init(format: format, arguments: arguments)
@@ -80,11 +79,11 @@ extension FetchRequest.Predicate {
 
     /// Returns the text from which ``init(_:_:for:model:ofGroups:)`` creates the same predicate.
     ///
-    /// A conjunction or disjunction of fewer than two members is replaced by an equivalent
-    /// condition. Conditions on groups are supported.
+    /// An equivalent condition replaces an AND or OR of fewer than two members. Conditions on
+    /// groups are supported.
     ///
     /// - Parameters:
-    ///   - entity: The entity whose properties the names refer to.
+    ///   - entity: The entity to whose properties the names refer.
     ///   - model: The model that contains the entity.
     /// - Returns: The text, on one line.
     /// - Throws: `unknownEntity`, `unknownProperty`; `unsupported` for a composite as a value,
@@ -97,8 +96,7 @@ extension FetchRequest.Predicate {
 
     /// Returns the text from which ``init(format:_:)`` creates the same predicate.
     ///
-    /// A conjunction or disjunction of fewer than two members is replaced by an equivalent
-    /// condition.
+    /// An equivalent condition replaces an AND or OR of fewer than two members.
     ///
     /// - Returns: The text, on one line.
     /// - Throws: `unsupported` for a composite as a value, which the language cannot express;
@@ -133,8 +131,8 @@ extension FetchRequest.Expression {
 
     /// Parses an expression for an entity of a model.
     ///
-    /// See ``FetchRequest/Predicate/init(_:_:for:model:ofGroups:)``. Set `ofGroups` for the columns
-    /// of rows, ``RowRequest/propertiesToFetch``.
+    /// See ``FetchRequest/Predicate/init(_:_:for:model:ofGroups:)``. Pass true for `ofGroups` to
+    /// parse a column of ``RowRequest/propertiesToFetch``.
     package init(
         _ text: String, _ arguments: any PredicateArgument..., for entity: EntityName, model: ManagedObjectModel,
         ofGroups: Bool = false

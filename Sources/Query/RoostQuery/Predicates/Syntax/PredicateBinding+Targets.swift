@@ -1,11 +1,12 @@
 internal import RoostCore
 
-/// The operands with which the literals of a predicate are compared.
+/// Determines the operands with which literals are compared, because these decide the types of
+/// literals.
 extension PredicateBinding {
-    /// The properties of an operand that decide the meaning of literals.
+    /// The properties of an operand that decide the types of literals.
     struct Shape {
         /// The target of a literal that is compared with the operand or with one of its elements;
-        /// nil if the meaning depends only on how the literal is written.
+        /// nil if only the notation of the literal matters.
         var target: Target?
         /// Whether the operand has many values.
         var isMany = false
@@ -16,8 +17,7 @@ extension PredicateBinding {
         guard scope != nil else { return (nil, nil) }
         let (left, right) = (try shape(of: comparison.left), try shape(of: comparison.right))
         switch comparison.operator {
-        // A literal of these text operators is always text. Operands that are not text are refused
-        // later.
+        // These text operators require text, so a literal stays text.
         case .beginsWith, .endsWith, .like, .matches: return (nil, nil)
         case .contains where !left.isMany: return (nil, nil)
         case .isIn where !right.isMany: return (nil, nil)
@@ -25,9 +25,9 @@ extension PredicateBinding {
         }
     }
 
-    /// Returns the target of a literal inside an operand with members.
+    /// Returns the target of literals inside an operand with members.
     ///
-    /// `outer` is the target of the whole operand, if it has one.
+    /// `outer` is the target of the whole operand, if any.
     func target(
         ofMembersOf operand: PredicateSyntax.Operand, meeting outer: Target?
     ) throws(StoreError) -> Target? {
@@ -51,7 +51,7 @@ extension PredicateBinding {
         }
     }
 
-    /// Returns the target of the first operand that has a target, but prefers a decimal.
+    /// Returns the first target of the operands, but prefers a decimal target.
     private func common(_ operands: [PredicateSyntax.Operand]) throws(StoreError) -> Target? {
         var common: Target?
         for operand in operands {
@@ -65,7 +65,7 @@ extension PredicateBinding {
     ///
     /// Each nested operand is visited once.
     ///
-    /// - Throws: `unknownProperty`; `invalidRequest` for a name without a meaning.
+    /// - Throws: `unknownProperty`; `invalidRequest` for an invalid name.
     func shape(of operand: PredicateSyntax.Operand) throws(StoreError) -> Shape {
         guard let scope else { return Shape() }
         switch operand {
@@ -117,7 +117,7 @@ extension PredicateBinding {
         }
     }
 
-    /// Returns the shape of an operator over the values of a path for the objects of a group.
+    /// Returns the shape of a path that begins with an operator over the objects of a group.
     private func aggregate(
         _ operation: FetchRequest.CollectionOperator, names: [String], of entity: ManagedObjectModel.Entity,
         at place: String.Index
@@ -137,7 +137,7 @@ extension PredicateBinding {
         return try path(names, from: entity.number, ofMany: true, at: place)
     }
 
-    /// Returns the shape of the end of a key path, which starts at one object or at each of many.
+    /// Returns the shape of the end of a key path from one object or from each of many objects.
     private func path(
         _ names: [String], from entity: Int, ofMany: Bool = false, at place: String.Index
     ) throws(StoreError) -> Shape {

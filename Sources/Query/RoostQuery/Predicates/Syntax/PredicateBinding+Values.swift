@@ -2,12 +2,12 @@ internal import Foundation
 internal import RoostCore
 internal import RoostSystem
 
-/// The values of literals.
+/// Determines the values of literals.
 extension PredicateBinding {
     /// Returns the value of a literal that is compared with a target.
     ///
-    /// - Throws: `invalidValue` if the literal does not fit the type of the property that it is
-    ///   compared with; `invalidRequest` for an impossible cast.
+    /// - Throws: `invalidValue` if the literal does not fit the type of the compared property;
+    ///   `invalidRequest` for an impossible cast.
     func value(
         _ literal: PredicateLiteral, meeting target: Target?, at place: String.Index
     ) throws(StoreError) -> Value {
@@ -36,7 +36,7 @@ extension PredicateBinding {
             .invalidValue, message: "The number is larger, or nearer to zero, than any type holds.", at: place)
     }
 
-    /// Returns the value of a literal in the type of a target, or nil.
+    /// Returns the literal's value with the type of a target, or nil.
     private static func value(_ literal: PredicateLiteral, target: Target, model: ManagedObjectModel?) -> Value? {
         switch (target.kind, literal) {
         case (.integer64, _), (.integer32, _), (.integer16, _), (.order, _), (.boolean, _), (.double, _):
@@ -88,7 +88,7 @@ extension PredicateBinding {
             at: place)
     }
 
-    /// Returns the attribute that most likely names the objects with which a literal is compared.
+    /// Returns the attribute that most likely contains the names of the target's objects.
     private func textAttribute(ofObjectsIn target: Target) -> String? {
         guard target.isObject, let scope, let number = target.destination else { return nil }
         let names = scope.model.entities[number].attributes.filter { $0.type == .string && $0.isStored }.map(\.name)

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import RoostCore
 
-/// Resolves the names and literals of a predicate's text, for an entity or without one.
+/// Resolves the names and literals of a predicate's text, with or without an entity.
 ///
-/// For an entity, names must be those of its properties, and a literal gets the type of the value
-/// that it is compared with. Without an entity, names are not checked, and the type of a literal
-/// depends only on how it is written.
+/// With an entity, names must be properties of the entity, and a literal gets the type of the
+/// operand with which it is compared. Without an entity, names are not checked, and the notation of
+/// a literal determines its type.
 struct PredicateBinding {
     /// The meaning of the names in a text.
     struct Scope {
@@ -18,27 +18,27 @@ struct PredicateBinding {
         var variables: [String: Int?] = [:]
     }
 
-    /// The properties of an operand that decide the value of a literal that is compared with it.
+    /// The properties of an operand that decide the value of a compared literal.
     struct Target {
         var kind: RecordLayout.Field.Kind
-        /// The number of the entity of the objects.
+        /// The number of the objects' entity, for references.
         var destination: Int?
         /// The name of the property for messages, if the target is a property itself.
         ///
-        /// A literal that does not fit its type is then an error.
+        /// If set, a literal that does not fit the property's type is an error.
         var property: String?
         /// The key path of the target for messages, if any.
         var path: [String]?
 
-        /// The target for a value that is computed from a property.
+        /// The target for a value that is computed from this property.
         ///
-        /// A literal that does not fit keeps the type in which it is written.
+        /// A literal that does not fit the type then keeps its own type.
         var computed: Self { Self(kind: kind, destination: destination) }
     }
 
     /// The entity and the variables; nil without an entity.
     var scope: Scope?
-    /// The tokenizer, which locates errors in the text; nil without a text.
+    /// The tokenizer, for the positions of errors; nil without a text.
     let tokenizer: PredicateTokenizer?
 
     // MARK: Trees
@@ -78,7 +78,7 @@ struct PredicateBinding {
         case .evaluatedObject: return .evaluatedObject
         case .variable(let name, _): return .variable(name)
         case .keyPath(let names, _):
-            // Check the names.
+            // Determining the shape checks the names.
             _ = try shape(of: operand)
             return .keyPath(names)
         case .path(let base, let names, _):
@@ -93,7 +93,7 @@ struct PredicateBinding {
         }
     }
 
-    /// Resolves an operand that has several members.
+    /// Resolves an operand with several members.
     private func combination(
         _ operand: PredicateSyntax.Operand, meeting target: Target?
     ) throws(StoreError) -> FetchRequest.Expression {
@@ -131,7 +131,7 @@ struct PredicateBinding {
         return result
     }
 
-    /// Returns the binding for the inside of a SUBQUERY over a collection.
+    /// Returns the binding for the condition of a SUBQUERY over a collection.
     func inside(_ collection: PredicateSyntax.Operand, variable: String) throws(StoreError) -> Self {
         guard var scope else { return self }
         scope.variables[variable] = .some(try shape(of: collection).target?.destination)

@@ -3,7 +3,7 @@ package import RoostCore
 internal import RoostJSONText
 internal import RoostSystem
 
-/// A value as written in a predicate, before the operand that it is compared with is known.
+/// A value as written in a predicate, before its type is resolved.
 indirect enum PredicateLiteral {
     case null
     case bool(Bool)
@@ -15,7 +15,7 @@ indirect enum PredicateLiteral {
     /// A value that the program passes as an argument.
     case typed(Value)
 
-    /// Whether the meaning may depend on the operand that the literal is compared with.
+    /// Whether the type may depend on the operand with which the literal is compared.
     var isUntyped: Bool {
         switch self {
         case .cast, .typed: false
@@ -52,9 +52,9 @@ indirect enum PredicateLiteral {
 
     /// Returns the value of a number without a target.
     ///
-    /// The value is the first of these that is possible: a 64-bit integer, a double that prints as
-    /// the same number, an exact decimal, the nearest double. Returns nil for a number that is out
-    /// of the range of all types.
+    /// The value is the first possible one of these: a 64-bit integer, a double that prints as the
+    /// same number, an exact decimal, the nearest double. Returns nil for a number that is out of
+    /// the range of all types.
     static func number(_ text: String) -> Value? {
         if let number = Int64(text) { return .int(number) }
         let double = Double(text).flatMap { $0.isFinite ? $0 : nil }
@@ -62,16 +62,16 @@ indirect enum PredicateLiteral {
             return .double(double)
         }
         if let decimal = DecimalNumber(utf8: text.utf8) { return .decimal(decimal.decimal) }
-        // A number that is too small for all types is not zero.
+        // A tiny number that would become zero is out of range.
         guard let double, double != 0 || significance(text).digits.isEmpty else { return nil }
         return .double(double)
     }
 
-    /// Whether a number means the nearest 32-bit floating-point number when it is compared with a
+    /// Whether a number becomes the nearest 32-bit floating-point number in a comparison with a
     /// float.
     ///
-    /// Every 32-bit floating-point number prints with at most nine digits. A number with more
-    /// digits is meant exactly, and so is a whole number.
+    /// True for a number with a fraction or an exponent and at most nine digits, because every
+    /// float prints with at most nine digits. Other numbers are compared exactly.
     static func isMeantAsFloat(_ number: String) -> Bool {
         number.contains { $0 == "." || $0 == "e" } && number.prefix { $0 != "e" }.count { $0.isNumber } <= 9
     }
@@ -126,14 +126,14 @@ extension FetchRequest.CastType {
         }
     }
 
-    /// Returns the value of a cast of a literal; nil if the literal cannot be cast.
+    /// Returns the value of a literal cast to this type; nil if the literal cannot be cast.
     ///
-    /// The result is the same as for an equal value in a property.
+    /// The result is the same as for a property with an equal value.
     func value(_ literal: PredicateLiteral, model: ManagedObjectModel?) -> Value? {
         written(literal, model: model) ?? literal.alone.flatMap { PredicateCasting.value($0, as: self, model: model) }
     }
 
-    /// Returns the value for a literal that is the notation of a value of this type.
+    /// Returns the value if the literal is a notation for values of this type, or nil.
     private func written(_ literal: PredicateLiteral, model: ManagedObjectModel?) -> Value? {
         switch (self, literal) {
         case (_, .null): return .null
@@ -164,8 +164,8 @@ extension FetchRequest.CastType {
 extension ManagedObjectModel {
     /// Parses `Entity/5` and `Entity/p5`; nil for other texts and for unknown entities.
     package func objectID(_ text: String) -> ObjectID? {
-        // Entities are searched by text, because creating an `EntityName` for an unknown name would
-        // keep the name in memory for the life of the process.
+        // Entities are searched by text, because an `EntityName` for an unknown name would never be
+        // freed.
         ObjectID(text: text) { name in entities.first { $0.name.text == name }?.name }
     }
 }

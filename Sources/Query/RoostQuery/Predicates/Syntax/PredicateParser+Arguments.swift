@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 
 extension PredicateParser {
-    /// Returns the program's value for the current token, which is `%@` or a similar placeholder.
+    /// Returns the program's value for the current token, a placeholder such as `%@`.
     mutating func argument(_ letters: String) throws(StoreError) -> PredicateSyntax.Operand {
         let place = token.position
         let expression = try nextArgument()
@@ -82,8 +82,7 @@ extension PredicateParser {
 }
 
 extension PredicateSyntax.Operand {
-    /// Creates an operand from a value or list of values of the program; nil for another
-    /// expression.
+    /// Creates an operand from the program's value or list of values; nil for any other expression.
     fileprivate init?(argument: FetchRequest.Expression, place: String.Index) {
         switch argument {
         case .constant(let value): self = .literal(.typed(value), place)

@@ -1,8 +1,8 @@
 internal import RoostCore
 
 extension PredicateParser {
-    /// Parses an operand of infix operators: NOT, quantifiers, signs, and values with their indexes
-    /// and path steps.
+    /// Parses an operand of an infix operator: a prefix operator with its operand, or a value with
+    /// its indexes and path steps.
     mutating func prefix() throws(StoreError) -> Part {
         switch keyword {
         case "NOT", "!": return try negation()
@@ -26,7 +26,7 @@ extension PredicateParser {
 
     /// Parses a minus sign.
     ///
-    /// Directly before a number it belongs to the number.
+    /// Directly before a number, the sign belongs to the number.
     private mutating func sign() throws(StoreError) -> Part {
         let place = token.position
         try requireDepth(at: place)
@@ -57,13 +57,13 @@ extension PredicateParser {
         return part
     }
 
-    // MARK: What hangs on a value
+    // MARK: Indexes and paths
 
     /// Parses a value with the indexes and path steps after it.
     private mutating func postfix() throws(StoreError) -> Part {
         let place = token.position
-        // Only a path without parentheses is extended here. A path in parentheses is the start of
-        // another path.
+        // Steps after a bare path extend that path. A path in parentheses is the start of another
+        // path.
         let isBare = keyword != "("
         var part = try primary()
         if isBare, keyword == ".", case .value(let operand) = part.kind {
@@ -215,7 +215,7 @@ extension PredicateParser {
 
     /// Parses comma-separated values up to and including the closing bracket.
     ///
-    /// The returned depth is that of the tree that contains them.
+    /// The returned depth is the depth of the tree that contains the values.
     private mutating func values(
         upTo bracket: String, after first: [PredicateSyntax.Operand] = [], depth: Int = 0
     ) throws(StoreError) -> ([PredicateSyntax.Operand], depth: Int) {
@@ -344,8 +344,8 @@ extension PredicateParser {
         }
         try advance()
         try require(")", what: "')'")
-        // A cast of a bare literal is the notation of a value of that type. A literal in
-        // parentheses is cast for every object.
+        // A cast of a bare literal is a notation for a constant. A literal in parentheses is cast
+        // for every object.
         if isBare, case .literal(let literal, _) = value.operand, literal.isUntyped {
             return Part(.literal(.cast(literal, type), place))
         }

@@ -2,10 +2,10 @@ internal import RoostCore
 
 /// Parses a predicate or an expression from left to right, with one token of lookahead.
 ///
-/// One function parses conditions and values by operator precedence, because only the content of
-/// parentheses shows whether it is a condition or a value. Its recursion is limited by
+/// One function parses both conditions and values by operator precedence, because parentheses may
+/// contain either. So that no text exhausts the stack, its recursion is limited by
 /// ``PredicateLimits/depth``, and in a first attempt on the caller's stack by
-/// ``DeepStack/shallowDepth``, so no text exhausts the stack.
+/// ``DeepStack/shallowDepth``.
 struct PredicateParser {
     /// A condition or a value, between two operators.
     struct Part {
@@ -14,7 +14,7 @@ struct PredicateParser {
             case value(PredicateSyntax.Operand)
         }
         var kind: Kind
-        /// The number of levels of the tree below the part.
+        /// The depth of the part's tree.
         var depth = 0
 
         init(_ condition: PredicateSyntax.Condition, depth: Int = 0) {
@@ -28,7 +28,7 @@ struct PredicateParser {
         }
     }
 
-    /// A value, and the number of levels of the tree below it.
+    /// A value and the depth of its tree.
     struct Value {
         var operand: PredicateSyntax.Operand
         var depth: Int
@@ -82,8 +82,7 @@ struct PredicateParser {
     /// Whether the first attempt failed because the text is nested too deep for the caller's stack.
     private(set) var needsDeepStack = false
 
-    /// Parses a text with `body`, on the caller's stack or on a larger one if the nesting requires
-    /// it.
+    /// Parses a text with `body`, on the caller's stack or, for deep nesting, on a larger stack.
     static func read<Result: Sendable>(
         _ source: PredicateText,
         _ body: @escaping @Sendable (inout PredicateParser) throws(StoreError) -> Result
@@ -129,7 +128,7 @@ struct PredicateParser {
         return value.operand
     }
 
-    /// Parses the whole text as comma-separated assignments: each is a property, `=` and a value.
+    /// Parses the whole text as comma-separated assignments of the form property, `=`, value.
     mutating func assignments() throws(StoreError) -> [(name: String, value: PredicateSyntax.Operand)] {
         var assignments: [(name: String, value: PredicateSyntax.Operand)] = []
         repeat {
@@ -160,7 +159,7 @@ struct PredicateParser {
 
     mutating func advance() throws(StoreError) { token = try tokenizer.next() }
 
-    /// Consumes the token and returns true if it is the given sign or keyword, in any case.
+    /// Consumes the current token and returns true if the token is the given sign or keyword.
     mutating func take(_ text: String) throws(StoreError) -> Bool {
         guard keyword == text else { return false }
         try advance()
@@ -200,7 +199,7 @@ struct PredicateParser {
 
     /// Returns the depth of a tree whose subtrees have the given depths.
     ///
-    /// Throws if it is too deep.
+    /// Throws if the tree is too deep.
     mutating func above(_ depths: Int..., at place: String.Index) throws(StoreError) -> Int {
         let depth = 1 + (depths.max() ?? 0)
         try requireStack(depth, at: place)
@@ -336,7 +335,7 @@ struct PredicateParser {
         return options
     }
 
-    // MARK: What a part is
+    // MARK: Conditions and values
 
     /// Returns the condition in a part.
     ///

@@ -5,15 +5,15 @@ internal import RoostSystem
 
 /// Writes predicates as text, with parentheses only if the meaning requires them.
 ///
-/// Writes a literal only if the binding would resolve it to the same value. Otherwise writes a
-/// cast.
+/// Writes a value as a literal if the binding would resolve the literal to the same value, and
+/// otherwise as a cast.
 struct PredicatePrinter {
     private var binding: PredicateBinding
     private var text = ""
 
     private init(_ scope: PredicateBinding.Scope?) { binding = PredicateBinding(scope: scope, tokenizer: nil) }
 
-    /// Returns the text that `body` prints, on a larger stack if necessary.
+    /// Returns the text that `body` prints. Runs `body` on a larger stack if necessary.
     ///
     /// `body` receives the depth at which its tree begins.
     static func text(
@@ -67,7 +67,8 @@ struct PredicatePrinter {
         case 0: text += ofNothing
         case 1: try print(members[0], inside: strength)
         default:
-            // Also at equal precedence, so that the tree keeps its structure.
+            // Parentheses are needed also at equal precedence, to preserve the structure of the
+            // tree.
             let needsBrackets = strength >= own
             if needsBrackets { text += "(" }
             for (index, member) in members.enumerated() {
@@ -201,7 +202,7 @@ struct PredicatePrinter {
         text += "]"
     }
 
-    /// Prints the base of an index or a path, in parentheses if it would be misparsed without them.
+    /// Prints the base of an index or a path, in parentheses if necessary.
     private mutating func printBase(
         _ base: PredicateSyntax.Operand, ofPath: Bool, meeting target: PredicateBinding.Target?
     ) throws(StoreError) {
@@ -223,8 +224,8 @@ struct PredicatePrinter {
     ) throws(StoreError) {
         switch operand {
         case .cast(let operand, let type):
-            // A literal in parentheses is cast for every object. Without parentheses, the cast is
-            // the notation of a value.
+            // With parentheses, a literal is cast for every object. Without them, the cast would be
+            // a notation for a constant.
             let isLiteral = if case .literal = operand { true } else { false }
             text += isLiteral ? "CAST((" : "CAST("
             try print(operand)
@@ -316,7 +317,7 @@ struct PredicatePrinter {
         }
     }
 
-    /// Returns the literal whose written form has the type of a value, or nil.
+    /// Returns a literal whose notation has the type of the value, or nil.
     private static func literal(_ value: Value) -> PredicateLiteral? {
         switch value {
         case .null: .null

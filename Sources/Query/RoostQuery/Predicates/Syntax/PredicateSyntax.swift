@@ -1,9 +1,9 @@
 internal import RoostCore
 
-/// The syntax tree of a predicate, before its names and literals are resolved for an entity.
+/// The syntax tree of a predicate, with names and literals that are not resolved yet.
 ///
-/// It has the structure of ``FetchRequest/Predicate``, with literals as written and with positions
-/// for messages.
+/// The tree has the structure of ``FetchRequest/Predicate``, with literals as written and with
+/// positions for messages.
 enum PredicateSyntax {
     /// A condition.
     indirect enum Condition {
@@ -40,14 +40,14 @@ enum PredicateSyntax {
         case setOperation(FetchRequest.SetOperation, Operand, Operand)
     }
 
-    /// The position of an element in a list, or the size of the list.
+    /// The index after a list, which selects an element or the size of the list.
     indirect enum Index {
         case first, last, size
         case position(Operand)
     }
 }
 
-// MARK: From a tree without places, for printing
+// MARK: Syntax trees for printing
 
 extension PredicateSyntax.Condition {
     /// Creates the syntax tree of a predicate.
@@ -127,12 +127,12 @@ extension PredicateSyntax.Operand {
 extension PredicateSyntax {
     /// The maximum depth of a tree.
     ///
-    /// Comparisons and expressions may be two levels below the last connective.
+    /// A comparison and its operands may be two levels below the deepest AND, OR or NOT.
     static let deepest = PredicateLimits.depth + 2
 
     /// Returns the next depth.
     ///
-    /// Throws if it is too deep.
+    /// Throws if the next depth is too deep.
     fileprivate static func deeper(_ depth: Int) throws(StoreError) -> Int {
         guard depth < deepest else {
             throw StoreError(

@@ -21,15 +21,15 @@ struct PredicateText: Sendable {
     var text = ""
     /// The values for the placeholders, from left to right.
     var arguments: [any PredicateArgument] = []
-    /// The interpolations from left to right; nil if the placeholders are `%@` and similar ones.
+    /// The interpolations from left to right; nil if the placeholders are `%@` and so on.
     var marks: [Mark]?
-    /// The noun that messages use for the text.
+    /// The noun for the text in messages.
     var noun = "predicate"
 
     /// Creates the text of a literal, in which placeholders are interpolations instead of `%@`.
     init() { marks = [] }
 
-    /// Creates a text in which placeholders are `%@` and similar ones.
+    /// Creates a text with placeholders such as `%@`.
     init(_ text: String, arguments: [any PredicateArgument]) {
         self.text = text
         self.arguments = arguments

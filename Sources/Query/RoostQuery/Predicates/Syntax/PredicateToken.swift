@@ -6,13 +6,13 @@ struct PredicateToken {
     enum Kind: Equatable {
         /// A name, or a keyword in any case.
         case word(String)
-        /// A name in a form that cannot be a keyword: `#first`, `#"odd name"`.
+        /// A name in a notation that cannot be a keyword: `#first`, `#"odd name"`.
         case name(String)
         /// `$name`.
         case variable(String)
         /// A placeholder such as `%@` for a value of the program.
         ///
-        /// Contains the letters after the percent sign.
+        /// The associated value contains the letters after the percent sign.
         case argument(String)
         /// Text in quotes, with escapes resolved.
         case string(String)
@@ -31,7 +31,7 @@ struct PredicateToken {
     /// Whether the token is an interpolated argument.
     var isInterpolated = false
 
-    /// The token for messages: a keyword or sign as written, but never the value of a literal.
+    /// A description for messages: a keyword or sign as written, but never the value of a literal.
     var description: String {
         switch kind {
         case .word(let word): "'\(word)'"
@@ -49,7 +49,7 @@ struct PredicateToken {
 
 /// The words and signs of the predicate language, for the parser and the printer.
 enum PredicateLanguage {
-    /// Words that need a `#` before them to be the name of a property.
+    /// The words that need a preceding `#` to be the name of a property.
     static let reservedWords: Set<String> = [
         "AND", "OR", "NOT", "IN", "ALL", "ANY", "SOME", "NONE", "LIKE", "CASEINSENSITIVE", "CI", "MATCHES", "CONTAINS",
         "BEGINSWITH", "ENDSWITH", "BETWEEN", "NULL", "NIL", "SELF", "TRUE", "YES", "FALSE", "NO", "FIRST", "LAST",
@@ -58,10 +58,10 @@ enum PredicateLanguage {
         "INTERSECT", "MINUS", "UTI-CONFORMS-TO", "UTI-EQUALS",
     ]
 
-    /// Whether a word needs a `#` before it to be the name of a property.
+    /// Whether a word needs a preceding `#` to be the name of a property.
     static func isReserved(_ word: String) -> Bool { reservedWords.contains(word.uppercased()) }
 
-    /// The comparisons that are written as words.
+    /// The comparison operators that are words.
     static let comparisonWords = ["IN", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "MATCHES", "BETWEEN"]
 
     /// Returns the comparison for a sign or an uppercase word.
@@ -103,7 +103,7 @@ enum PredicateLanguage {
         }
     }
 
-    /// The options by letter, in the order in which they are printed.
+    /// The options with their letters, in printing order.
     static let options: [(letter: Character, option: FetchRequest.Comparison.Options)] = [
         ("c", .caseInsensitive), ("d", .diacriticInsensitive), ("n", .normalized), ("l", .localized),
     ]

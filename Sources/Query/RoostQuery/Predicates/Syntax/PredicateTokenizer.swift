@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Splits a predicate's text into tokens in one pass, one token at a time.
+/// Splits a predicate's text into tokens, one at a time.
 struct PredicateTokenizer {
     private let text: String
     private let scalars: String.UnicodeScalarView
@@ -15,9 +15,7 @@ struct PredicateTokenizer {
 
     /// The interpolations that have not been read yet, in reverse order.
     private var interpolations: [Interpolation] = []
-    /// Whether values are interpolated.
-    ///
-    /// Then `%@` is not allowed.
+    /// Whether values are interpolated, so that `%@` is not allowed.
     let isInterpolated: Bool
 
     init(_ source: PredicateText) {
@@ -69,8 +67,7 @@ struct PredicateTokenizer {
 
     private var isAtInterpolation: Bool { interpolations.last.map { $0.range.lowerBound == position } ?? false }
 
-    /// Returns the error for an interpolation inside quotes, where its value could only become
-    /// text.
+    /// Returns the error for an interpolation inside quotes or a name, where no value can be bound.
     private func interpolationInside(at place: String.Index) -> StoreError {
         error(
             at: place,
@@ -80,7 +77,7 @@ struct PredicateTokenizer {
 
     /// Returns an error at a position in the text.
     ///
-    /// The column counts characters from 1.
+    /// The first character is in column 1.
     func error(at place: String.Index, message: String) -> StoreError {
         StoreError(.invalidRequest, "The \(noun) cannot be read at column \(column(place)): \(message)")
             .with { $0.textColumn = column(place) }
@@ -130,7 +127,7 @@ struct PredicateTokenizer {
         return word
     }
 
-    /// Reads the name after a `#` or `$`, or any text in quotes.
+    /// Reads the name after a `#` or `$`, which may be any text in quotes.
     private mutating func escapedName(_ what: String) throws(StoreError) -> String {
         let mark = peek
         advance()
