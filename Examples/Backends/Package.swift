@@ -10,7 +10,7 @@ let package = Package(
         .library(name: "CSV", targets: ["CSV"]),
     ],
     dependencies: [
-        // Without traits, Roost includes no backend and needs neither libsqlite3 nor liblmdb.
+        // No traits: no backend of Roost's own, so neither libsqlite3 nor liblmdb is needed.
         .package(name: "Roost", path: "../..", traits: [])
     ],
     targets: [
@@ -26,7 +26,7 @@ let package = Package(
                 .product(name: "RoostCore", package: "Roost"), .product(name: "RoostFiles", package: "Roost"),
                 .product(name: "RoostQuery", package: "Roost"),
             ]),
-        // The program that checks of several processes start and kill.
+        // What checks of several processes start and kill.
         .executableTarget(
             name: "SortedFilePeer",
             dependencies: ["SortedFile", .product(name: "RoostConformance", package: "Roost")]),

@@ -17,7 +17,7 @@ struct XMLStoreObject {
     /// The text of an attribute, or nil if the attribute is missing or blank.
     subscript(_ name: String) -> String? { attributes[name] }
 
-    /// Returns a Boolean attribute, written 1 or 0, or nil for other text or a missing attribute.
+    /// Returns a Boolean attribute, written 1 or 0, or nil if it is missing or has another text.
     func flag(_ name: String) -> Bool? { attributes[name].flatMap { XMLModelDocument.boolean($0) } }
 
     /// Returns all objects of a document by identifier.

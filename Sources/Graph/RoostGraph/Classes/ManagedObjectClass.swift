@@ -11,7 +11,7 @@ public import RoostPredicates
 /// let id = album.id
 /// ```
 public protocol ManagedObjectClass: ManagedObject, EntityRepresentable {
-    /// The properties that the class expects of its entity.
+    /// The properties that the class expects in its entity.
     static var shape: ClassShape { get }
 }
 
@@ -50,12 +50,11 @@ public struct ManagedObjectID<Object: ManagedObject>: Hashable, Sendable {
 }
 
 extension ManagedObjectID where Object: ManagedObjectClass {
-    /// Creates the ID of an object of the class, or nil if the ID has an entity of another
-    /// hierarchy.
+    /// Creates a typed ID. Returns nil if the ID's entity is outside the hierarchy of the class.
     ///
     /// - Parameters:
     ///   - objectID: The ID.
-    ///   - model: The model that has the entities.
+    ///   - model: The model with both entities.
     public init?(_ objectID: ObjectID, in model: ManagedObjectModel) {
         guard let entity = model.entity(objectID.entity), let own = model.entity(Object.entityName),
             own.includes(entity.number) || entity.includes(own.number)
