@@ -188,8 +188,8 @@ extension GraphCore {
         return found
     }
 
-    /// Discards the changes of an object if none of them still has an effect after another context
-    /// deleted objects.
+    /// Discards the changes of an object that another context deleted, if none of them still has an
+    /// effect.
     ///
     /// Such changes are:
     /// - Members that were removed from the object's lists.
