@@ -28,7 +28,7 @@ package struct CoreDataMappingModel: Sendable {
 /// the objects of all these mappings, with a warning. Apple's compiler uses only the first mapping
 /// and loses the other objects.
 ///
-/// An empty key path means that there is no expression. `SELF.name` and `name` mean `$source.name`.
+/// With an empty key path, there is no expression. `SELF.name` and `name` mean `$source.name`.
 /// If both models are given, an inferred expression that is invalid for them is left out with a
 /// warning. An expression from the file is never left out.
 ///

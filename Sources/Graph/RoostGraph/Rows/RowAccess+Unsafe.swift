@@ -132,7 +132,7 @@ enum RowAccess {
         /// The number of bytes before the tail.
         let tail: Int
         /// The offset of the slot of the first field with bytes in the tail, or of the tail itself
-        /// if there is no such field.
+        /// without such a field.
         let firstByteOffset: Int
 
         init(_ layout: RecordLayout) {

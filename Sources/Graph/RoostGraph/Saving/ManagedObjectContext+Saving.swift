@@ -253,7 +253,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Returns the changes to commit to a store, or nil if there are none.
+    /// Returns the changes to commit to a store, if any.
     private func prepareCommit(_ position: Int) throws(StoreError) -> Outcome? {
         let pending = try core.pendingChanges(store: position)
         guard !pending.isEmpty else {
