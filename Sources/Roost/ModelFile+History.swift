@@ -69,7 +69,9 @@ extension ModelFile {
         return version.isEmpty || !StoreFile.hasEntry(at: path) ? (text, nil) : (path, version)
     }
 
-    /// Reads the model at `path`. From a bundle, reads the version of the given store.
+    /// Reads the model at `path`.
+    ///
+    /// From a bundle, reads the version of the given store.
     ///
     /// The version of a Core Data store is found by Apple's version hashes, the model in the store,
     /// or its tables. The version of any other store is found by Roost's version hashes.

@@ -4,7 +4,9 @@ public import RoostMigration
 public import RoostStores
 
 extension PersistentContainer {
-    /// Opens the store at a location. Creates it if it does not exist.
+    /// Opens the store at a location.
+    ///
+    /// Creates it if it does not exist.
     ///
     /// ```swift
     /// let container = try PersistentContainer(.sqlite("music.sqlite"), model: model)
@@ -28,7 +30,9 @@ extension PersistentContainer {
         }
     }
 
-    /// Opens configured stores. Creates those that do not exist.
+    /// Opens configured stores.
+    ///
+    /// Creates those that do not exist.
     ///
     /// ```swift
     /// let container = try PersistentContainer(configuration: nil, types: MusicModel.types)

@@ -11,7 +11,9 @@ public enum MissingStoreRule: Sendable {
 }
 
 extension Store {
-    /// Opens a store. Creates it if it does not exist.
+    /// Opens a store.
+    ///
+    /// Creates it if it does not exist.
     ///
     /// ```swift
     /// let store = try Store.open(.sqlite("music.sqlite"), model: model)
@@ -55,7 +57,9 @@ extension Store {
         return try opened(store, model: options.model)
     }
 
-    /// Opens a configured store. Creates it if it does not exist.
+    /// Opens a configured store.
+    ///
+    /// Creates it if it does not exist.
     ///
     /// ```swift
     /// let store = try Store.open(named: "cache")
@@ -108,8 +112,9 @@ extension Store {
         } catch { throw store.closed(after: error) }
     }
 
-    /// Throws `notFound` for a missing store. Ignores other errors, which opening the store
-    /// reports.
+    /// Throws `notFound` for a missing store.
+    ///
+    /// Ignores other errors, which opening the store reports.
     private static func requireExisting(_ description: PersistentStoreDescription) throws(StoreError) {
         let type = try StoreRegistry.standard.type(named: description.location.type)
         do throws(StoreError) {

@@ -14,7 +14,9 @@ package struct VersionEvidence: Sendable {
     ///
     /// Other evidence determines the order of the other versions.
     package var order: [String]
-    /// Mapping models for the history, as `FILE` or `FILE@FROM..TO`. The source version is older.
+    /// Mapping models for the history, as `FILE` or `FILE@FROM..TO`.
+    ///
+    /// The source version is older.
     package var mappings: [String]
     /// The model of a store to migrate.
     ///

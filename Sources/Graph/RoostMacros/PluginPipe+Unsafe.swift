@@ -5,7 +5,9 @@
     ///
     /// A message consists of its length (8 bytes, little-endian) and JSON.
     enum PluginPipe {
-        /// The maximum length of a message. A greater length means that the input is corrupt.
+        /// The maximum length of a message.
+        ///
+        /// A greater length means that the input is corrupt.
         private static let maximumByteCount = 1 << 30
 
         /// Reads a message, or returns nil at the end of the input.

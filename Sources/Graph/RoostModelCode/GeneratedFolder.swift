@@ -43,8 +43,9 @@ package struct GeneratedFolder {
         self.source = source
     }
 
-    /// Compares the directory with the generated files, without writing. If the directory does not
-    /// exist, all files are missing.
+    /// Compares the directory with the generated files, without writing.
+    ///
+    /// If the directory does not exist, all files are missing.
     ///
     /// - Returns: The differences, in the order of the names.
     /// - Throws: `ioFailure` or `permissionDenied` if the directory or a file cannot be read.
@@ -66,7 +67,9 @@ package struct GeneratedFolder {
         return findings.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// Writes the files and removes superfluous files. Creates the directory if necessary.
+    /// Writes the files and removes superfluous files.
+    ///
+    /// Creates the directory if necessary.
     ///
     /// A file that is up to date keeps its modification date, so that it is not recompiled.
     ///

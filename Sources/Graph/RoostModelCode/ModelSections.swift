@@ -47,8 +47,9 @@ struct ModelSections {
         return model.entities.map { ($0, depth($0)) }.sorted { ($0.1, $0.0.number) < ($1.1, $1.0.number) }.map(\.0)
     }
 
-    /// Returns whether an entity has neither a superentity nor subentities. The offsets in its
-    /// records are then constants.
+    /// Returns whether an entity has neither a superentity nor subentities.
+    ///
+    /// The offsets in its records are then constants.
     private static func isFlat(_ entity: ManagedObjectModel.Entity) -> Bool {
         entity.superentity == nil && !entity.hasSubentities
     }
@@ -145,8 +146,9 @@ struct ModelSections {
             + constantsText(constants, entity: entity, className: SwiftText.quoted(ownClass), all: all)
     }
 
-    /// Returns the constants of a class. They are outside of the class, so that they are not its
-    /// members.
+    /// Returns the constants of a class.
+    ///
+    /// They are outside of the class, so that they are not its members.
     private static func constantsText(
         _ name: String, entity: ManagedObjectModel.Entity, className: String, all: [PropertyCode]
     ) -> String {

@@ -5,7 +5,9 @@ struct PropertyCode {
     /// The parts of the names of a stored value's accessors.
     private struct Access {
         var type: String
-        /// The name of the getter. For an optional value, it begins with `optional`.
+        /// The name of the getter.
+        ///
+        /// For an optional value, it begins with `optional`.
         var name: String
         /// The last part of the names `set…`, `optional…` and `setOptional…`.
         var suffix: String

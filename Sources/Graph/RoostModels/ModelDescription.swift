@@ -8,8 +8,10 @@
     /// print(Album.modelDescription.propertyCount)
     /// ```
     public struct ModelDescription: Sendable {
-        /// The parts of the description. They are in one object, because each insertion copies the
-        /// description to read the entity's name.
+        /// The parts of the description.
+        ///
+        /// They are in one object, because each insertion copies the description to read the
+        /// entity's name.
         private final class Parts: Sendable {
             let name: EntityName
             let entity: EntityDescription

@@ -233,7 +233,9 @@
         let minimum: T?
         let maximum: T?
 
-        /// Creates limits. Nil means no limit.
+        /// Creates limits.
+        ///
+        /// Nil means no limit.
         public init(minimum: T? = nil, maximum: T? = nil) {
             self.minimum = minimum
             self.maximum = maximum

@@ -7,8 +7,9 @@ struct CSVRows {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Returns the fields of the next row, or nil at the end. A row that is not UTF-8 has no
-    /// fields.
+    /// Returns the fields of the next row, or nil at the end.
+    ///
+    /// A row that is not UTF-8 has no fields.
     mutating func next() -> [String]? {
         guard offset < bytes.count else { return nil }
         var (fields, isQuoted) = ([[UInt8]()], false)

@@ -13,16 +13,22 @@ public struct CSVStoreType: ReadOnlyPersistentStoreType {
 
     /// `csv`.
     public var name: String { "csv" }
-    /// Files that remain after closing. Programs cannot write to them, and CSV has no history.
+    /// Files that remain after closing.
+    ///
+    /// Programs cannot write to them, and CSV has no history.
     public var capabilities: StoreCapabilities { StoreCapabilities(.persistence, .file) }
 
-    /// Whether the path ends with `.csv` and the file is not empty. CSV has no magic bytes.
+    /// Whether the path ends with `.csv` and the file is not empty.
+    ///
+    /// CSV has no magic bytes.
     public func recognizes(fileAt path: String) -> Bool {
         path.hasSuffix(".csv") && StoreFile.read(prefix: 1, of: path)?.isEmpty == false
     }
 
-    /// Opens a file. Throws `notAStore` if it has no header, or `modelMismatch` if the model does
-    /// not fit its columns.
+    /// Opens a file.
+    ///
+    /// Throws `notAStore` if it has no header, or `modelMismatch` if the model does not fit its
+    /// columns.
     public func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try requireKnown(options.typeOptions)
         var rows = CSVRows(try StoreFile.contents(of: location.path))
@@ -40,7 +46,9 @@ public struct CSVStoreType: ReadOnlyPersistentStoreType {
     }
 }
 
-/// An open CSV file. Every snapshot reads it again.
+/// An open CSV file.
+///
+/// Every snapshot reads it again.
 final class CSVStore: ReadOnlyPersistentStore {
     let type: any PersistentStoreType
     let location: StoreLocation

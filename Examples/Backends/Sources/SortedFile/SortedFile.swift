@@ -51,8 +51,9 @@ struct SortedFile: Sendable {
         return head + body
     }
 
-    /// Reads the file at `path`. Throws `notFound`, `notAStore`, `corrupted`, or another error of
-    /// reading.
+    /// Reads the file at `path`.
+    ///
+    /// Throws `notFound`, `notAStore`, `corrupted`, or another error of reading.
     init(at path: String) throws(StoreError) {
         let bytes = try StoreFile.contents(of: path)
         guard bytes.starts(with: Self.magic) else { throw StoreError(.notAStore, "'\(path)' is not a sorted file.") }

@@ -31,7 +31,9 @@ public struct SortedFileStoreType: FileStoreType {
         return try KeyValueStore(opening: storage, type: self, location: location, options: options)
     }
 
-    /// Creates a store. Its first commit writes the file.
+    /// Creates a store.
+    ///
+    /// Its first commit writes the file.
     public func createUnpublished(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {

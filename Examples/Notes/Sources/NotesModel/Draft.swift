@@ -1,6 +1,8 @@
 import Roost
 
-/// A copy of a note for editing. The notes change only when the draft is kept.
+/// A copy of a note for editing.
+///
+/// The notes change only when the draft is kept.
 public final class Draft {
     private let note: Note
     private let pad: ManagedObjectContext

@@ -136,7 +136,9 @@ public final class NoteBook {
         try save(orElse: history.undo)
     }
 
-    /// Saves the context. If the store refuses the save, calls `restore`.
+    /// Saves the context.
+    ///
+    /// If the store refuses the save, calls `restore`.
     private func save(orElse restore: () -> Void) throws(StoreError) {
         do throws(StoreError) { try context.save() } catch {
             restore()

@@ -14,7 +14,9 @@ struct Arguments {
     private(set) var words: [String] = []
     private var options: [(name: String, value: String)] = []
 
-    /// Reads arguments. The first one selects the form.
+    /// Reads arguments.
+    ///
+    /// The first one selects the form.
     init(_ arguments: [String], forms: Forms) throws(UsageError) {
         guard let name = arguments.first else { throw UsageError("A command is missing.") }
         guard let (wordNames, optionNames) = forms[name] else { throw UsageError("'\(name)' is not a command.") }
@@ -49,7 +51,9 @@ struct Arguments {
         return number
     }
 
-    /// Splits a line into words. A text in quotes is one word.
+    /// Splits a line into words.
+    ///
+    /// A text in quotes is one word.
     static func split(_ line: String) throws(UsageError) -> [String] {
         var words: [String] = []
         var (isInWord, isQuoted) = (false, false)

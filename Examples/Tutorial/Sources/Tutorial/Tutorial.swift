@@ -1,8 +1,9 @@
 import Foundation
 import Roost
 
-/// The classic tutorial of Core Data, with Roost. It covers a stack, objects, relationships,
-/// conflicts and an import in the background.
+/// The classic tutorial of Core Data, with Roost.
+///
+/// It covers a stack, objects, relationships, conflicts and an import in the background.
 ///
 /// Usage: `Tutorial DIRECTORY`. The variable `ROOST_STORE` chooses the store, for example
 /// `ROOST_STORE=lmdb:company.lmdb`. A relative path is relative to the directory. The output is the

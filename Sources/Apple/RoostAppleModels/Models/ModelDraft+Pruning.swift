@@ -1,8 +1,9 @@
 internal import RoostCore
 
 extension ModelDraft {
-    /// The limits of pruning: the number of attempts, and of properties in all attempts. Each
-    /// attempt validates the whole model.
+    /// The limits of pruning: the number of attempts, and of properties in all attempts.
+    ///
+    /// Each attempt validates the whole model.
     private static let (attemptLimit, validationLimit) = (2000, 4_000_000)
 
     /// Removes parts that make the model invalid but do not affect stored data.

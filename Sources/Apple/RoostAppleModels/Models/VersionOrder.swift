@@ -119,7 +119,9 @@ package struct VersionOrder {
         return false
     }
 
-    /// The versions, oldest first. Without evidence, their order is natural.
+    /// The versions, oldest first.
+    ///
+    /// Without evidence, their order is natural.
     package var sorted: [String] { positions.map { names[$0] } }
 
     /// The reason why each version except the oldest follows its predecessor.

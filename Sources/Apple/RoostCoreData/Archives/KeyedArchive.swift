@@ -21,8 +21,9 @@ final class KeyedArchive {
     private let list: BinaryPropertyList
     private let objects: [Int]
     private let root: Int
-    /// The field names by object number. They are cached, because the same few names occur in every
-    /// object.
+    /// The field names by object number.
+    ///
+    /// They are cached, because the same few names occur in every object.
     private var names: [Int: String] = [:]
     var file: String { list.file }
 
@@ -83,7 +84,9 @@ final class KeyedArchive {
         }
     }
 
-    /// Returns the plain value of a field. References are not followed; a UID becomes null.
+    /// Returns the plain value of a field.
+    ///
+    /// References are not followed; a UID becomes null.
     func plainNode(field: Int) throws(StoreError) -> Node {
         let object = try list.object(field)
         guard case .uid(let uid) = object else { return plain(object) }

@@ -65,8 +65,9 @@ struct MappingImport {
         return root
     }
 
-    /// Reads the embedded copy of a model, or returns nil if the copy is unreadable. The copy is
-    /// needed only if no model was given.
+    /// Reads the embedded copy of a model, or returns nil if the copy is unreadable.
+    ///
+    /// The copy is needed only if no model was given.
     private mutating func outline(_ root: XMLStoreObject, attribute: String, noun: String) -> ModelOutline? {
         let place = "the copy of the \(noun) in '\(file)'"
         do throws(StoreError) {

@@ -81,8 +81,10 @@ internal import RoostForeignSQLite
         private let snapshot: CoreDataSnapshot
         private var statement: ForeignStatement?
 
-        /// Creates a cursor. Each row of `statement` has the source, the target, the position and
-        /// the position in the inverse, as seen from `relationship`.
+        /// Creates a cursor.
+        ///
+        /// Each row of `statement` has the source, the target, the position and the position in the
+        /// inverse, as seen from `relationship`.
         init(
             _ snapshot: CoreDataSnapshot, relationship: ManagedObjectModel.Relationship,
             statement: ForeignStatement?

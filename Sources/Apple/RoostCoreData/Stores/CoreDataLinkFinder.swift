@@ -155,7 +155,9 @@ internal import RoostForeignSQLite
             throw missing(relationship, database: database)
         }
 
-        /// Returns the join tables named after either side. Names without digits come first.
+        /// Returns the join tables named after either side.
+        ///
+        /// Names without digits come first.
         private func joinTables(_ sides: [(number: Int64, name: String)], isExact: Bool) -> [String] {
             tables.columns.keys.filter { table in
                 sides.contains { matches(table, prefix: "Z_", number: $0.number, name: $0.name, isExact: isExact) }

@@ -28,7 +28,9 @@ internal import RoostQuery
             external = ExternalData(storePath: database.path)
         }
 
-        /// The connection. Throws `closed` if the snapshot or the store is closed.
+        /// The connection.
+        ///
+        /// Throws `closed` if the snapshot or the store is closed.
         var database: ForeignDatabase {
             get throws(StoreError) {
                 try state.requireOpen()

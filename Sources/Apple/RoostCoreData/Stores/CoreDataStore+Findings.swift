@@ -29,8 +29,9 @@
             return openingNotices + found.map(\.message)
         }
 
-        /// Checks the file for damage. Counts missing data files and references to missing rows,
-        /// which are read as null.
+        /// Checks the file for damage.
+        ///
+        /// Counts missing data files and references to missing rows, which are read as null.
         ///
         /// Reads every row. A store with warnings can still be converted.
         package func examineIntegrity() throws(StoreError) -> [StoreFinding] {

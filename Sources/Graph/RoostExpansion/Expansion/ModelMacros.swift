@@ -1,8 +1,9 @@
 #if Macros
     /// The implementations of the macros.
     struct ModelMacros {
-        /// The class of the last request. The compiler sends one request for each member, so this
-        /// saves parsing.
+        /// The class of the last request.
+        ///
+        /// The compiler sends one request for each member, so this saves parsing.
         private var last: (source: SourceText, model: ModelClassSyntax)?
 
         /// Expands a macro on a declaration.

@@ -14,7 +14,9 @@
         let isRelationship: Bool
         let isTransient: Bool
         let isUnique: Bool
-        /// The property's index, or nil. The index name is an expression.
+        /// The property's index, or nil.
+        ///
+        /// The index name is an expression.
         let index: Index?
         /// The name of the inverse relationship.
         let inverse: String?

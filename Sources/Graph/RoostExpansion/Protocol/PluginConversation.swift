@@ -26,7 +26,9 @@
         /// Begins a conversation.
         package init() {}
 
-        /// Returns the answer to a message. Invalid messages also get an answer.
+        /// Returns the answer to a message.
+        ///
+        /// Invalid messages also get an answer.
         package mutating func reply(to message: [UInt8]) -> [UInt8] {
             JSONText.bytes(reply(to: PluginRequest(message)))
         }

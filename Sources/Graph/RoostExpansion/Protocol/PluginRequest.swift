@@ -58,7 +58,9 @@
         /// The name of an unknown message.
         case unknown(String)
 
-        /// Reads a message. Text that is not JSON is an unknown message.
+        /// Reads a message.
+        ///
+        /// Text that is not JSON is an unknown message.
         init(_ bytes: [UInt8]) {
             guard let node = try? JSONNode(bytes), case .object(let members) = node.content, let first = members.first
             else {

@@ -195,7 +195,9 @@
             index + count <= bytes.count && bytes[index..<index + count].allSatisfy { $0 == UInt8(ascii: "#") }
         }
 
-        /// Skips a string from its opening quotes. Opening hashes are already skipped.
+        /// Skips a string from its opening quotes.
+        ///
+        /// Opening hashes are already skipped.
         private mutating func takeString(hashCount: Int) {
             let isMultiline = begins("\"\"\"")
             let quoteCount = isMultiline ? 3 : 1
@@ -247,7 +249,9 @@
 
         // MARK: Regular expressions
 
-        /// Whether an expression can begin here. If not, a slash is an operator.
+        /// Whether an expression can begin here.
+        ///
+        /// If not, a slash is an operator.
         private var mayBeginExpression: Bool {
             guard let last = tokens.last else { return false }
             switch last.kind {

@@ -35,7 +35,9 @@ final class EntityInfo: Sendable {
     let linkOffsets: [Int]
     /// The fields of derived attributes, which saves compute.
     let derivedFields: [RecordLayout.Field]
-    /// The row of a new object, with defaults. Other fields are null.
+    /// The row of a new object, with defaults.
+    ///
+    /// Other fields are null.
     let newRow: [UInt8]
     /// The transient attributes by name, with their defaults.
     let transients: [String: AttributeDescription]
@@ -132,6 +134,7 @@ final class ModelClasses: Sendable {
     /// The same information as a table, for fast access.
     let table: EntityTable
     /// The rules of transient attributes, or nil if the model has none.
+    ///
     /// Built from a model that contains only the transient attributes.
     let transientRules: ModelRules?
 

@@ -50,7 +50,9 @@ public struct ManagedObjectID<Object: ManagedObject>: Hashable, Sendable {
 }
 
 extension ManagedObjectID where Object: ManagedObjectClass {
-    /// Creates a typed ID. Returns nil if the ID's entity is outside the hierarchy of the class.
+    /// Creates a typed ID.
+    ///
+    /// Returns nil if the ID's entity is outside the hierarchy of the class.
     ///
     /// - Parameters:
     ///   - objectID: The ID.

@@ -72,7 +72,9 @@ public final class ContextExecutor: SerialExecutor {
         var isEnded = false
     }
 
-    /// The state of the executor. The thread keeps only this state alive, not the executor.
+    /// The state of the executor.
+    ///
+    /// The thread keeps only this state alive, not the executor.
     private final class Queue: Sendable {
         let state = Mutex(State())
         let wake = DispatchSemaphore(value: 0)
@@ -96,7 +98,9 @@ public final class ContextExecutor: SerialExecutor {
     private let name: String
     private let isStarted = Mutex(false)
 
-    /// Creates an executor. The first job starts its thread.
+    /// Creates an executor.
+    ///
+    /// The first job starts its thread.
     public init(_ name: String = "context") { self.name = name }
 
     deinit {

@@ -56,8 +56,9 @@ final class Inbox: Sendable {
     /// Whether the inbox collects notices.
     var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Sets the closure that is called when a notice arrives in an empty inbox. It is called on the
-    /// thread that posts the notice.
+    /// Sets the closure that is called when a notice arrives in an empty inbox.
+    ///
+    /// It is called on the thread that posts the notice.
     func setWakeUp(_ body: (@Sendable () -> Void)?) { state.withLock { $0.wakesUp = body } }
 
     func put(_ notice: SaveNotice) {

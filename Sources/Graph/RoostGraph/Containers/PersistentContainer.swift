@@ -262,8 +262,9 @@ final class ContainerBase: Sendable {
     /// The object that identifies the container as the origin of commits.
     var origin: ObjectIdentifier { ObjectIdentifier(self) }
 
-    /// Subscribes to commits that no context of the container made. Passes their notices to the
-    /// contexts.
+    /// Subscribes to commits that no context of the container made.
+    ///
+    /// Passes their notices to the contexts.
     func follow() throws(StoreError) {
         let hub = hub
         try subscriptions.withLock { (subscriptions) throws(StoreError) in

@@ -15,8 +15,9 @@ final class StoreSet: Sendable {
     func store(ofEntity number: Int) -> Store { stores[storeOfEntity[number]] }
 }
 
-/// A reader for one event of a context. It uses one snapshot of each store, so that all reads of
-/// the event are consistent.
+/// A reader for one event of a context.
+///
+/// It uses one snapshot of each store, so that all reads of the event are consistent.
 final class EventReader {
     private let stores: StoreSet
     /// The parent from which a child reads, or nil to read from the stores.

@@ -33,7 +33,9 @@ final class GraphCore {
     private(set) var latched: StoreError?
     /// The reader of the current event.
     @exclusivity(unchecked) private(set) var reader: EventReader?
-    /// The reader of the pinned state, or nil. If set, all reads use it.
+    /// The reader of the pinned state, or nil.
+    ///
+    /// If set, all reads use it.
     @exclusivity(unchecked) var pinned: EventReader?
     /// Whether changes are tracked.
     @exclusivity(unchecked) var isTracking = true
@@ -130,7 +132,9 @@ final class GraphCore {
 
     func clearLatched() { latched = nil }
 
-    /// Runs `body`. Stores its error and returns nil if it throws.
+    /// Runs `body`.
+    ///
+    /// Stores its error and returns nil if it throws.
     func latching<Result>(_ body: () throws(StoreError) -> Result) -> Result? {
         do throws(StoreError) { return try body() } catch {
             latch(error)
@@ -239,7 +243,9 @@ final class GraphCore {
         return fresh
     }
 
-    /// Removes an object from the context. Its row stays readable.
+    /// Removes an object from the context.
+    ///
+    /// Its row stays readable.
     func orphan(_ object: ManagedObject, orphanage: GraphCore) {
         guard !object.flags.contains(.orphan) else { return }
         if let observation {
@@ -399,8 +405,9 @@ final class GraphCore {
         RowPage.release(row)
     }
 
-    /// Replaces the values of an object with a private row. Does not update the other sides of
-    /// relationships.
+    /// Replaces the values of an object with a private row.
+    ///
+    /// Does not update the other sides of relationships.
     func setPrivateRow(of object: ManagedObject, to bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress, touch(object), let old = object.row else { return }
         let copy = privateRows.copy(base, byteCount: bytes.count)

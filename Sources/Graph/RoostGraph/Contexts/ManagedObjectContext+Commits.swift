@@ -9,7 +9,9 @@ extension ManagedObjectContext {
     public var changes: SaveNotices { SaveNotices(commits.makeSource()) }
 }
 
-/// The sequences to which a context adds its commits. Programs keep them alive.
+/// The sequences to which a context adds its commits.
+///
+/// Programs keep them alive.
 final class CommitSequences {
     private struct Weak {
         weak var source: NoticeSource?

@@ -227,7 +227,9 @@ extension GraphCore {
         try perform([.read(objects, isReported: true)])
     }
 
-    /// Reports to undo that an object's committed row was replaced. Releases the former row.
+    /// Reports to undo that an object's committed row was replaced.
+    ///
+    /// Releases the former row.
     func noteForeignRow(of object: ManagedObject, former: UnsafeRawPointer?) {
         guard let former else { return }
         if let row = object.committedRow, row != former { undoStack?.rebase(object, from: former, to: row) }

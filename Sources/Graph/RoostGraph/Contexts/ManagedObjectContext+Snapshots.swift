@@ -29,8 +29,9 @@ extension ManagedObjectContext {
     /// See ``forEachWrittenObject(_:)``.
     package var writtenObjectCount: Int { core.changed.count { core.isWritten($0) } }
 
-    /// Ends the event, and discards the values of unchanged objects. They are read again when
-    /// needed.
+    /// Ends the event, and discards the values of unchanged objects.
+    ///
+    /// They are read again when needed.
     ///
     /// Does not read. Use this method if other processes may have changed the objects.
     package func forgetUnchangedObjects() {

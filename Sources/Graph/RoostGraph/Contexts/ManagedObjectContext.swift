@@ -143,7 +143,9 @@ public final class ManagedObjectContext {
         if IsolationCheck.isActive, core.isolation == nil { core.isolation = check }
     }
 
-    /// Ends the event. Called in the home's isolation.
+    /// Ends the event.
+    ///
+    /// Called in the home's isolation.
     func endEventOfHome() {
         isEventEnding = false
         processPendingChanges()
@@ -307,8 +309,10 @@ public final class ManagedObjectContext {
 
     // MARK: Events
 
-    /// Ends the event. Applies delete rules and calls observers. Then merges other contexts' saves
-    /// if the context merges automatically.
+    /// Ends the event.
+    ///
+    /// Applies delete rules and calls observers. Then merges other contexts' saves if the context
+    /// merges automatically.
     public func processPendingChanges() {
         core.checkIsolation()
         core.propagateDeletes()
@@ -420,7 +424,9 @@ public final class ManagedObjectContext {
         core.awake([object], from: .refresh)
     }
 
-    /// Refreshes all objects. They keep their changes.
+    /// Refreshes all objects.
+    ///
+    /// They keep their changes.
     ///
     /// - Throws: Errors from reading.
     public func refreshAllObjects() throws(StoreError) {

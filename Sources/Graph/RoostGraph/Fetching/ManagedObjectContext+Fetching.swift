@@ -366,8 +366,9 @@ extension ManagedObjectContext {
         return objects
     }
 
-    /// Returns columns, groups and aggregates of saved data. As in Core Data, unsaved changes are
-    /// not included.
+    /// Returns columns, groups and aggregates of saved data.
+    ///
+    /// As in Core Data, unsaved changes are not included.
     ///
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public func rows(_ request: RowRequest) throws(StoreError) -> [RowBatch] {

@@ -132,8 +132,9 @@ struct PendingFetch {
     }
 }
 
-/// A visitor of a cursor's records merged with changed records. Keys ascend if the cursor's keys
-/// ascend.
+/// A visitor of a cursor's records merged with changed records.
+///
+/// Keys ascend if the cursor's keys ascend.
 private final class PendingRecords: RecordVisitor {
     private let records: RecordBatch
     private let changedKeys: Set<Int64>

@@ -8,7 +8,9 @@ public import RoostCore
 // layout, and each row has that layout.
 
 extension ManagedObject {
-    /// The row of the object. Reads a fault first.
+    /// The row of the object.
+    ///
+    /// Reads a fault first.
     final var firedRow: UnsafeRawPointer { row ?? core.fire(self) }
 
     /// Returns the row for reading the field at an offset, if the object is a fault or observable.
@@ -355,7 +357,9 @@ extension ManagedObject {
         return body(UnsafeRawBufferPointer(start: row + start, count: end - start))
     }
 
-    /// Replaces the bytes of a field in the tail. The row remains a complete record.
+    /// Replaces the bytes of a field in the tail.
+    ///
+    /// The row remains a complete record.
     final func setTail(_ bytes: UnsafeRawBufferPointer?, at offset: Int, field: Int) {
         // Repeats the code of `withWritableRow` without a closure, to avoid reference counting.
         if state != .writable {

@@ -98,8 +98,9 @@ extension ManagedObject {
         setDestination(object, relationship: found.number)
     }
 
-    /// Returns the members of a to-many relationship. Changes of the result change the
-    /// relationship.
+    /// Returns the members of a to-many relationship.
+    ///
+    /// Changes of the result change the relationship.
     ///
     /// - Throws: `unknownProperty`; `invalidRequest` if the relationship is to-one or ordered.
     public final func objects(_ relationship: String) throws(StoreError) -> ToMany<ManagedObject> {

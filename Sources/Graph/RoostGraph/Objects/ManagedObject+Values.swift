@@ -110,7 +110,9 @@ extension ManagedObject {
         batch.withRecord(at: 0) { core.setPrivateRow(of: self, to: $0.bytes) }
     }
 
-    /// Splits a composite into its elements. Missing elements become null.
+    /// Splits a composite into its elements.
+    ///
+    /// Missing elements become null.
     private final func collect(
         _ value: Value, field: RecordLayout.Field,
         replacements: inout [(field: RecordLayout.Field, value: Value)]

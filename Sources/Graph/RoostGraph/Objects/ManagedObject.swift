@@ -223,7 +223,9 @@ extension ManagedObject: Hashable {
 }
 
 extension ManagedObject: CustomStringConvertible {
-    /// The object's ID and state. Does not read.
+    /// The object's ID and state.
+    ///
+    /// Does not read.
     public final var description: String {
         let state =
             switch true {

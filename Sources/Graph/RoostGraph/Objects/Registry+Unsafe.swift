@@ -32,8 +32,9 @@ struct Registry: ~Copyable {
     }
 
     /// Returns the hash of a key.
-    /// Consecutive keys have tags in the same cache line.
-    /// Consecutive keys share a cache line of tags.
+    ///
+    /// Consecutive keys have tags in the same cache line. Consecutive keys share a cache line of
+    /// tags.
     @inline(__always)
     private static func hash(_ root: Int, key: Int64) -> UInt32 {
         let bits = UInt64(bitPattern: key)
@@ -106,8 +107,9 @@ struct Registry: ~Copyable {
         }
     }
 
-    /// Frees the slots of removed objects at the end of a run of used slots. Short runs make
-    /// searches fast.
+    /// Frees the slots of removed objects at the end of a run of used slots.
+    ///
+    /// Short runs make searches fast.
     private mutating func free(_ slot: Int) {
         guard tags[self.slot(after: slot)] == 0 else { return }
         var slot = slot

@@ -19,8 +19,9 @@ final class ObjectObservation {
         var properties: Set<ObservedProperty> = []
         /// Whether all properties may have changed.
         var isWhole = false
-        /// The discarded members of each relationship. When members are read again, they are
-        /// compared with these.
+        /// The discarded members of each relationship.
+        ///
+        /// When members are read again, they are compared with these.
         var forgotten: [Int: [Int64]] = [:]
     }
 
@@ -96,8 +97,9 @@ final class ObjectObservation {
         }
     }
 
-    /// Records that the context discards the members of an object's relationships. The members may
-    /// have changed in the store.
+    /// Records that the context discards the members of an object's relationships.
+    ///
+    /// The members may have changed in the store.
     func noteForgotten(_ object: ManagedObject) {
         guard let extra = object.extra, registrars[ObjectIdentifier(object)] != nil else { return }
         for (relationship, state) in extra.members {

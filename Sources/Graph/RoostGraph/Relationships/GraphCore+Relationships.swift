@@ -173,7 +173,9 @@ extension GraphCore {
         }
     }
 
-    /// Returns the keys of the members in their order. Reads the members if necessary.
+    /// Returns the keys of the members in their order.
+    ///
+    /// Reads the members if necessary.
     func memberKeys(of owner: ManagedObject, relationship: Int) throws(StoreError) -> [Int64] {
         let declared = model.relationships[relationship]
         let extra = owner.requireExtra()
@@ -228,8 +230,9 @@ extension GraphCore {
         return try objects(keys, destination: model.relationships[relationship].destination)
     }
 
-    /// Returns the objects with the given keys. If an object's entity is certain, it can be a
-    /// fault.
+    /// Returns the objects with the given keys.
+    ///
+    /// If an object's entity is certain, it can be a fault.
     func objects(_ keys: [Int64], destination: Int) throws(StoreError) -> [ManagedObject] {
         let root = model.entities[destination].root
         let isPolymorphic = model.entities[destination].selfAndSubentities.count > 1

@@ -57,7 +57,9 @@ public struct ToMany<Element: ManagedObject>: Collection {
     public var startIndex: Int { 0 }
     /// The position after the last member.
     public var endIndex: Int { count }
-    /// The number of members. Only their keys are read.
+    /// The number of members.
+    ///
+    /// Only their keys are read.
     public var count: Int {
         if case .list(let objects) = storage { objects.count } else { keys.count }
     }

@@ -24,7 +24,9 @@ package struct ExactSum: Sendable {
         }
     }
 
-    /// Adds or subtracts a number. Ignores null.
+    /// Adds or subtracts a number.
+    ///
+    /// Ignores null.
     package mutating func add(_ value: Value, isRemoved: Bool = false) {
         switch value {
         case .int(let number): whole += isRemoved ? -Int128(number) : Int128(number)

@@ -190,7 +190,9 @@ final class FollowedResult: ResultsFollower {
     /// The number of objects that are read in one step.
     private static let pageCount = 64
 
-    /// Returns the object at a place. Reads its neighbors in the same step.
+    /// Returns the object at a place.
+    ///
+    /// Reads its neighbors in the same step.
     func object(at place: ResultsPlace) -> ManagedObject {
         let section = list.sections[place.section]
         let (chunk, index) = section.position(ofItem: place.item)

@@ -62,7 +62,9 @@ final class ResultsChannel: Sendable {
     }
 
     private let state = Mutex(State())
-    /// A stream that wakes the reader. One signal suffices for all waiting differences.
+    /// A stream that wakes the reader.
+    ///
+    /// One signal suffices for all waiting differences.
     let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 

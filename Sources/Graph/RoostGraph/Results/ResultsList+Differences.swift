@@ -170,7 +170,9 @@ struct ResultsDifference {
         let key: Int64
         let entity: Int
         let from: ResultsPlace?
-        /// Whether the values of the row changed. If so, it is always reported.
+        /// Whether the values of the row changed.
+        ///
+        /// If so, it is always reported.
         let isChanged: Bool
         var to: ResultsPlace?
         /// The numbers of rows before this row that are not displaced, in its old and its new

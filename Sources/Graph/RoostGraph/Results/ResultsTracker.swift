@@ -69,13 +69,17 @@ final class ResultsTracker {
     /// The object remains in results only if a save would write it.
     func noteDeletedElsewhere(_ place: ObjectPlace) { noted[place, default: []].formUnion([.touched, .stored]) }
 
-    /// Records that an object may have changed. It is reported only if its values differ.
+    /// Records that an object may have changed.
+    ///
+    /// It is reported only if its values differ.
     func suspect(_ object: ManagedObject) {
         let place = ObjectPlace(root: object.root, key: object.key)
         if noted[place] == nil { noted[place] = [] }
     }
 
-    /// Records that any object may have changed. Results are then fetched again.
+    /// Records that any object may have changed.
+    ///
+    /// Results are then fetched again.
     func noteAll() { needsFetch = true }
 
     // MARK: Updating
@@ -104,7 +108,9 @@ final class ResultsTracker {
 }
 
 extension GraphCore {
-    /// Returns the tracker. Creates it for the first result.
+    /// Returns the tracker.
+    ///
+    /// Creates it for the first result.
     func requireResults() -> ResultsTracker {
         // A child's results follow its parent.
         if let parent { _ = parent.core.requireResults() }

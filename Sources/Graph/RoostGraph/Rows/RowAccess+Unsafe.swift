@@ -44,7 +44,9 @@ enum RowAccess {
             as: UInt64.self)
     }
 
-    /// Changes the version of a row, and updates its checksum. The old checksum must be valid.
+    /// Changes the version of a row, and updates its checksum.
+    ///
+    /// The old checksum must be valid.
     static func setVersion(_ version: UInt32, row: UnsafeMutableRawPointer) {
         let sum = UInt64(
             littleEndian: row.loadUnaligned(fromByteOffset: RecordLayout.Header.checksum, as: UInt64.self))
@@ -103,7 +105,9 @@ enum RowAccess {
         return (Int(entity), key)
     }
 
-    /// Sets a reference field. Nil sets it to null.
+    /// Sets a reference field.
+    ///
+    /// Nil sets it to null.
     static func setReference(
         _ reference: (entity: Int, key: Int64)?, row: UnsafeMutableRawPointer, field: RecordLayout.Field
     ) {

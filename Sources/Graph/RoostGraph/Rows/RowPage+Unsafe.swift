@@ -59,8 +59,9 @@ struct RowPage {
         header(of: row).map { $0.pointee.useCount &* 4 < $0.pointee.rowCount } ?? false
     }
 
-    /// Returns the number of bytes that a private row occupies. It is rounded up, to align the
-    /// pointer before the next row.
+    /// Returns the number of bytes that a private row occupies.
+    ///
+    /// It is rounded up, to align the pointer before the next row.
     @inline(__always)
     private static func rounded(_ byteCount: Int) -> Int { (byteCount + 7) & ~7 }
 

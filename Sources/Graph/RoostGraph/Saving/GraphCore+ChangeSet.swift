@@ -4,7 +4,9 @@ internal import RoostStores
 /// The pending changes of a context for one store.
 struct PendingChanges {
     var changes: ChangeSet
-    /// The changed objects of the context. This list keeps the objects of the other lists alive.
+    /// The changed objects of the context.
+    ///
+    /// This list keeps the objects of the other lists alive.
     let changed: [ManagedObject]
     /// The objects of `changes.inserts`, in the same order.
     var inserted = UncountedObjects()
@@ -12,7 +14,9 @@ struct PendingChanges {
     var updated = UncountedObjects()
     /// The objects of `changes.deletes`, in the same order.
     var deleted = UncountedObjects()
-    /// The changed objects whose rows are unchanged. Their relationships may differ.
+    /// The changed objects whose rows are unchanged.
+    ///
+    /// Their relationships may differ.
     var unwritten = UncountedObjects()
     /// Whether any of these objects has to-many relationships or other state in an ``Extra``.
     var hasExtras = false
@@ -29,7 +33,9 @@ struct PendingChanges {
 }
 
 extension ManagedObjectContext {
-    /// Returns the change set that a save would commit to the first store. Used by benchmarks.
+    /// Returns the change set that a save would commit to the first store.
+    ///
+    /// Used by benchmarks.
     ///
     /// - Throws: Errors from reading deleted faults and ordered links.
     package func pendingChangeSet() throws(StoreError) -> ChangeSet {

@@ -4,7 +4,9 @@ internal import RoostStores
 extension GraphCore {
     // MARK: Rounds of willSave
 
-    /// Begins a round of `willSave`. Changes during the round are recorded separately.
+    /// Begins a round of `willSave`.
+    ///
+    /// Changes during the round are recorded separately.
     func beginRound() {
         touched.forEachUncounted { $0.state.remove(.touched) }
         roundStart = touched.count

@@ -50,7 +50,9 @@ extension ManagedObjectContext {
         mergeInbox()
     }
 
-    /// Saves all changes. A thread of Roost commits, without blocking the isolation.
+    /// Saves all changes.
+    ///
+    /// A thread of Roost commits, without blocking the isolation.
     ///
     /// Changes that are made during the commit remain pending. After an error, all changes remain
     /// pending. An earlier background save is finished first.

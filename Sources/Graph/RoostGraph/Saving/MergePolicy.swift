@@ -33,7 +33,9 @@ public struct MergePolicy: Sendable {
 
     private init(_ name: String, kind: Kind) { (self.name, self.kind) = (name, kind) }
 
-    /// The save fails, and the error lists all conflicts. This is the default.
+    /// The save fails, and the error lists all conflicts.
+    ///
+    /// This is the default.
     public static let error = MergePolicy("error", kind: .error)
     /// Objects are merged property by property.
     ///
@@ -89,7 +91,9 @@ public struct MergeConflict: Sendable {
 
 /// The result of resolving a conflict.
 public enum MergeResolution: Sendable {
-    /// The object gets the given values. Missing properties become null.
+    /// The object gets the given values.
+    ///
+    /// Missing properties become null.
     case keep([String: Value])
     /// The state in the store is accepted, even if another context deleted the object.
     case acceptTheirs
@@ -115,9 +119,13 @@ public struct ConstraintConflict: Sendable {
 
 /// The result of resolving two objects with equal unique values.
 public enum ConstraintResolution: Sendable {
-    /// The stored object gets the given values. The object of this context is dropped.
+    /// The stored object gets the given values.
+    ///
+    /// The object of this context is dropped.
     case keep([String: Value])
-    /// The stored object is unchanged. The object of this context is dropped.
+    /// The stored object is unchanged.
+    ///
+    /// The object of this context is dropped.
     case keepStored
     /// The save fails.
     case fail

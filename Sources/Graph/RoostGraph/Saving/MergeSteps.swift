@@ -30,8 +30,9 @@ enum MergeStep {
 }
 
 extension GraphCore {
-    /// Performs steps in depth-first order. The steps that result from a step precede the next
-    /// step.
+    /// Performs steps in depth-first order.
+    ///
+    /// The steps that result from a step precede the next step.
     ///
     /// - Returns: The objects with changed or missing rows, from the steps with `isReported`.
     /// - Throws: Errors from reading.
