@@ -53,7 +53,7 @@ extension StoreRegistry {
     /// It contains Roost's store types: `json` and `memory`, and `sqlite`, `lmdb`, `postgresql` and
     /// `coredata` if their traits are on. A program adds its own types with ``register(_:)``.
     public static let standard: StoreRegistry = {
-        // Types are asked in this order. `sqlite` does not recognize a Core Data store, because the file's header differs.
+        // Types are asked in this order. `sqlite` does not recognize a Core Data store, because its header differs.
         var types: [any PersistentStoreType] = []
         #if SQLite
             types.append(SQLiteStoreType())

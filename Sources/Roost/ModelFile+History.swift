@@ -9,9 +9,9 @@ extension ModelFile {
     /// a model with one version.
     ///
     /// A bundle does not record the order of its versions, only the current one. Without other
-    /// evidence, they are in the natural order of their names, so that `Notes 10` follows `Notes
-    /// 9`. Versions with the current version's first word come last. Versions after the current one
-    /// are included.
+    /// evidence, they are in the natural order of their names, in which `Notes 10` follows
+    /// `Notes 9`. Versions with the current version's first word come last. Versions after the
+    /// current one are included.
     /// - Parameter path: The bundle.
     /// - Returns: A history without mapping models.
     /// - Throws: The errors of ``read(_:version:registry:)``, with the name of the unreadable
@@ -25,8 +25,8 @@ extension ModelFile {
     ///
     /// Returns nil for a model with one version.
     ///
-    /// The kinds of evidence, from strongest to weakest. Evidence that contradicts stronger
-    /// evidence is ignored.
+    /// These are the kinds of evidence, from strongest to weakest. Evidence that contradicts
+    /// stronger evidence is ignored.
     /// - The stated order.
     /// - Numbers in names that begin with the same word. A name without a number comes first.
     /// - Mapping models, whose source is older than their destination. `@FROM..TO`, the paths of

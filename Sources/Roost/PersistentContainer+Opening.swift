@@ -32,7 +32,7 @@ extension PersistentContainer {
 
     /// Opens configured stores.
     ///
-    /// Creates those that do not exist.
+    /// Creates missing stores.
     ///
     /// ```swift
     /// let container = try PersistentContainer(configuration: nil, types: MusicModel.types)

@@ -36,10 +36,10 @@ package struct VersionBundle {
 
     /// Returns the versions, oldest first, with the mapping models of the evidence.
     ///
-    /// - Returns: The history, warnings about content that the import of mapping models changed, and
-    ///   whether the evidence determines the order of all versions.
-    /// - Throws: `invalidRequest` for a version that is not in the bundle or is listed twice; errors
-    ///   of reading mapping models and of finding their versions.
+    /// - Returns: The history, warnings about content that the import of mapping models changed,
+    ///   and whether the evidence determines the order of all versions.
+    /// - Throws: `invalidRequest` for a version that is not in the bundle or is listed twice;
+    ///   errors of reading mapping models and of finding their versions.
     package func history(
         _ evidence: VersionEvidence
     ) throws(StoreError) -> (history: ModelHistory, warnings: [String], isDecided: Bool) {

@@ -70,7 +70,7 @@ struct ModelNames {
             }
             problems += Self.propertyProblems(entity)
         }
-        // An enum beside each class has its constants.
+        // An enum beside each class has the class's constants.
         for (entity, name) in zip(model.entities, classes) { owners["_\(name)Class"] = entity.declaration.name }
         for (entity, name) in zip(model.entities.map(\.declaration), generatedClasses) {
             guard entity.userInfo[Self.classKey] != nil, let other = owners[name] else { continue }

@@ -74,7 +74,7 @@
     ///   - inverse: The inverse relationship.
     ///   - deleteRule: The effect on the destination when an object is deleted.
     ///   - isOptional: Whether the relationship may be empty.
-    ///   - minCount: The minimum number of destinations of a to-many relationship, unless it is
+    ///   - minCount: The minimum number of destinations of a to-many relationship that is not
     ///     empty.
     ///   - maxCount: The maximum number of destinations of a to-many relationship, or nil for no
     ///     limit.

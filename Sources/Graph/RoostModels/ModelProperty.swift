@@ -219,7 +219,7 @@
             })
         }
 
-        /// Returns a copy that may be empty if `isAllowed` is true.
+        /// Returns a copy of the relationship, which may be empty if `isAllowed` is true.
         public func emptiness(isAllowed: Bool) -> Self {
             with(relationship: {
                 $0.isOptional = isAllowed

@@ -20,8 +20,8 @@ final class SortedFileStorage: OrderedKeyValueStorage {
     init(at path: String, isNew: Bool, options: StoreOptions) throws(StoreError) {
         (self.path, isReadOnly) = (StoreFile.resolvingLink(path), options.isReadOnly)
         let timeout = options.timeoutSeconds
-        // Read before locking, so that no lock file is created beside a file of another type. Later changes of the file are
-        // detected.
+        // Read before locking, so that no lock file is created beside a file of another type. Later changes of the
+        // file are detected.
         latest = Mutex(isNew ? SortedFile() : try SortedFile(at: path))
         lock =
             isReadOnly

@@ -99,8 +99,7 @@ struct NotesTests {
         try first.add("a")
         let note = try #require(try first.context.fetch(Fetch<Note>()).first)
         try second.finish(1)
-        // The first book fetched the note before the second one changes it, so its save finds a
-        // conflict.
+        // The first book still has the old values of the note, so its save finds a conflict.
         note.text = "b"
         try first.context.save()
         let lines = try NoteBook(store.container).list()

@@ -22,7 +22,7 @@ import Roost
         try print(names(in: store, before: 1900))
         try store.close()
 
-        // Convert the store to another type, before the registry's types are used otherwise.
+        // Convert the store to a JSON store.
         let json = StoreLocation.json("\(directory)/people.json")
         let report: ConversionReport = try MigrationManager().convert(from: .location(sqlite), to: .location(json))
         print("converted \(report.objects) objects")

@@ -16,7 +16,7 @@ package struct VersionOrder {
         /// The newer version has the first word of the bundle's current version, and the older
         /// version does not.
         ///
-        /// Or the newer version is current, and neither name has a number.
+        /// The reason also applies if the newer version is current and neither name has a number.
         case currentVersion
         /// A store with the older version is to be migrated to the newer one.
         case store

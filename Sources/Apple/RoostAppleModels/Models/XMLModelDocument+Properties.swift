@@ -75,7 +75,7 @@ extension XMLModelDocument {
                 }
                 return
             }
-            // Remains from an earlier type of the attribute, date.
+            // The default remains from when the attribute was a date.
             warn(
                 element,
                 message: "defaultDateTimeInterval has no meaning for type \(attribute.type.name); it is left out")

@@ -44,9 +44,9 @@ package enum CoreDataMappingReader {
     ///     have type `copy`. If a model is missing, the names come from the copy embedded in the
     ///     file.
     /// - Returns: The mapping model, and warnings about parts that were left out or changed.
-    ///   - Throws: `notFound`, `permissionDenied`, `limitExceeded`; `invalidMappingModel` with file
-    ///     and line. For an expression without a counterpart, the error names the mapping and the
-    ///     function.
+    /// - Throws: `notFound`, `permissionDenied`, `limitExceeded`; `invalidMappingModel` with file
+    ///   and line. For an expression without a counterpart, the error names the mapping and the
+    ///   function.
     package static func read(
         at path: String, source: ManagedObjectModel? = nil, destination: ManagedObjectModel? = nil
     ) throws(StoreError) -> CoreDataMappingModel {

@@ -80,7 +80,6 @@ internal import RoostForeignSQLite
         ///
         /// A column `Z_<number><NAME>` contains keys of the entity with that number. NAME is the
         /// relationship through which the other side refers to it. Duplicate names get digits.
-        /// relationship through which the other side refers to it. Duplicate names get digits.
         private mutating func joinQuery(
             _ relationship: ManagedObjectModel.Relationship, inverse: ManagedObjectModel.Relationship,
             database: ForeignDatabase

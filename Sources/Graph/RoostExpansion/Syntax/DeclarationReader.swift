@@ -105,8 +105,8 @@
                 if text == "@" {
                     head.attributes.append(readAttribute())
                 } else if text == "class" {
-                    // `class` is a modifier if another word of a declaration follows, as in `class
-                    // var`.
+                    // In `class var`, `class` is a modifier, because another word of a declaration
+                    // follows.
                     guard let next = self.text(at: index + 1),
                         Self.introducers.contains(next) || Self.modifiers.contains(next)
                     else { return head }

@@ -171,7 +171,7 @@ public final class PersistentContainer: Sendable {
         BackgroundContext(self, name: name)
     }
 
-    /// The commits to all stores of the container, including those of other processes.
+    /// The commits to all stores of the container from now on, including other processes' commits.
     ///
     /// As in `Store.changes`, notices of saves and of batch requests list each object.
     ///

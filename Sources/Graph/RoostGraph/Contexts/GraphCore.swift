@@ -44,7 +44,7 @@ final class GraphCore {
     @exclusivity(unchecked) var onEventStart: (() -> Void)?
     /// The check that the context is used only in its isolation, or nil if checks are inactive.
     @exclusivity(unchecked) var isolation: IsolationCheck?
-    /// The reserved and unused keys, by root entity.
+    /// The reserved keys that are not used yet, by root entity.
     var reservedKeys: [Int: (next: Int64, end: Int64, size: Int)] = [:]
     var nextTemporaryKey: Int64 = -1
 
@@ -175,7 +175,7 @@ final class GraphCore {
     /// Moves the rows of nearly empty pages to other pages.
     ///
     /// Otherwise a few objects would keep the memory of a large result alive. To limit the cost,
-    /// this runs only after many rows were fetched: 8192 and four times the number of objects.
+    /// this runs only after more than 8192 + 4*n* rows were fetched in a context of *n* objects.
     func emptySparsePages() {
         guard fetchedRowCount > 4 * registry.count + 8_192 else { return }
         fetchedRowCount = 0

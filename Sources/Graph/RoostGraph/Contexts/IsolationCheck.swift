@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostSystem
 
-/// Stops a program that uses a context outside of its isolation.
+/// A check that stops a program if it uses a context outside of its isolation.
 ///
 /// For clients in language mode 6, the compiler proves that contexts stay in their isolation. This
 /// check finds mistakes at run time in other clients, and in wrappers that disable the compiler's

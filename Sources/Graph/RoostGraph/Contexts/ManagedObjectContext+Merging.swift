@@ -96,8 +96,8 @@ extension ManagedObjectContext {
 
     /// Records that the context has merged the commits between two generations of a store.
     ///
-    /// If another writer also committed, the generation that the store has differs from the
-    /// context's, and the next merge finds that commit.
+    /// If another writer also committed, the store's generation differs from the context's, and the
+    /// next merge finds that commit.
     func noteGeneration(at position: Int, from previous: Generation, to next: Generation) {
         guard let seen = seenGenerations[position] else { return }
         if seen == previous {

@@ -454,7 +454,7 @@ extension ManagedObject {
     package final func value(slot: Int) -> Value { read(slot: slot) }
     /// Sets a stored attribute of any type.
     ///
-    /// The next save, fetch or count throws an error.
+    /// If the value is invalid, the next save, fetch or count throws an error.
     package final func setValue(_ value: Value, slot: Int) { write(value, slot: slot) }
 
     /// The value of a mandatory attribute.

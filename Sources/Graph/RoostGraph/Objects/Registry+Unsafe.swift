@@ -33,8 +33,7 @@ struct Registry: ~Copyable {
 
     /// Returns the hash of a key.
     ///
-    /// Consecutive keys have tags in the same cache line. Consecutive keys share a cache line of
-    /// tags.
+    /// Consecutive keys have tags in the same cache line.
     @inline(__always)
     private static func hash(_ root: Int, key: Int64) -> UInt32 {
         let bits = UInt64(bitPattern: key)

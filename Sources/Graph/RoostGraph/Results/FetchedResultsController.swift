@@ -157,7 +157,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
         set { result.onChange = newValue }
     }
 
-    /// The later differences, for a task in any isolation.
+    /// The differences from now on, for a task in any isolation.
     public var changes: ResultsChanges { ResultsChanges(result.makeChannel()) }
 
     /// The error that prevented the last update of the result, or nil.

@@ -37,7 +37,7 @@ final class FollowedResult: ResultsFollower {
 
     var sections: [ResultsSection] { list.publicSections(model) }
 
-    /// Returns a channel for later differences.
+    /// Returns a channel for the differences from now on.
     func makeChannel() -> ResultsChannel {
         channels.removeAll { $0.channel == nil }
         let channel = ResultsChannel()

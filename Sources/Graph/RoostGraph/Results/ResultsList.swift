@@ -23,9 +23,9 @@ package struct ResultsRow: Sendable {
 
 /// The rows of a result in their order, in sections.
 ///
-/// Chunks contain at most 128 rows, and a dictionary maps each key to its chunk. So a row is found,
-/// removed or inserted without moving other chunks. The rows store the bytes of their order,
-/// because a changed object no longer has the values of its old position.
+/// The rows are in chunks of at most 128, and a dictionary maps each key to its chunk. So a row is
+/// found, removed or inserted without moving the rows of other chunks. Each row stores the bytes of
+/// its order, because a changed object no longer has the values of its old position.
 package struct ResultsList: Sendable {
     /// A row, without the bytes of its order.
     struct Entry: Sendable {

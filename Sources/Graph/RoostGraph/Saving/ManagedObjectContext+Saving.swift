@@ -11,9 +11,9 @@ extension ManagedObjectContext {
     /// Each store commits all its changes or none. On return, the changes are durable.
     ///
     /// ``ManagedObject/willSave()`` is called first, then the model's rules are checked.
-    /// ``mergePolicy`` resolves conflicts with other contexts' saves. After an error, nothing is
-    /// written, and all changes remain pending. With several stores, some may already be saved; the
-    /// error lists them.
+    /// ``mergePolicy`` resolves conflicts with other contexts' saves. An error leaves the store
+    /// unchanged and all changes pending. With several stores, the error lists the stores that were
+    /// already saved.
     ///
     /// - Throws: The error of a getter since the last call; `validationFailed` with all
     ///   ``StoreError/failures``; `conflict` with all ``StoreError/conflicts``;
@@ -116,7 +116,7 @@ extension ManagedObjectContext {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Returns an error that also lists the stores that were saved before it.
+    /// Returns an error that also lists the stores that were already saved.
     private static func naming(_ saved: [StoreLocation], in error: StoreError) -> StoreError {
         guard !saved.isEmpty else { return error }
         let list = saved.map { "'\($0)'" }.joined(separator: ", ")
