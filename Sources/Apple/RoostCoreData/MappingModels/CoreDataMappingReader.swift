@@ -28,9 +28,8 @@ package struct CoreDataMappingModel: Sendable {
 /// the objects of all these mappings, with a warning. Apple's compiler uses only the first mapping
 /// and loses the other objects.
 ///
-/// With an empty key path, there is no expression. `SELF.name` and `name` mean `$source.name`.
-/// If both models are given, an inferred expression that is invalid for them is left out with a
-/// warning. An expression from the file is never left out.
+/// An empty key path means no expression. `SELF.name` and `name` mean `$source.name`. If both
+/// models are given, an inferred expression that is invalid for them is left out with a warning. An expression from the file is never left out.
 ///
 /// The archives in the file are read as data. Archived classes are never instantiated.
 package enum CoreDataMappingReader {

@@ -25,7 +25,7 @@ internal import RoostForeignSQLite
         ///
         /// - Parameters:
         ///   - path: The path of the main file.
-        ///   - acceptsLinks: Whether to read a file that has other hard links if there is no log or
+        ///   - acceptsLinks: Whether to read a file that has other hard links, if it has no log or
         ///     journal at this path.
         /// - Throws: `notFound`, `notAStore`, `hasOtherNames`, `permissionDenied`, `ioFailure`,
         ///   `noSpace`.
