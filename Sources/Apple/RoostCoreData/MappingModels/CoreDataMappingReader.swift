@@ -29,7 +29,8 @@ package struct CoreDataMappingModel: Sendable {
 /// and loses the other objects.
 ///
 /// An empty key path means no expression. `SELF.name` and `name` mean `$source.name`. If both
-/// models are given, an inferred expression that is invalid for them is left out with a warning. An expression from the file is never left out.
+/// models are given, an inferred expression that is invalid for them is left out with a warning. An
+/// expression from the file is never left out.
 ///
 /// The archives in the file are read as data. Archived classes are never instantiated.
 package enum CoreDataMappingReader {
