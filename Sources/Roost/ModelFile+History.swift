@@ -32,7 +32,7 @@ extension ModelFile {
     /// - Mapping models, whose source is older than their destination. `@FROM..TO`, the paths of
     ///   the models in Apple's files, or version hashes identify the two versions.
     /// - The current version. Versions whose names begin with another word are older. If the
-    ///   current version has no number, so are other versions without a number.
+    ///   current version has no number, other versions without a number are older, too.
     /// - The store to migrate, whose version is older than the target.
     /// - The alphabetical order of names that begin with the same word.
     ///

@@ -65,7 +65,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case keepsVersions
     /// A saved object keeps its old derived attributes.
     case keepsDerived
-    /// A background save marks changes as saved that were made during the save.
+    /// A background save also marks later changes as saved.
     case forgetsMeanwhile
     /// A save posts no notice.
     case postsNoNotice

@@ -10,7 +10,7 @@
     public struct ModelDescription: Sendable {
         /// The parts of the description.
         ///
-        /// They are in one object, because each insertion copies the description to read the
+        /// The parts are in one object, because each insertion copies the description to read the
         /// entity's name.
         private final class Parts: Sendable {
             let name: EntityName

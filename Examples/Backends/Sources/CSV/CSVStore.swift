@@ -5,7 +5,7 @@ internal import RoostQuery
 /// CSV files as read-only stores: `csv:path`.
 ///
 /// Rows are objects of entity `Row`, numbered from 1. Columns are its attributes, all of them
-/// strings. A given model must have one entity whose attributes are the columns. They may be
+/// strings. A program may give a model with one entity, whose attributes are the columns as
 /// strings, integers, floating-point numbers or booleans. An empty field is null.
 public struct CSVStoreType: ReadOnlyPersistentStoreType {
     /// Creates the type.
@@ -13,9 +13,7 @@ public struct CSVStoreType: ReadOnlyPersistentStoreType {
 
     /// `csv`.
     public var name: String { "csv" }
-    /// Files that remain after closing.
-    ///
-    /// Programs cannot write to them, and CSV has no history.
+    /// The capabilities: stores are persistent files that programs cannot write.
     public var capabilities: StoreCapabilities { StoreCapabilities(.persistence, .file) }
 
     /// Whether the path ends with `.csv` and the file is not empty.
@@ -62,7 +60,7 @@ final class CSVStore: ReadOnlyPersistentStore {
 
     func metadata() throws(StoreError) -> StoreMetadata {
         try requireOpen()
-        // A CSV file has no identity, so it is derived from the path and the columns.
+        // A CSV file has no identity. The path and the columns determine the UUID.
         let uuid = StoreUUID(derivedFrom: Array("\(location) \(columns)".utf8))
         return StoreMetadata(type: type.name, formatVersion: 1, storeUUID: uuid, model: model)
     }

@@ -27,7 +27,7 @@ struct SortedFile: Sendable {
     }
 
     /// Returns the position of the first key of a space that is not less than `key`, and whether
-    /// the two are equal.
+    /// that key equals `key`.
     func find(_ key: UnsafeRawBufferPointer, in space: KeySpace) -> (position: Int, exists: Bool) {
         let entries = spaces[space.position]
         var (low, high) = (0, entries.count)

@@ -54,7 +54,9 @@ final class SortedFileStorage: OrderedKeyValueStorage {
         lock?.release()
     }
 
-    /// Returns the file of the latest commit, by any process; reads it again only after a change.
+    /// Returns the file of the latest commit of any process.
+    ///
+    /// Reads the file again only if it changed.
     private func current() throws(StoreError) -> SortedFile {
         guard let known = latest.withLock({ $0 }) else { throw StoreError(.closed, "'\(path)' was closed before.") }
         if known.commit == 0 || StoreFile.read(prefix: known.head.count, of: path) == known.head { return known }
@@ -164,7 +166,7 @@ private final class SortedFileTransaction: KeyValueWriter, KeyValueLongWrite {
     }
 }
 
-/// A cursor that stores the key it is at, and finds it again to move.
+/// A cursor that stores its key, and searches for the key again when it moves.
 private final class SortedFileCursor: KeyValueCursor {
     private let view: SortedFileTransaction
     private let space: KeySpace

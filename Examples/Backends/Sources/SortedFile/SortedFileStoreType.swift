@@ -10,7 +10,7 @@ public struct SortedFileStoreType: FileStoreType {
     /// `sorted`.
     public var name: String { "sorted" }
 
-    /// All capabilities of stores.
+    /// The capabilities: all except a history.
     public var capabilities: StoreCapabilities {
         StoreCapabilities(
             .writing, .totalOrder, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes,

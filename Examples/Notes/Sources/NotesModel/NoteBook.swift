@@ -15,14 +15,14 @@ public final class NoteBook {
         self.container = container
         context = container.makeContext("notes")
         context.mergePolicy = .notes
-        // The stack keeps notes in memory while other programs change them.
+        // Undo keeps notes in memory, and other programs may change them.
         context.mergesChangesAutomatically = true
         context.undo = history
     }
 
     // MARK: Reading
 
-    /// Returns the notes with a tag whose text contains a word, without regard to case.
+    /// Returns the notes that have a tag and whose text contains a word, ignoring case.
     public func list(tag: String? = nil, search: String? = nil) throws(NoteError) -> [NoteLine] {
         var conditions: [FetchRequest.Predicate] = []
         if let tag { conditions.append(.any("tags.name") == tag) }

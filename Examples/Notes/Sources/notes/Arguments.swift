@@ -16,7 +16,7 @@ struct Arguments {
 
     /// Reads arguments.
     ///
-    /// The first one selects the form.
+    /// The first argument names the command.
     init(_ arguments: [String], forms: Forms) throws(UsageError) {
         guard let name = arguments.first else { throw UsageError("A command is missing.") }
         guard let (wordNames, optionNames) = forms[name] else { throw UsageError("'\(name)' is not a command.") }

@@ -14,8 +14,7 @@ struct ImportChapter {
         }
         let json = try Self.document(count: 50_000)
 
-        // Counts the turns of the main actor. The import runs on another thread, so it does not block
-        // them.
+        // Counts how often the main actor runs, because the import must not block it.
         var turns = 0
         let turning = Task {
             while !Task.isCancelled {

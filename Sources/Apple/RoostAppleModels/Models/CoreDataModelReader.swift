@@ -30,9 +30,9 @@ package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
 /// These are `.xcdatamodeld` bundles, single `.xcdatamodel` versions, and compiled models: `.momd`
 /// bundles and single `.mom` versions.
 ///
-/// Everything that describes stored data is imported (reference §1.10). A fixed list of items that
-/// only the editor needs is ignored. Every other unknown item causes a warning. Nothing outside the
-/// bundle is read, no symbolic link inside it is followed, and no XML entity is expanded.
+/// Everything that describes stored data is imported. A fixed list of items that only the editor
+/// needs is ignored. Every other unknown item causes a warning. Nothing outside the bundle is read,
+/// no symbolic link inside it is followed, and no XML entity is expanded.
 package enum CoreDataModelReader {
     /// A function that reads a compiled model from a keyed archive and the file name for errors.
     ///

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A reader that turns an `.xcdatamodel` XML document into a model draft (reference §1.10).
+/// A reader that turns an `.xcdatamodel` XML document into a model draft.
 package struct XMLModelDocument {
     let file: String
     var draft = ModelDraft()

@@ -8,7 +8,7 @@ internal import RoostQuery
 ///
 /// All expressions that Xcode's mapping editor writes for attributes and relationships have a
 /// counterpart: constants, variables, key paths, functions, lists, operations on sets, SUBQUERY and
-/// TERNARY. Expressions that could run code or fetch have none.
+/// TERNARY. Expressions that could run code or fetch have no counterpart.
 struct ArchivedExpression {
     /// The limits of one expression.
     enum Limit {

@@ -1,8 +1,7 @@
 internal import RoostAppleModels
 internal import RoostCore
 
-/// One object in Core Data's XML store format, which Xcode uses for mapping models (reference
-/// §2.8).
+/// One object in Core Data's XML store format, which Xcode uses for mapping models.
 struct XMLStoreObject {
     let identifier: String
     let type: String

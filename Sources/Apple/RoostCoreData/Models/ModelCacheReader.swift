@@ -1,8 +1,7 @@
 internal import RoostAppleModels
 internal import RoostCore
 
-/// A reader of compiled models: the model cache inside a Core Data store, and `.mom` files
-/// (reference §7.3).
+/// A reader of compiled models: the model cache inside a Core Data store, and `.mom` files.
 enum ModelCacheReader {
     /// The limits of a compiled model.
     enum Limit {

@@ -61,7 +61,7 @@ internal import RoostForeignSQLite
         let model: ManagedObjectModel
         /// The tables by root entity number.
         let roots: [Int: Root]
-        /// The to-one relationships by relationship number of the declaring entity.
+        /// The to-one relationships, by the relationship's number in the declaring entity.
         let references: [Int: Reference]
         /// The link queries by the number of the owning relationship.
         let links: [Int: Links]

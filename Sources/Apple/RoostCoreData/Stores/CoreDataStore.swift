@@ -113,7 +113,7 @@
             return Int(count)
         }
 
-        /// Ends the use of the store.
+        /// Closes the store.
         ///
         /// Closing a store again has no effect. Its snapshots throw `closed` afterwards.
         package func close() throws(StoreError) { state.close() }

@@ -69,8 +69,8 @@ internal import RoostForeignSQLite
             return columns.keys.first { $0.uppercased() == wanted }
         }
 
-        /// Returns the columns of `table` named `base` or `base` and digits, in the order of the
-        /// digits.
+        /// Returns the columns of `table` with the name `base`, or `base` followed by digits, in
+        /// the order of the digits.
         func candidates(_ base: String, in table: String) -> [Column] {
             var found: [(suffix: Int, column: Column)] = []
             for column in columns[table] ?? [] {

@@ -16,7 +16,7 @@ public protocol ManagedObjectClass: ManagedObject, EntityRepresentable {
 }
 
 extension ManagedObjectClass {
-    /// The ID of the object together with its class, which is `Sendable`.
+    /// The typed ID of the object, which is `Sendable`.
     public var id: ManagedObjectID<Self> { ManagedObjectID(unchecked: objectID) }
 
     /// Returns a request for objects of the class.
@@ -32,7 +32,7 @@ extension ManagedObjectClass {
     }
 }
 
-/// The ID of an object together with its class.
+/// The ID of an object, typed by its class.
 ///
 /// The ID is `Sendable`, but the object is not. Pass IDs between contexts instead of objects.
 ///

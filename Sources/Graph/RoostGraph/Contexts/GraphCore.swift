@@ -19,7 +19,7 @@ final class GraphCore {
     // write.
 
     @exclusivity(unchecked) var registry = Registry()
-    /// The objects with changes, in the order in which they changed first.
+    /// The objects with changes, in the order of their first change.
     @exclusivity(unchecked) var changed: [ManagedObject] = []
     /// The objects that changed in the current event.
     @exclusivity(unchecked) var touched: ContiguousArray<ManagedObject> = []

@@ -156,7 +156,7 @@ extension GraphCore {
         deletedElsewhere.insert(ObjectPlace(root: object.root, key: object.key))
     }
 
-    /// Removes objects that another context deleted from pending relationships.
+    /// Removes from pending relationships the objects that another context deleted.
     func forgetReferences(to gone: [ManagedObject]) {
         guard !gone.isEmpty else { return }
         for relationship in model.relationships where relationship.isToMany {
@@ -191,7 +191,7 @@ extension GraphCore {
     /// Discards the changes of an object that another context deleted, if none of them still has an
     /// effect.
     ///
-    /// Such changes are:
+    /// Changes without an effect are:
     /// - Members that were removed from the object's lists.
     /// - The object's positions in lists of other objects, which a failed save may have assigned.
     /// - Properties that were set to their former values.

@@ -12,9 +12,9 @@ extension ManagedObjectContext {
     ///   `invalidRequest`; errors from reading.
     /// - Complexity: The complexity of the store's fetch if no unsaved change can affect the
     ///   request. Otherwise, each changed object of the entity is also compared. If the predicate
-    ///   or order follows relationships to an entity with unsaved changes, so is each object that
-    ///   refers to a changed object. If there are many of these objects, or if a relationship has
-    ///   no inverse, all objects are compared.
+    ///   or order follows relationships to an entity with unsaved changes, each object that refers
+    ///   to a changed object is compared, too. If there are many of these objects, or if a
+    ///   relationship has no inverse, all objects are compared.
     public func fetch(_ request: FetchRequest) throws(StoreError) -> [ManagedObject] {
         try fetch(request, includesPendingChanges: true, refreshes: false)
     }
@@ -287,7 +287,7 @@ extension GraphCore {
 
 /// The result of a request, which reads its objects by pages.
 ///
-/// The order is that of the fetch. Later changes do not move objects.
+/// The fetch determines the order. Later changes do not move objects.
 public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
     private let context: ManagedObjectContext
     private let ids: [ObjectID]

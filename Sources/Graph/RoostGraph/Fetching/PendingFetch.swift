@@ -21,7 +21,7 @@ struct PendingFetch {
     private let records: RecordBatch
     /// Whether the store's result is correct for all unchanged objects.
     private let isStoreRight: Bool
-    /// Whether a record alone determines if it matches the request and its position in the order.
+    /// Whether a record alone determines its position in the order and whether it matches.
     private let isLocal: Bool
 
     /// Prepares a fetch.

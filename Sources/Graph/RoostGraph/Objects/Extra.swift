@@ -63,7 +63,9 @@ struct Members {
         baseKeys.contains(key) || inFlight?.added.contains(key) ?? false
     }
 
-    /// Adds a member, in an ordered relationship at the end.
+    /// Adds a member.
+    ///
+    /// In an ordered relationship, adds the member at the end.
     mutating func add(_ key: Int64, isOrdered: Bool) {
         let isMember = knows(key) ?? false
         if isOrdered, removed.contains(key) { movedToEnd.insert(key) }

@@ -10,7 +10,7 @@ public import RoostCore
 extension ManagedObject {
     /// The row of the object.
     ///
-    /// Reads a fault first.
+    /// If the object is a fault, its row is read first.
     final var firedRow: UnsafeRawPointer { row ?? core.fire(self) }
 
     /// Returns the row for reading the field at an offset, if the object is a fault or observable.

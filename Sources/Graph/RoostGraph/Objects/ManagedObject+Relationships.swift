@@ -100,7 +100,7 @@ extension ManagedObject {
 
     /// Returns the members of a to-many relationship.
     ///
-    /// Changes of the result change the relationship.
+    /// Changes to the result change the relationship.
     ///
     /// - Throws: `unknownProperty`; `invalidRequest` if the relationship is to-one or ordered.
     public final func objects(_ relationship: String) throws(StoreError) -> ToMany<ManagedObject> {
@@ -112,7 +112,7 @@ extension ManagedObject {
 
     /// Returns the members of an ordered to-many relationship.
     ///
-    /// Changes of the result change the relationship.
+    /// Changes to the result change the relationship.
     ///
     /// - Throws: `unknownProperty`; `invalidRequest` for a relationship without an order.
     public final func orderedObjects(_ relationship: String) throws(StoreError) -> OrderedToMany<ManagedObject> {

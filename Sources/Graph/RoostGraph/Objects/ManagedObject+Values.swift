@@ -7,7 +7,7 @@ extension ManagedObject {
     /// The value of a property by name.
     ///
     /// The value of a to-one relationship is the ID of its destination. If the name is unknown or
-    /// the value has another type, the next save, fetch or count throws an error.
+    /// the value has the wrong type, the next save, fetch or count throws an error.
     /// ``setValue(_:for:)`` throws it immediately.
     public final subscript(_ name: String) -> Value {
         get { core.latching { () throws(StoreError) in try value(name) } ?? .null }
@@ -36,7 +36,7 @@ extension ManagedObject {
     /// The value of a to-one relationship is the ID of its destination.
     ///
     /// - Throws: `unknownProperty`, with a similar name in the message; `invalidValue` for a value
-    ///   of another type or out of range; `invalidRequest` for a to-many relationship. After an
+    ///   of the wrong type or out of range; `invalidRequest` for a to-many relationship. After an
     ///   error, the object is unchanged.
     public final func setValue(_ value: Value, for name: String) throws(StoreError) {
         if let attribute = info.transients[name] { return try setTransient(value, attribute: attribute) }

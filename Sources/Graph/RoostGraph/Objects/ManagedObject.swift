@@ -26,8 +26,8 @@ open class ManagedObject {
     /// 1. An odd value makes each accessor take the slow path.
     @usableFromInline @exclusivity(unchecked) final var fastRow: UnsafeRawPointer
     @exclusivity(unchecked) final var extra: Extra?
-    // SAFETY: when the context is deallocated or the object leaves it, this is set to a core that
-    // the object retains; see `GraphCore.orphan(_:)`.
+    // SAFETY: when the context is deallocated or the object leaves it, this property is set to a
+    // core that the object retains; see `GraphCore.orphan(_:)`.
     @exclusivity(unchecked) unowned(unsafe) final var core: GraphCore
     @exclusivity(unchecked) final var key: Int64
     /// The number of bytes of the row.
@@ -174,7 +174,7 @@ open class ManagedObject {
     open func awake(from events: SnapshotEvents) {}
     /// Called by each ``ManagedObjectContext/delete(_:)``, before delete rules apply.
     open func prepareForDeletion() {}
-    /// Called before a save, and again for objects that change during these calls.
+    /// Called before a save, and again if any call of `willSave` changes the object.
     open func willSave() {}
     /// Called after a save that wrote the object.
     open func didSave() {}

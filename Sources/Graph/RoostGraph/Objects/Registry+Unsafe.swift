@@ -1,6 +1,8 @@
 internal import RoostCore
 
-/// A table of a context's objects by root entity and key, which does not keep them alive.
+/// A table of a context's objects by root entity and key.
+///
+/// The table does not keep the objects alive.
 ///
 /// The table uses open addressing. A slot consists of a tag of 4 bytes and a pointer of 8. The tag
 /// contains the hash, so growing does not access the objects. At most two thirds of the slots are
@@ -47,7 +49,7 @@ struct Registry: ~Copyable {
     /// Returns the slot at which the search for a tag starts.
     @inline(__always)
     private func slot(of tag: UInt32) -> Int {
-        // The 27 bits of the hash, divided by 2^27, select a fraction of the groups.
+        // The group is the hash of 27 bits, scaled to the number of groups.
         let group = (UInt64(tag & 0x7FFF_FFF0) &* UInt64(truncatingIfNeeded: capacity)) &>> 31
         return Int(truncatingIfNeeded: group & ~15 | UInt64(tag & 15))
     }

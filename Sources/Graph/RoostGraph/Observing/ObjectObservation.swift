@@ -5,8 +5,8 @@ internal import RoostCore
 ///
 /// A setter reports its property to observers before and after it writes. All other changes are
 /// first collected, because code of the program must not run while they are applied. Examples are
-/// inverses, merges, rollback and undo. They are reported at the end of the call, when the graph is
-/// consistent again.
+/// changes by merges, rollback and undo. These changes are reported at the end of the call, when
+/// the graph is consistent again.
 ///
 /// An object gets a registrar when one of its properties is first read. Its earlier changes are not
 /// collected.

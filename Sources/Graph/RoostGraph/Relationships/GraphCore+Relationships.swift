@@ -2,8 +2,8 @@ internal import RoostCore
 internal import RoostStores
 
 // A change of a relationship immediately updates both sides. A to-one relationship is a field of
-// its object's row. A to-many relationship stores differences, so that adding and removing members
-// does not read.
+// its object's row. A to-many relationship stores differences, so members are added and removed
+// without reading.
 
 extension GraphCore {
     /// Returns the destination of a to-one relationship.
@@ -232,7 +232,7 @@ extension GraphCore {
 
     /// Returns the objects with the given keys.
     ///
-    /// If an object's entity is certain, it can be a fault.
+    /// An object can be a fault if its entity is certain.
     func objects(_ keys: [Int64], destination: Int) throws(StoreError) -> [ManagedObject] {
         let root = model.entities[destination].root
         let isPolymorphic = model.entities[destination].selfAndSubentities.count > 1

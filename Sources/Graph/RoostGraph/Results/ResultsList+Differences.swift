@@ -172,7 +172,7 @@ struct ResultsDifference {
         let from: ResultsPlace?
         /// Whether the values of the row changed.
         ///
-        /// If so, it is always reported.
+        /// Such a row is always reported.
         let isChanged: Bool
         var to: ResultsPlace?
         /// The numbers of rows before this row that are not displaced, in its old and its new

@@ -13,7 +13,8 @@ struct ResultsRequest {
     let includesPendingChanges: Bool
     /// The number of sort descriptors that determine the section; 0 for a result without sections.
     let sectionLevels: Int
-    /// Returns the name of a section for the value of an object, or nil for the text of the value.
+    /// Returns the name of a section for the value of an object, or nil to use the text of the
+    /// value.
     let sectionName: ((Value) -> String)?
     /// The examiner of single objects, or nil if examining requires other objects.
     private let examiner: RecordExaminer?
@@ -33,8 +34,8 @@ struct ResultsRequest {
             if first == nil || request.sortDescriptors[0].key != path {
                 request.sortDescriptors.insert(FetchRequest.SortDescriptor(path), at: 0)
             } else if let first, !first.options.isEmpty, name == nil {
-                // Texts that are equal in this order but have different characters form separate
-                // sections.
+                // Texts that are equal in the sort order but have different characters form
+                // separate sections.
                 levels = 2
                 request.sortDescriptors.insert(
                     FetchRequest.SortDescriptor(path, ascending: first.isAscending), at: 1)
@@ -110,7 +111,7 @@ struct ResultsRequest {
             try core.openReader().graph(ofEntity: entity.number).read(
                 stored, inHierarchyOf: entity.root, into: &batch)
             try batch.forEachRecord { (record) throws(StoreError) in
-                // An object may have been found deleted in this event while it was a fault.
+                // A fault may have been found to be deleted in this event.
                 if let object = core.registered(entity.root, key: record.key), object.flags.contains(.deleted) {
                     return
                 }

@@ -18,7 +18,7 @@ internal import RoostStores
 /// once, so it does not depend on the order of changes. Null is ignored.
 ///
 /// - Complexity: Each object of the result takes about 30 bytes of memory, and about 100 bytes more
-///   if there are sums. An event takes time for each changed object.
+///   if there are sums. The time of an event is proportional to the number of changed objects.
 public final class ResultsTotals {
     private let totals: FollowedTotals
 

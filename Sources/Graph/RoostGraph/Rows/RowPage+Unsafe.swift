@@ -8,8 +8,8 @@ internal import RoostSystem
 /// when the count reaches zero.
 ///
 /// SAFETY of the whole file: pages and rows are confined to the region of one context. A row is
-/// accessed only while its owner holds a use of it. The page's fields are in the header, before the
-/// first row.
+/// accessed only while its owner retains it. The page's fields are in the header, before the first
+/// row.
 @usableFromInline
 struct RowPage {
     /// The size of a page in bytes, which is also its alignment.
@@ -61,7 +61,7 @@ struct RowPage {
 
     /// Returns the number of bytes that a private row occupies.
     ///
-    /// It is rounded up, to align the pointer before the next row.
+    /// The number is rounded up, to align the pointer before the next row.
     @inline(__always)
     private static func rounded(_ byteCount: Int) -> Int { (byteCount + 7) & ~7 }
 

@@ -18,7 +18,7 @@ struct PendingChanges {
     ///
     /// Their relationships may differ.
     var unwritten = UncountedObjects()
-    /// Whether any of these objects has to-many relationships or other state in an ``Extra``.
+    /// Whether any changed object has to-many relationships or other state in an ``Extra``.
     var hasExtras = false
 
     var isEmpty: Bool { changes.isEmpty && changes.unchanged.isEmpty }

@@ -263,14 +263,14 @@ extension ManagedObjectContext {
             core.commitMembers(of: pending.unwritten, isInFlight: false)
             return nil
         }
-        // Close the snapshot. An open one prevents a store from reusing old pages, and forces a
-        // memory store to copy changed data.
+        // Close the snapshot. An open snapshot prevents a store from reusing old pages, and forces
+        // a memory store to copy changed data.
         core.closeReader()
         var changes = pending.changes
         (changes.author, changes.contextName, changes.origin) = (author, name, base.origin)
         let store = base.storeSet.stores[position]
         if try store.rules.concern(changes) {
-            // The rules read the current state of the store, not that at the beginning of the
+            // The rules read the current state of the store, not the state at the beginning of the
             // event.
             let snapshot = try store.persistentStore.snapshot()
             defer { snapshot.close() }

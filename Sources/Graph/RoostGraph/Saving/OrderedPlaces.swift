@@ -95,7 +95,8 @@ enum OrderedPlaces {
 extension GraphCore {
     /// Assigns places to members of changed ordered relationships, in the members' rows.
     ///
-    /// Only for relationships whose inverse is to-one. Other relationships store places in links.
+    /// Applies only to relationships whose inverse is to-one. Other relationships store places in
+    /// links.
     func settleOrder() throws(StoreError) {
         let owners = changed.filterUncounted { $0.extra != nil && !$0.flags.contains(.deleted) }
         for owner in owners {
