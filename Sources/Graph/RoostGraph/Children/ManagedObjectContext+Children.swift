@@ -19,9 +19,10 @@ extension ManagedObjectContext {
     /// - A save of the child validates its objects and applies its changes to this context as one
     ///   event, which this context can undo. If both changed a property, the child's value wins.
     ///   The save fails if this context has deleted an object that the child changed.
-    /// - A child reads through this context. When an event of this context ends, the child's event
-    ///   ends too. Objects of the child keep their values until they are refreshed. If the child
-    ///   has ``mergesChangesAutomatically`` set, they are updated at once.
+    /// - A child reads through this context. After this context changes or its event ends, the next
+    ///   read of the child sees the new state. Objects of the child keep their values until they
+    ///   are refreshed. If the child has ``mergesChangesAutomatically`` set, they are updated at
+    ///   once.
     /// - The child keeps this context alive and stays in its isolation.
     ///
     /// - Parameter name: A name for the child. The undo step of a save has the same name.

@@ -5,7 +5,7 @@ internal import RoostStores
 /// A context's current state, including unsaved changes, as a snapshot for its children.
 ///
 /// The snapshot is valid for one event of a child. If the parent changes meanwhile, the snapshot
-/// may show the changes, and the children's events end.
+/// may show the changes, and the children's next reads use a new snapshot.
 final class ParentSnapshot: GraphProvidingSnapshot {
     private let parent: ManagedObjectContext
     /// The parent's reader, which keeps the snapshots of the stores open.

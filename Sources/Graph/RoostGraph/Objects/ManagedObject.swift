@@ -151,7 +151,7 @@ open class ManagedObject {
         return !RowAccess.haveEqualContent(
             row, leftCount: Int(byteCount), right: committed, rightCount: tail.byteCount(committed))
     }
-    /// The number of saves that wrote the object, as of the last read; 0 for a new object.
+    /// The number of times the object was written, as of the last read; 0 for a new object.
     public final var version: UInt32 {
         if flags.contains(.inserted) { return 0 }
         let row = firedRow
