@@ -1,10 +1,10 @@
 // Compares counted instructions with recorded limits, or records new limits, for Scripts/costs.
 //
-// The counts are lines of subject, operation, number of objects and instructions, separated by
-// tabs.
+// Each line of the counts has a subject, an operation, a number of objects and a number of
+// instructions, separated by tabs.
 import Foundation
 
-/// The limits of instructions, with the versions of the programs that determine them.
+/// The limits of instructions, and the versions of the programs that affect them.
 struct Limits: Codable {
     var recordedWith: [String] = []
     /// Instructions by subject and operation.
@@ -88,7 +88,7 @@ for (subject, operations) in counted.sorted(by: { $0.key < $1.key }) {
         problems.append("\(subject), \(operation): was not counted.")
     }
 }
-// A `Store` may take a twentieth more than the contract below it.
+// A `Store` may need 5 % more instructions than the contract below it.
 for (subject, operations) in counted.sorted(by: { $0.key < $1.key }) {
     for (door, contract) in [
         ("Store.forEach, per object", "contract: fetch with a copy of each record, per object"),

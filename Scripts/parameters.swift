@@ -1,37 +1,38 @@
-// Finds functions with an unlabeled parameter after the first, and open, public and package functions, and requirements
-// of such protocols, with more than five parameters; Scripts/lint calls it.
+// Finds functions with an unlabeled parameter after the first. Also finds open, public and package functions, and
+// requirements of public and package protocols, with more than five parameters. Scripts/lint runs this program.
 //
-// A trailing closure and a variadic parameter need no label. It also finds functions of more than 60 lines, unless their
-// comment says that they are hot, and files of more than 600.
+// A trailing closure and a variadic parameter need no label. The program also finds functions of more than 60 lines,
+// unless their comment says that they are hot, and files of more than 600 lines.
 import Foundation
 
-/// The names of two first parameters that need no labels: labels would only lengthen such a call.
+/// Pairs of names of the first two parameters that need no labels, because labels would only
+/// lengthen the call.
 let pairs: Set<[String]> = [
     ["key", "value"], ["code", "message"], ["status", "message"],
-    // Two of one kind that are compared, combined or exchanged.
+    // Two values of the same kind that are compared, combined or exchanged.
     ["left", "right"], ["first", "second"], ["a", "b"], ["old", "new"],
 ]
 
-/// Functions with another such pair, or that read as the expectations of test frameworks do.
+/// Functions with other clear pairs, or that look like the expectations of test frameworks.
 let exceptions: Set<String> = [
     // The ID of a check and its sentence.
     "ConformanceCheck.swift: init(_:_:on:needs:_:)", "GraphCheck.swift: init(_:_:_:needs:_:)",
     "GraphCheck.swift: init(waiting:_:_:needs:_:)", "ReadingChecks.swift: reading(_:_:needs:isReadOnly:_:)",
-    // What is expected, and the sentence of a failure.
+    // An expectation, and the message of a failure.
     "Expectations.swift: expect(_:_:otherwise:)", "Expectations.swift: expectEqual(_:_:_:)",
     "Expectations.swift: require(_:_:)", "RowChecks.swift: expect(_:_:_:)", "RowChecks.swift: expectTrue(_:_:_:)",
     "QueryLane.swift: expect(_:_:_:)",
     "Tutorial.swift: check(_:_:line:)",
-    // A key and its value, whose name says what it is.
+    // A key and its value. The function's name describes them.
     "JSONMembers.swift: add(_:_:)", "JSONNode.swift: init(_:_:)", "JSONNode.swift: init(_:_:keyOffset:)",
     // The two ends of a link.
     "LinkBatch.swift: init(_:_:order:inverseOrder:)",
-    // A path and the names that it may have besides.
+    // A path, and other names that its file may have.
     "StoreFile+Names.swift: hasOtherNames(_:_:)",
 ]
 let roots = ["Sources", "Conformance", "Examples"]
 
-/// The source without what is in comments and texts, at the same places.
+/// Returns the source with comments and strings blanked, so that offsets stay the same.
 func code(_ text: String) -> [UInt8] {
     var bytes = Array(text.utf8)
     func blank(_ range: Range<Int>) { for place in range where bytes[place] != 10 { bytes[place] = 32 } }
@@ -64,7 +65,7 @@ func code(_ text: String) -> [UInt8] {
     return bytes
 }
 
-/// The parts of a list of parameters between the commas that are not in brackets.
+/// Returns the parts of a parameter list, split at the commas that are not in brackets.
 func parameters(_ text: Substring) -> [Substring] {
     var (parts, depth, start): ([Substring], Int, Substring.Index) = ([], 0, text.startIndex)
     var before: Character = " "
@@ -86,7 +87,7 @@ func parameters(_ text: Substring) -> [Substring] {
     return parts.filter { !$0.allSatisfy(\.isWhitespace) }
 }
 
-/// The bodies of the public and package protocols in a source.
+/// Returns the bodies of the public and package protocols in a source.
 func protocolBodies(_ text: String) -> [Range<String.Index>] {
     text.matches(of: #/\b(?:public|package)\s+protocol\s[^{]*\{/#).map { match in
         var (depth, end) = (1, match.range.upperBound)
@@ -98,7 +99,7 @@ func protocolBodies(_ text: String) -> [Range<String.Index>] {
     }
 }
 
-/// The label and the name of a parameter, which are equal where it has no label of its own.
+/// Returns the label and the name of a parameter, which are equal if it has no separate label.
 func words(_ parameter: Substring) -> (label: String, name: String) {
     let words = parameter.prefix { $0 != ":" }.split(whereSeparator: \.isWhitespace).map(String.init)
     return (words.first ?? "?", words.last ?? "?")
@@ -106,7 +107,7 @@ func words(_ parameter: Substring) -> (label: String, name: String) {
 
 func violations(in path: String) throws -> [String] {
     let text = String(decoding: code(try String(contentsOfFile: path, encoding: .utf8)), as: UTF8.self)
-    // Only words that modify a declaration come before it on its line.
+    // Only modifiers come before a declaration on its line.
     let declaration =
         #/(?m)^[ ]*((?:@?[A-Za-z]\w*(?:\([^()\n]*\))?\s+)*)(?:func\s+([A-Za-z_]\w*)|(init)[?!]?)\s*(?:<[^(]*>)?\(/#
     let protocols = protocolBodies(text)
@@ -124,7 +125,7 @@ func violations(in path: String) throws -> [String] {
             let isClosure = index == given.count - 1 && given[index].contains("->")
             return !isClosure && !given[index].contains("...")
         }
-        // A requirement has the access of its protocol, without a word of its own.
+        // A requirement has the access of its protocol, without a modifier.
         let modifiers = match.output.1.split(whereSeparator: \.isWhitespace)
         let isOpen =
             modifiers.contains { ["open", "public", "package"].contains($0) }
@@ -136,14 +137,15 @@ func violations(in path: String) throws -> [String] {
         let isPair =
             exceptions.contains("\(file): \(function)")
             || unlabeled == [1] && labels[0] == "_" && pairs.contains(Array(names.prefix(2)))
-        // The standard library's collections have `swapAt(_:_:)`.
+        // The standard library's collections have `swapAt(_:_:)`, so the name is allowed.
         if isPair || name == "swapAt", labels.count <= 5 { continue }
         found.append("\(path): \(function)")
     }
     return found
 }
 
-/// The number of lines of the function whose parameters end at a place; nil for one without a body.
+/// Returns the number of lines of the function whose parameters end at `parameters`, or nil without
+/// a body.
 func lineCount(in text: String, after parameters: String.Index) -> Int? {
     guard let start = text[parameters...].firstIndex(of: "{") else { return nil }
     let between = text[parameters..<start]
@@ -164,7 +166,7 @@ func lineCount(in text: String, after parameters: String.Index) -> Int? {
     return lines
 }
 
-/// Files and functions that are too long.
+/// Returns the files and functions that are too long.
 func lengths(in path: String) throws -> [String] {
     let source = try String(contentsOfFile: path, encoding: .utf8)
     let text = String(decoding: code(source), as: UTF8.self)

@@ -26,7 +26,7 @@ let package = Package(
                 .product(name: "RoostCore", package: "Roost"), .product(name: "RoostFiles", package: "Roost"),
                 .product(name: "RoostQuery", package: "Roost"),
             ]),
-        // What checks of several processes start and kill.
+        // The program that checks of several processes start and kill.
         .executableTarget(
             name: "SortedFilePeer",
             dependencies: ["SortedFile", .product(name: "RoostConformance", package: "Roost")]),

@@ -3,13 +3,13 @@ import PackagePlugin
 
 /// A build plugin that generates classes from each model among the sources of a target.
 ///
-/// A model is a model document (`*.roostmodel.json`) or a bundle of Core Data's (`*.xcdatamodeld`).
+/// A model is a model document (`*.roostmodel.json`) or a Core Data bundle (`*.xcdatamodeld`).
 /// `Music.roostmodel.json` becomes `Music+Classes.swift`, which is compiled into the target.
 ///
-/// A model becomes one file, not one for each entity, because the names of the outputs must be
-/// known before the model compiler runs. The plugin would have to read JSON5 and the bundles of
-/// Core Data itself to find the names of the entities. `roost model generate` writes a file for
-/// each entity.
+/// The plugin generates one file for each model, not for each entity, because SwiftPM needs the
+/// names of the outputs before the model compiler runs. To know the entities' names, the plugin
+/// would have to read JSON5 and Core Data bundles itself. `roost model generate` writes one file
+/// for each entity.
 @main
 struct RoostModelPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
@@ -26,7 +26,7 @@ struct ModelBuild {
     let compiler: URL
     let output: URL
     let targetName: String
-    /// Whether Xcode's own compiler of models compiles the bundles too.
+    /// Whether Xcode's own model compiler also compiles the bundles.
     let isForXcode: Bool
 
     /// A problem with the models of a target.
@@ -52,9 +52,9 @@ struct ModelBuild {
         }
     }
 
-    /// Returns the models among files.
+    /// Returns the models among the given files.
     ///
-    /// A bundle counts also where only the files in it are listed.
+    /// Includes a bundle if `files` contains only files inside it.
     private func models(_ files: [URL]) -> [URL] {
         var paths: Set<String> = []
         for file in files {
@@ -80,10 +80,9 @@ struct ModelBuild {
         return name
     }
 
-    /// Returns the files that a model consists of, so that a change of any of them runs the
-    /// compiler again.
+    /// Returns the files of a model, so that a change of any of them runs the compiler again.
     ///
-    /// The bundle is one of them: SwiftPM warns of files in a target that nothing uses.
+    /// Includes the bundle itself, because SwiftPM warns of unused files in a target.
     private static func inputs(of model: URL) -> [URL] {
         guard let files = FileManager.default.enumerator(atPath: model.path) else { return [model] }
         let names = files.compactMap { $0 as? String }.filter { name in
@@ -100,7 +99,8 @@ struct ModelBuild {
     extension RoostModelPlugin: XcodeBuildToolPlugin {
         func createBuildCommands(context: XcodePluginContext, target: XcodeTarget) throws -> [Command] {
             let compiler = try context.tool(named: "roost-model-compiler").url
-            // Xcode generates classes from bundles too, if the model says so; the compiler refuses those models.
+            // Xcode also generates classes from a bundle if its model has that setting. The compiler refuses
+            // such a model.
             return try ModelBuild(
                 compiler: compiler, output: context.pluginWorkDirectoryURL, targetName: target.displayName,
                 isForXcode: true

@@ -15,28 +15,29 @@ public import RoostStores
     internal import RoostSQLite
 #endif
 
-/// Limits the memory of the C libraries of the built-in store types, for the whole process.
+/// Limits the memory of the built-in store types' C libraries, for the whole process.
 ///
-/// Only SQLite can be limited, together with every other use of it in the process; see
-/// `SQLiteStoreType.limitMemory`. A statement that needs more fails with code `outOfResources`.
-/// Call it once, at the start of a program; a library should not.
+/// Only SQLite supports a limit, which includes all other uses of SQLite in the process; see
+/// `SQLiteStoreType.limitMemory`. A statement that exceeds the limit fails with code
+/// `outOfResources`. Call this function once, at the start of a program. A library should not call
+/// it.
 ///
-/// - Parameter byteCount: The limit in bytes; 0 for none, which is the default.
+/// - Parameter byteCount: The limit in bytes; 0 for no limit (the default).
 package func limitLibraryMemory(toByteCount byteCount: Int64) {
     #if SQLite
         SQLiteStoreType.limitMemory(toByteCount: byteCount)
     #endif
 }
 
-/// Stops the C libraries of the built-in store types from counting the memory that they use, for
-/// the whole process.
+/// Stops the built-in store types' C libraries from counting the memory that they use, for the
+/// whole process.
 ///
-/// Only SQLite counts; see `SQLiteStoreType.stopCountingMemory`. Looking up single objects becomes
-/// some 7 % faster, and `limitLibraryMemory(toByteCount:)` no longer has an effect. Call it once,
-/// at the start of a program, before anything else in the process uses SQLite; a library should
-/// not.
+/// Only SQLite counts memory; see `SQLiteStoreType.stopCountingMemory`. Without counting, looking
+/// up single objects is about 7 % faster, and `limitLibraryMemory(toByteCount:)` has no effect.
+/// Call this function once, at the start of a program, before SQLite is used. A library should not
+/// call it.
 ///
-/// - Returns: Whether counting is off now; false if SQLite was in use already.
+/// - Returns: Whether counting is off; false if SQLite was already in use.
 @discardableResult
 public func stopCountingLibraryMemory() -> Bool {
     #if SQLite
@@ -47,13 +48,12 @@ public func stopCountingLibraryMemory() -> Bool {
 }
 
 extension StoreRegistry {
-    /// The registry that everything uses unless told otherwise.
+    /// The default registry.
     ///
-    /// It begins with the store types of Roost: `sqlite`, `lmdb`, `postgresql` and `coredata` if
-    /// their traits are on, `json`, and `memory`. A program adds its own types with
-    /// ``register(_:)``.
+    /// It contains Roost's store types: `json` and `memory`, and `sqlite`, `lmdb`, `postgresql` and
+    /// `coredata` if their traits are on. A program adds its own types with ``register(_:)``.
     public static let standard: StoreRegistry = {
-        // Recognition asks in this order, so a Core Data store, which is an SQLite file too, is asked for by its own marks.
+        // Types are asked in this order. `sqlite` does not recognize a Core Data store, because its header differs.
         var types: [any PersistentStoreType] = []
         #if SQLite
             types.append(SQLiteStoreType())
@@ -74,11 +74,11 @@ extension StoreRegistry {
 }
 
 extension MigrationManager {
-    /// Creates a manager for stores of the types in `RoostCore.StoreRegistry.standard`.
+    /// Creates a manager for the store types in `RoostCore.StoreRegistry.standard`.
     public init() { self.init(registry: .standard) }
 }
 
 extension StoreMaintenance {
-    /// Creates a manager for stores of the types in `RoostCore.StoreRegistry.standard`.
+    /// Creates a manager for the store types in `RoostCore.StoreRegistry.standard`.
     public init() { self.init(registry: .standard) }
 }

@@ -1,7 +1,7 @@
 // swift-format-ignore-file: OrderedImports
 
-// The types that programs see besides those of the module Roost: each that a program writes, stores or passes on.
-// Authors of backends import RoostCore and the engines instead.
+// The exported types: all types of other modules that a program writes, stores or passes on. Authors of backends
+// import RoostCore and the engines instead.
 //
 // Cursors, batches of records, snapshots and change sets are exported for programs that use a
 // `PersistentStore` directly.
@@ -41,7 +41,7 @@
 @_exported public import protocol RoostCore.LinkCursor
 @_exported public import protocol RoostQuery.RowCursor
 @_exported public import struct RoostQuery.RowBatch
-// Whole, because an operator cannot be exported alone.
+// The whole module, because an operator cannot be exported alone.
 @_exported public import RoostPredicates
 @_exported public import protocol RoostQuery.PredicateArgument
 @_exported public import struct RoostQuery.Assignments

@@ -6,20 +6,20 @@ internal import RoostMigration
 
 /// A reader of mapping models from documents and Apple's bundles.
 public enum MappingFile {
-    /// The most bytes of a mapping document.
+    /// The maximum size of a mapping document, in bytes.
     package static let maximumByteCount = 16 << 20
 
-    /// Reads the mapping model at `path`: a mapping document (`*.json`), or an `.xcmappingmodel` of
-    /// Apple's (`CoreDataMappingReader`).
+    /// Reads the mapping model at `path`.
     ///
     /// - Parameters:
-    ///   - path: The file or bundle.
-    ///   - source: The source model of the mappings; what Apple's files leave open is derived from
-    ///     it.
+    ///   - path: A mapping document (`*.json`), or Apple's `.xcmappingmodel`
+    ///     (`CoreDataMappingReader`).
+    ///   - source: The source model of the mappings. It completes information that Apple's files
+    ///     omit.
     ///   - destination: The destination model of the mappings.
     /// - Returns: The mapping model, and warnings about content that was changed or left out.
-    /// - Throws: `notFound`, `permissionDenied`, `notAStore` if it is not a file, `limitExceeded`;
-    ///   `invalidMappingModel` with the place.
+    /// - Throws: `notFound`, `permissionDenied`, `notAStore` if `path` is not a file,
+    ///   `limitExceeded`; `invalidMappingModel` with the location of the problem.
     public static func read(
         _ path: String, source: ManagedObjectModel? = nil, destination: ManagedObjectModel? = nil
     ) throws(StoreError) -> (mapping: MappingModel, warnings: [String]) {

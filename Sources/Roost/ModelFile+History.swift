@@ -5,44 +5,46 @@ internal import RoostFiles
 public import RoostMigration
 
 extension ModelFile {
-    /// Returns the versions of a bundle of Apple's (`.xcdatamodeld`, `.momd`), oldest first.
+    /// Returns the versions of an Apple bundle (`.xcdatamodeld`, `.momd`), oldest first, or nil for
+    /// a model with one version.
     ///
-    /// Nil for a model that has one version.
-    ///
-    /// A bundle says which version is current, not in which order they were made. Without more
-    /// evidence they are in the natural order of their names, so that `Notes 10` follows `Notes 9`.
-    /// Versions that are named like the current version come last. Versions after the current one
-    /// are included.
+    /// A bundle does not record the order of its versions, only the current one. Without other
+    /// evidence, they are in the natural order of their names, in which `Notes 10` follows
+    /// `Notes 9`. Versions with the current version's first word come last. Versions after the
+    /// current one are included.
     /// - Parameter path: The bundle.
     /// - Returns: A history without mapping models.
-    /// - Throws: As ``read(_:version:registry:)``, naming the version that cannot be read.
+    /// - Throws: The errors of ``read(_:version:registry:)``, with the name of the unreadable
+    ///   version.
     public static func history(at path: String) throws(StoreError) -> ModelHistory? {
         try VersionBundle(at: path)?.history(VersionEvidence()).history
     }
 
-    /// Returns the versions of a bundle of Apple's, oldest first, ordered by the evidence.
+    /// Returns the versions of an Apple bundle in the order that the evidence determines, oldest
+    /// first.
     ///
-    /// Nil for a model that has one version.
+    /// Returns nil for a model with one version.
     ///
-    /// Evidence counts in this order; what contradicts something before it does not count:
-    /// - the stated order
-    /// - numbers in names that begin with the same word, by value; without a number first
-    /// - mapping models, whose source is older than their destination. The two versions follow from
-    ///   `@FROM..TO`, from the paths of the models in Apple's files, or from version hashes.
-    /// - the current version: versions whose names begin with another word are older than versions
-    ///   that begin like it. So are names without a number that begin like a current one without.
-    /// - the store that is to be migrated: its version is older than the target
-    /// - the alphabetical order of names that begin with the same word
+    /// These are the kinds of evidence, from strongest to weakest. Evidence that contradicts
+    /// stronger evidence is ignored.
+    /// - The stated order.
+    /// - Numbers in names that begin with the same word. A name without a number comes first.
+    /// - Mapping models, whose source is older than their destination. `@FROM..TO`, the paths of
+    ///   the models in Apple's files, or version hashes identify the two versions.
+    /// - The current version. Versions whose names begin with another word are older. If the
+    ///   current version has no number, other versions without a number are older, too.
+    /// - The store to migrate, whose version is older than the target.
+    /// - The alphabetical order of names that begin with the same word.
     ///
-    /// Where nothing decides, versions are in the natural order of their names;
-    /// ``ModelHistory/orderReasons`` says so.
+    /// Without evidence, versions are in the natural order of their names; see
+    /// ``ModelHistory/orderReasons``.
     /// - Parameters:
     ///   - path: The bundle.
-    ///   - evidence: What is known about the order, and the mapping models of the history.
-    /// - Returns: The history with the mapping models of the evidence, and warnings about what the
-    ///   import changed or left out.
-    /// - Throws: As ``history(at:)``; `invalidRequest` for a version that the bundle does not have;
-    ///   `invalidMappingModel` for a mapping model that fits no two versions.
+    ///   - evidence: The evidence of the order, with the mapping models of the history.
+    /// - Returns: The history with the mapping models, and warnings about content that the import
+    ///   changed or left out.
+    /// - Throws: The errors of ``history(at:)``; `invalidRequest` for a version that is not in the
+    ///   bundle; `invalidMappingModel` for a mapping model that does not match two versions.
     package static func history(
         at path: String, evidence: VersionEvidence
     ) throws(StoreError) -> (history: ModelHistory, warnings: [String])? {
@@ -50,13 +52,13 @@ extension ModelFile {
         return (history, warnings)
     }
 
-    /// Returns whether a path is that of a bundle of versions.
+    /// Returns whether a path names a bundle of versions.
     static func isBundle(_ path: String) -> Bool {
         let name = path.split(separator: "/").last.map { $0.lowercased() } ?? ""
         return name.hasSuffix(".xcdatamodeld") || name.hasSuffix(".momd")
     }
 
-    /// Returns the path and the version of `FILE@VERSION`.
+    /// Splits `FILE@VERSION` into the path and the version.
     ///
     /// An existing path that contains `@` has no version.
     package static func splitVersion(_ text: String) -> (path: String, version: String?) {
@@ -67,20 +69,20 @@ extension ModelFile {
         return version.isEmpty || !StoreFile.hasEntry(at: path) ? (text, nil) : (path, version)
     }
 
-    /// Reads the model at `path` for a store.
+    /// Reads the model at `path`.
     ///
-    /// From a bundle it reads the version that the store was made with.
+    /// From a bundle, reads the version of the given store.
     ///
-    /// A Core Data store is compared by Apple's version hashes, the model in it, or its tables; any
-    /// other store by Roost's version hashes.
+    /// The version of a Core Data store is found by Apple's version hashes, the model in the store,
+    /// or its tables. The version of any other store is found by Roost's version hashes.
     ///
     /// - Parameters:
-    ///   - path: As ``read(_:version:registry:)``.
+    ///   - path: The same paths as in ``read(_:version:registry:)``.
     ///   - store: The store.
-    ///   - registry: The types of store.
-    /// - Returns: The model; of a bundle without the store's version, or for a store that cannot be
-    ///   read, the current version.
-    /// - Throws: As ``read(_:version:registry:)``.
+    ///   - registry: The store types.
+    /// - Returns: The model. If the bundle lacks the store's version, or if the store is
+    ///   unreadable, the current version.
+    /// - Throws: The same errors as ``read(_:version:registry:)``.
     public static func read(
         _ path: String, forStore store: PersistentStoreDescription, registry: StoreRegistry = .standard
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [String]) {
@@ -90,9 +92,8 @@ extension ModelFile {
         return try read(path, version: name, registry: registry)
     }
 
-    /// Returns the version in a bundle that a store was made with.
-    ///
-    /// Nil if no version fits, or if the store cannot be read.
+    /// Returns the version of a store in a bundle, or nil if no version matches or the store is
+    /// unreadable.
     private static func version(
         in path: String, of store: PersistentStoreDescription, registry: StoreRegistry
     ) throws(StoreError) -> String? {
@@ -107,10 +108,10 @@ extension ModelFile {
             let holdsModel = try type.matchingModels(among: [], storeAt: store.location, options: options) == nil
             embedded = holdsModel ? try type.metadata(at: store.location, options: options).model : nil
         } catch {
-            // Opening the store says what is wrong with it.
+            // Opening the store later reports the error.
             return nil
         }
-        // Of versions that store the same, the current one is meant, or else the newest.
+        // If several versions match equally, prefer the current version, or else the newest.
         var models: [ManagedObjectModel] = []
         let ordered = [current].compactMap(\.self) + names.reversed().filter { $0 != current }
         for name in ordered {

@@ -5,25 +5,26 @@ internal import RoostFiles
 
 /// A reader of models from documents, Apple's files and stores.
 public enum ModelFile {
-    /// The most bytes of a model document.
+    /// The maximum size of a model document, in bytes.
     package static let maximumByteCount = 16 << 20
 
-    /// Reads the model at `path`: a model document (`*.json`), a bundle or a version of Apple's
-    /// (`.xcdatamodeld`, `.momd`, `.xcdatamodel`, `.mom`), or a store, which embeds its model.
+    /// Reads the model at `path`.
     ///
     /// - Parameters:
-    ///   - path: A path, or the URL of a store as `type:path`.
-    ///   - version: The version in a bundle of Apple's; nil for the current one. Nothing else has
+    ///   - path: A model document (`*.json`), an Apple bundle or version (`.xcdatamodeld`, `.momd`,
+    ///     `.xcdatamodel`, `.mom`), or a store, which contains its model. A store is a path or a
+    ///     URL `type:path`.
+    ///   - version: The version in an Apple bundle; nil for the current one. Only bundles have
     ///     versions.
-    ///   - registry: The types of store to look among.
+    ///   - registry: The store types.
     /// - Returns: The model, and warnings about content that was changed or left out.
-    /// - Throws: `notFound`, `permissionDenied`, `invalidModel` listing every problem, `notAStore`
-    ///   for anything else.
+    /// - Throws: `notFound`, `permissionDenied`; `invalidModel` with all problems; `notAStore` for
+    ///   any other file.
     public static func read(
         _ path: String, version: String? = nil, registry: StoreRegistry = .standard
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [String]) {
         let name = path.split(separator: "/").last.map { $0.lowercased() } ?? ""
-        // A store may be called like a model document; what it begins with tells them apart.
+        // A store may have the name of a model document, so examine its first bytes.
         let isStore = registry.all.contains { type in
             type.recognizes(fileAt: path) || StoreLocation(text: path)?.type == type.name
         }

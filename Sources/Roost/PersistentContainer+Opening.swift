@@ -4,20 +4,22 @@ public import RoostMigration
 public import RoostStores
 
 extension PersistentContainer {
-    /// Opens the store at a location, and creates it if it does not exist.
+    /// Opens the store at a location.
+    ///
+    /// Creates it if it does not exist.
     ///
     /// ```swift
     /// let container = try PersistentContainer(.sqlite("music.sqlite"), model: model)
     /// ```
     ///
     /// - Parameters:
-    ///   - location: The place and the type of the store.
+    ///   - location: The location and the type of the store.
     ///   - model: The program's model.
     ///   - types: The classes of the entities.
-    ///   - options: How to open the store.
+    ///   - options: The options for opening the store.
     ///   - incompatible: The rule for a store of another version of the model.
-    /// - Throws: As `Store.open(_:model:options:ifMissing:ifIncompatible:)`; `invalidModel` if a
-    ///   class does not fit its entity.
+    /// - Throws: The errors of `Store.open(_:model:options:ifMissing:ifIncompatible:)`;
+    ///   `invalidModel` if a class does not match its entity.
     public convenience init(
         _ location: StoreLocation, model: ManagedObjectModel, types: [any ManagedObjectClass.Type] = [],
         options: StoreOptions = StoreOptions(), ifIncompatible incompatible: IncompatibleStoreRule = .refuse
@@ -28,20 +30,22 @@ extension PersistentContainer {
         }
     }
 
-    /// Opens stores that the configuration names; creates missing stores.
+    /// Opens configured stores.
+    ///
+    /// Creates missing stores.
     ///
     /// ```swift
     /// let container = try PersistentContainer(configuration: nil, types: MusicModel.types)
     /// ```
     ///
     /// - Parameters:
-    ///   - configuration: The configuration; nil to find it (see ``RoostConfiguration``).
-    ///   - names: The names of stores in the configuration, each also the name of a configuration
-    ///     of the model if there are several; nil for the default store.
-    ///   - model: The program's model; nil for the model that the configuration names.
+    ///   - configuration: The configuration; nil to search for it (see ``RoostConfiguration``).
+    ///   - names: The names of stores in the configuration; nil for the default store. If there are
+    ///     several, each is also the name of a configuration of the model.
+    ///   - model: The program's model; nil for the configured model.
     ///   - types: The classes of the entities.
     ///   - incompatible: The rule for a store of another version of the model.
-    /// - Throws: `invalidConfiguration`; `notFound` for an unknown name; as
+    /// - Throws: `invalidConfiguration`; `notFound` for an unknown name; the errors of
     ///   ``init(_:model:types:options:ifIncompatible:)``.
     public convenience init(
         configuration: RoostConfiguration?, stores names: [String]? = nil, model: ManagedObjectModel? = nil,
@@ -62,7 +66,7 @@ extension PersistentContainer {
         }
     }
 
-    /// Opens the store at a location on a thread of Roost's own; the asynchronous form.
+    /// Opens the store at a location on a thread of Roost.
     public static func open(
         _ location: StoreLocation, model: ManagedObjectModel, types: [any ManagedObjectClass.Type] = [],
         options: StoreOptions = StoreOptions(), ifIncompatible incompatible: IncompatibleStoreRule = .refuse

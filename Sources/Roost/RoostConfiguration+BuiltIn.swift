@@ -5,13 +5,13 @@ extension RoostConfiguration {
     /// Finds, reads and checks the configuration.
     ///
     /// - Parameters:
-    ///   - file: The path of the file; nil to look for it.
-    ///   - workingDirectory: The directory in which the search begins, and to which `file` and
-    ///     paths in variables are relative; nil for the process's.
+    ///   - file: The path of the file; nil to search for it.
+    ///   - workingDirectory: The directory where the search begins; nil for the process's
+    ///     directory. `file` and paths in variables are relative to it.
     ///   - environment: The environment; nil for the process's.
-    ///   - registry: The types of store that the configuration may name.
-    /// - Throws: `invalidConfiguration` for a file that is named but cannot be read, and with every
-    ///   problem of the file, each with its key, line and column; nothing else.
+    ///   - registry: The store types that the configuration may name.
+    /// - Throws: Only `invalidConfiguration`: for an unreadable `file`, or with every problem of
+    ///   the file, each with its key, line and column.
     public init(
         file: String? = nil, workingDirectory: String? = nil, environment: [String: String]? = nil,
         registry: StoreRegistry = .standard

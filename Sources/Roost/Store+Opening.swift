@@ -2,7 +2,7 @@ public import RoostCore
 public import RoostMigration
 public import RoostStores
 
-/// The rule for a store that does not exist.
+/// The rule for opening a store that does not exist.
 public enum MissingStoreRule: Sendable {
     /// An empty store is created.
     case create
@@ -11,21 +11,23 @@ public enum MissingStoreRule: Sendable {
 }
 
 extension Store {
-    /// Opens a store, and creates it if it does not exist.
+    /// Opens a store.
+    ///
+    /// Creates it if it does not exist.
     ///
     /// ```swift
     /// let store = try Store.open(.sqlite("music.sqlite"), model: model)
     /// ```
     ///
     /// - Parameters:
-    ///   - location: The place and the type of the store.
-    ///   - model: The program's model; nil for the model that an existing store has.
-    ///   - options: How to open the store.
+    ///   - location: The location and the type of the store.
+    ///   - model: The program's model; nil for the model in an existing store.
+    ///   - options: The options for opening the store.
     ///   - missing: The rule for a store that does not exist.
     ///   - incompatible: The rule for a store of another version of the model.
     /// - Returns: The open store.
-    /// - Throws: `notFound`; `modelMismatch` with the differences; `invalidModel` if a store is to
-    ///   be created without a model; what opening, creating and migrating throw.
+    /// - Throws: `notFound`; `modelMismatch` with the differences; `invalidModel` if a model is
+    ///   needed to create the store; other errors of opening, creating and migrating.
     public static func open(
         _ location: StoreLocation, model: ManagedObjectModel? = nil, options: StoreOptions = StoreOptions(),
         ifMissing missing: MissingStoreRule = .create, ifIncompatible incompatible: IncompatibleStoreRule = .refuse
@@ -41,7 +43,7 @@ extension Store {
         if creates {
             store = try MigrationManager().openOrCreateStore(description, ifIncompatible: incompatible)
         } else if hasModel, !refuses {
-            // The rule would create a store that does not exist.
+            // Check first, because the next call would create a missing store.
             try requireExisting(description)
             store = try MigrationManager().openOrCreateStore(description, ifIncompatible: incompatible)
         } else {
@@ -55,7 +57,9 @@ extension Store {
         return try opened(store, model: options.model)
     }
 
-    /// Opens a store that the configuration names; creates it if it does not exist.
+    /// Opens a configured store.
+    ///
+    /// Creates it if it does not exist.
     ///
     /// ```swift
     /// let store = try Store.open(named: "cache")
@@ -63,11 +67,11 @@ extension Store {
     ///
     /// - Parameters:
     ///   - name: The name of the store in the configuration; nil for the default store.
-    ///   - configuration: The configuration; nil to find it (see ``RoostConfiguration``).
-    ///   - model: The program's model; nil for the model that the configuration names.
+    ///   - configuration: The configuration; nil to search for it (see ``RoostConfiguration``).
+    ///   - model: The program's model; nil for the configured model.
     ///   - incompatible: The rule for a store of another version of the model.
     /// - Returns: The open store.
-    /// - Throws: `invalidConfiguration`; `notFound` for an unknown name; as
+    /// - Throws: `invalidConfiguration`; `notFound` for an unknown name; the errors of
     ///   `open(_:model:options:ifMissing:ifIncompatible:)`.
     public static func open(
         named name: String? = nil, in configuration: RoostConfiguration? = nil, model: ManagedObjectModel? = nil,
@@ -79,7 +83,7 @@ extension Store {
         return try opened(store, model: chosen)
     }
 
-    /// Opens a store on a thread of Roost's own; the asynchronous form.
+    /// Opens a store on a thread of Roost.
     public static func open(
         _ location: StoreLocation, model: ManagedObjectModel? = nil, options: StoreOptions = StoreOptions(),
         ifMissing missing: MissingStoreRule = .create, ifIncompatible incompatible: IncompatibleStoreRule = .refuse
@@ -90,8 +94,7 @@ extension Store {
         }
     }
 
-    /// Opens a store that the configuration names, on a thread of Roost's own; the asynchronous
-    /// form.
+    /// Opens a configured store on a thread of Roost.
     public static func open(
         named name: String? = nil, in configuration: RoostConfiguration? = nil, model: ManagedObjectModel? = nil,
         ifIncompatible incompatible: IncompatibleStoreRule = .refuse
@@ -109,7 +112,9 @@ extension Store {
         } catch { throw store.closed(after: error) }
     }
 
-    /// Throws `notFound` for a missing store, and leaves every other problem to the opening.
+    /// Throws `notFound` for a missing store.
+    ///
+    /// Ignores other errors, which opening the store reports.
     private static func requireExisting(_ description: PersistentStoreDescription) throws(StoreError) {
         let type = try StoreRegistry.standard.type(named: description.location.type)
         do throws(StoreError) {

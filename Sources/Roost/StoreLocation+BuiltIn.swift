@@ -7,16 +7,15 @@ extension StoreLocation {
     #if PostgreSQL
         /// Returns the location of a store in a PostgreSQL database.
         ///
-        /// A store is a schema of a database.
+        /// Each store is a schema of a database.
         ///
         /// ```swift
         /// let location = StoreLocation.postgresql("host=db.example.org dbname=app", schema: "music")
         /// ```
         ///
         /// - Parameters:
-        ///   - connection: The parameters of the connection as libpq has them, without a password.
-        ///     The others come from the environment: `PGHOST`, `PGPASSWORD`, `~/.pgpass`,
-        ///     `PGSERVICE`.
+        ///   - connection: Connection parameters of libpq, without a password. Other parameters
+        ///     come from `PGHOST`, `PGPASSWORD`, `~/.pgpass`, `PGSERVICE` and so on.
         ///   - schema: The name of the schema.
         /// - Returns: The location.
         public static func postgresql(_ connection: String, schema: String) -> StoreLocation {
@@ -31,12 +30,12 @@ extension StoreLocation {
     /// Returns the location of a JSON store.
     public static func json(_ path: String) -> StoreLocation { StoreLocation(type: "json", path: path) }
 
-    /// A store in memory without a name, which nothing else can open.
+    /// An unnamed store in memory, which cannot be opened a second time.
     public static let memory = StoreLocation(type: "memory", path: "")
 
-    /// Returns the location of a store in memory, which the whole process can open by its name.
+    /// Returns the location of a named store in memory, which the whole process can open.
     public static func memory(_ name: String) -> StoreLocation { StoreLocation(type: "memory", path: name) }
 
-    /// Returns the location of a Core Data store (SQLite), which is read.
+    /// Returns the location of a Core Data store (SQLite), which is read-only.
     public static func coreData(_ path: String) -> StoreLocation { StoreLocation(type: "coredata", path: path) }
 }

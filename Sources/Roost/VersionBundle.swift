@@ -4,9 +4,9 @@ internal import RoostCoreData
 internal import RoostFiles
 package import RoostMigration
 
-/// The versions of a bundle of Apple's, read once.
+/// The versions of an Apple bundle, read once.
 package struct VersionBundle {
-    /// A mapping model, and its two versions if they are known before the order is.
+    /// A mapping model, and its two versions if they are known before the versions are ordered.
     private struct Mapping {
         let file: String
         var mapping: MappingModel
@@ -16,12 +16,12 @@ package struct VersionBundle {
 
     /// The versions, in the natural order of their names.
     private let versions: [ModelHistory.Version]
-    /// The version that the bundle says is current.
+    /// The version that the bundle names as current.
     private let current: String?
 
-    /// Reads the bundle at `path`; nil for everything that has one version.
+    /// Reads the bundle at `path`; nil for a model with one version.
     ///
-    /// - Throws: As `ModelFile.read`, for the version that cannot be read.
+    /// - Throws: The errors of `ModelFile.read` for an unreadable version.
     package init?(at path: String) throws(StoreError) {
         guard ModelFile.isBundle(path) else { return nil }
         let (names, current) = try CoreDataModelReader.versionNames(at: path)
@@ -34,12 +34,12 @@ package struct VersionBundle {
         self.current = current
     }
 
-    /// Returns the versions, oldest first, with the mapping models that the evidence names.
+    /// Returns the versions, oldest first, with the mapping models of the evidence.
     ///
-    /// - Returns: The history, warnings about what the import of mapping models changed, and
-    ///   whether the evidence determines the order of all versions.
-    /// - Throws: `invalidRequest` for a version that the bundle does not have, or that is named
-    ///   twice; what keeps a mapping model from being read, or from fitting two versions.
+    /// - Returns: The history, warnings about content that the import of mapping models changed,
+    ///   and whether the evidence determines the order of all versions.
+    /// - Throws: `invalidRequest` for a version that is not in the bundle or is listed twice;
+    ///   errors of reading mapping models and of finding their versions.
     package func history(
         _ evidence: VersionEvidence
     ) throws(StoreError) -> (history: ModelHistory, warnings: [String], isDecided: Bool) {
@@ -83,7 +83,7 @@ package struct VersionBundle {
 
     /// Returns the version of the store to migrate, and the target version.
     ///
-    /// Nil if either is not known.
+    /// Returns nil if they are unknown or equal.
     private func store(_ evidence: VersionEvidence) -> (older: String, newer: String)? {
         guard let model = evidence.storeModel, let target = evidence.target ?? current,
             let newer = versions.first(where: { $0.name == target }), !newer.model.hasVersionHashes(of: model),
@@ -95,7 +95,7 @@ package struct VersionBundle {
 
     // MARK: Mapping models
 
-    /// Reads a mapping model, with its two models if they are known.
+    /// Reads a mapping model, and finds its two versions if possible.
     private func mapping(_ text: String) throws(StoreError) -> Mapping {
         let (file, suffix) = ModelFile.splitVersion(text)
         if let suffix {
@@ -109,7 +109,7 @@ package struct VersionBundle {
             return try mapping(file, from: from, to: to)
         }
         if !file.lowercased().hasSuffix(".json") {
-            // What Apple's file calls the models; a project may have renamed them since.
+            // Try the names of the models in Apple's file. The project may have renamed them.
             let paths = try CoreDataMappingReader.read(at: file)
             let ends = [paths.sourceModelPath, paths.destinationModelPath].map { $0.map(Self.versionName) }
             if let from = ends[0], let to = ends[1], from != to, model(from) != nil, model(to) != nil,
@@ -129,7 +129,7 @@ package struct VersionBundle {
         return Mapping(file: file, mapping: read, ends: (from, to), warnings: warnings)
     }
 
-    /// Returns the mapping model in a file if it fits two versions.
+    /// Returns the mapping model in a file if it is valid for two versions.
     private func fitting(_ file: String, from: String, to: String) -> Mapping? {
         guard let source = model(from), let destination = model(to),
             let found = try? mapping(file, from: from, to: to),
@@ -138,9 +138,9 @@ package struct VersionBundle {
         return found
     }
 
-    /// Returns the two versions whose hashes a mapping model has, or nil.
+    /// Returns the two versions with the hashes in a mapping model, or nil.
     ///
-    /// If several versions store the same, the newest by name is taken.
+    /// If several versions have equal hashes, uses the last by name.
     private func hashedEnds(of mapping: MappingModel) -> (from: String, to: String)? {
         let hasHashes = mapping.entityMappings.contains {
             $0.sourceVersionHash != nil || $0.destinationVersionHash != nil
@@ -168,7 +168,7 @@ package struct VersionBundle {
         return (from.name, to.name)
     }
 
-    /// Returns the version that a path in a project names: `Model 2` of
+    /// Returns the version in a path of a project: `Model 2` for
     /// `App/Model.xcdatamodeld/Model 2.xcdatamodel`.
     private static func versionName(_ path: String) -> String {
         let name = path.split(separator: "/").last.map(String.init) ?? path
@@ -178,7 +178,7 @@ package struct VersionBundle {
 }
 
 extension VersionOrder.Reason {
-    /// The reason for people.
+    /// The description of the reason for users.
     fileprivate var text: String {
         switch self {
         case .stated: "the stated order"

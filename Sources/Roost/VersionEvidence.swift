@@ -1,7 +1,7 @@
 package import RoostCore
 
-/// Information about the order of the versions in a bundle, in addition to their names and the
-/// current version.
+/// Evidence of the order of the versions in a bundle, in addition to their names and the current
+/// version.
 ///
 /// ```swift
 /// let evidence = VersionEvidence(
@@ -10,9 +10,9 @@ package import RoostCore
 /// let found = try ModelFile.history(at: "UserDataModel.xcdatamodeld", evidence: evidence)
 /// ```
 package struct VersionEvidence: Sendable {
-    /// Versions in the order in which they were made.
+    /// Versions in the order of their creation.
     ///
-    /// A version that is not listed is placed by the other evidence.
+    /// Other evidence determines the order of the other versions.
     package var order: [String]
     /// Mapping models for the history, as `FILE` or `FILE@FROM..TO`.
     ///
@@ -20,7 +20,7 @@ package struct VersionEvidence: Sendable {
     package var mappings: [String]
     /// The model of a store to migrate.
     ///
-    /// Its version is older than the target, unless other evidence contradicts it.
+    /// The store's version is older than the target, unless stronger evidence contradicts this.
     package var storeModel: ManagedObjectModel?
     /// The target version of the store; nil for the current version.
     package var target: String?

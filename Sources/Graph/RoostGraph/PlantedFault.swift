@@ -1,7 +1,7 @@
-/// A deliberate bug that a test plants in contexts, to show that the graph suite can fail.
+/// A deliberate bug that a test plants in contexts, to show that the graph suite detects it.
 ///
-/// Only builds with the package's trait `PlantedFaults` can have one. `make test` uses the trait.
-/// Release builds do not, and contain none of this code.
+/// Only builds with the package's trait `PlantedFaults` contain these faults. `make test` uses the
+/// trait. Release builds do not.
 package enum PlantedFault: String, CaseIterable, Sendable {
     // MARK: Identity and faults
 
@@ -9,13 +9,13 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case makesSecondObject
     /// A fetch overwrites changed objects with the values of the store.
     case fetchesOverChanges
-    /// Each fault is read alone.
+    /// A fault is read without its neighbors.
     case readsOneByOne
     /// A value that `awakeFromFetch` sets counts as a change.
     case tracksAwaking
     /// `awakeFromInsert` is called twice.
     case awakesTwice
-    /// The error of a getter is forgotten.
+    /// The pending error of a getter is lost.
     case dropsLatched
     /// References to a new object keep its temporary key.
     case keepsTemporaryReferences
@@ -36,13 +36,13 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case readsToAppend
     /// Objects of two contexts can be connected.
     case connectsContexts
-    /// The order in which a program puts members is lost.
+    /// The order that a program gives to members is lost.
     case forgetsOrder
     /// A cascade stops at the first object.
     case cascadesNot
-    /// The other side still refers to a deleted object.
+    /// The inverse still refers to a deleted object.
     case nullifiesNot
-    /// References without an inverse still refer to a deleted object.
+    /// A reference without an inverse still refers to a deleted object.
     case keepsOneWayReferences
     /// A rule that must deny a delete allows it.
     case deniesNot
@@ -59,13 +59,13 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case skipsTransientRules
     /// `willSave` is not called again for objects that change in it.
     case callsWillSaveOnce
-    /// A row that has the same values again is written.
+    /// A row whose values are unchanged is written.
     case writesEqualRows
     /// A saved object keeps its old version.
     case keepsVersions
     /// A saved object keeps its old derived attributes.
     case keepsDerived
-    /// A background save marks changes as saved that were made during the save.
+    /// A background save also marks later changes as saved.
     case forgetsMeanwhile
     /// A save posts no notice.
     case postsNoNotice
@@ -80,7 +80,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case undoForgetsOrder
     /// Undo of a saved deletion leaves the object deleted.
     case undoForgetsSavedDeletes
-    /// Undo reverts the changes that another context saved in other properties.
+    /// Undo also reverts changes that another context saved in other properties.
     case undoesOthers
     /// A change while undo is disabled becomes a step.
     case recordsDisabled
@@ -88,28 +88,28 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case recordsReading
     /// A rollback does not clear the undo steps.
     case keepsUndoSteps
-    /// A save of a child does not pass on changed values.
+    /// A save of a child does not apply changed values to the parent.
     case losesChildChanges
-    /// A save of a child does not pass on deletions.
+    /// A save of a child does not apply deletions to the parent.
     case keepsChildDeletes
     /// A child reads from the store instead of from its parent.
     case childReadsStore
     /// A child is saved without validation.
     case childSkipsValidation
-    /// A save of a child is saved by its parent at once.
+    /// A save of a child also saves the parent.
     case childSavesThrough
 
     // MARK: Conflicts, rollback and merging
 
     /// `detectConflicts(for:)` has no effect.
     case detectsNothing
-    /// The policy `rollback` writes the context's object instead of accepting the store's.
+    /// The policy `rollback` writes the context's object instead of accepting the store's object.
     case overwritesOnRollback
     /// A merge chooses the wrong side if both sides changed a property.
     case swapsSides
     /// A merge drops the changes that only the store has.
     case dropsTheirSide
-    /// The values of a new object with an existing unique value are lost.
+    /// A new object with an existing unique value loses its values.
     case losesDuplicateValues
     /// A rollback does not revert deletes.
     case keepsDeletes
@@ -123,38 +123,38 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case keepsDeletedThere
     /// A context that merges automatically merges nothing.
     case mergesNothing
-    /// Commits of other containers are not noticed.
+    /// Commits of other containers are not merged.
     case ignoresForeignCommits
 
-    /// A refresh that discards changes forgets the members that refer to the object.
+    /// A refresh that discards changes drops members that refer to the object.
     case refreshForgetsMembers
     /// A child that follows its parent is not notified of a rollback.
     case childMissesRollback
-    /// A rollback brings back an object that another context deleted.
+    /// A rollback restores an object that another context deleted.
     case revivesDeleted
 
     // MARK: Fetching
 
     /// A pinned context reads the newest state.
     case ignoresPins
-    /// A count leaves pending changes out.
+    /// A count excludes pending changes.
     case countsSaved
     /// A predicate over a relationship does not see the changes of the other object.
     case overlooksRelated
     /// A predicate over a relationship does not see objects that refer to a changed object.
     case overlooksReferring
-    /// The limit is applied before pending changes are.
+    /// The limit is applied before pending changes.
     case cutsWindowFirst
     /// A fetch also returns the stored version of a changed object.
     case showsChangedTwice
 
-    // MARK: Results that follow
+    // MARK: Fetched results
 
-    /// An object that is deleted stays in results.
+    /// A deleted object stays in results.
     case showsDeleted
     /// Results do not see the changes of related objects.
     case overlooksRelatedResults
-    /// A window is not filled again when objects leave it.
+    /// A window does not get new objects when objects leave it.
     case keepsWindow
     /// Results do not see the saves of other contexts.
     case overlooksMerged
@@ -170,27 +170,27 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case overlooksRelatedTotals
     /// Totals call `onChange` for events that change none of them.
     case callsForNothing
-    /// A section that objects leave and enter in one event becomes a new section.
+    /// A section that becomes empty and gets objects in one event becomes a new section.
     case renewsSections
-    /// A window with an offset is updated as if no object before the window could change.
+    /// A window with an offset is updated without regard to objects before the window.
     case trustsOffset
-    /// A result of saved objects is not fetched again by a save.
+    /// A save does not update a result of saved objects.
     case overlooksOwnSaves
-    /// Results do not see that a save gives new objects other IDs.
+    /// Results miss the final IDs that a save gives to new objects.
     case overlooksLastingIDs
-    /// Results do not see that changes are discarded.
+    /// Results miss that changes were discarded.
     case overlooksDiscarded
     /// Objects that may have changed are reported as changed.
     case reportsUntouched
     /// Results do not see the changes of their own context.
     case overlooksOwnChanges
-    /// An object whose values are the same again does not count as changed.
+    /// An object with changes that cancel out does not count as changed.
     case forgetsTouched
     /// Only the first result of a context is updated.
     case updatesFirstResult
-    /// The differences that wait for a reader are lost with their controller.
+    /// When a controller is deallocated, its undelivered differences are lost.
     case losesWaitingDifferences
-    /// A notice that arrives while another notice waits for a context loses its object lists.
+    /// A notice that arrives while another notice is waiting loses its object lists.
     case dropsJoinedObjects
 
     #if PlantedFaults
@@ -199,9 +199,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     #endif
 }
 
-/// Whether a fault is planted.
-///
-/// Always false without the trait.
+/// Returns whether a fault is planted; always false without the trait.
 @inline(__always)
 func isPlanted(_ fault: PlantedFault) -> Bool {
     #if PlantedFaults

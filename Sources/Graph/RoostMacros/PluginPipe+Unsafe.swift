@@ -1,13 +1,13 @@
 #if Macros
     internal import RoostSystem
 
-    /// Messages on standard input and output.
+    /// A reader and writer of messages on standard input and output.
     ///
-    /// A message is a length of 8 bytes, little-endian, followed by JSON.
+    /// A message consists of its length (8 bytes, little-endian) and JSON.
     enum PluginPipe {
         /// The maximum length of a message.
         ///
-        /// A greater length means that the pipe is corrupt.
+        /// A greater length means that the input is corrupt.
         private static let maximumByteCount = 1 << 30
 
         /// Reads a message, or returns nil at the end of the input.
@@ -18,7 +18,7 @@
             return read(byteCount: Int(count))
         }
 
-        /// Writes a message, and returns whether the reader still exists.
+        /// Writes a message, and returns whether writing succeeded.
         static func write(_ message: [UInt8]) -> Bool {
             let count = UInt64(message.count)
             let bytes = (0..<8).map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) } + message

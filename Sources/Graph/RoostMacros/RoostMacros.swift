@@ -6,16 +6,14 @@
     enum RoostMacros {
         static func main() {
             var conversation = PluginConversation()
-            // A compiler that ends the conversation closes the pipe.
+            // The compiler closes the pipe when it is finished.
             while let request = PluginPipe.read() {
                 guard PluginPipe.write(conversation.reply(to: request)) else { return }
             }
         }
     }
 #else
-    /// The program if the trait `Macros` is disabled.
-    ///
-    /// The program then does nothing.
+    /// The program without the trait `Macros`, which does nothing.
     @main
     enum RoostMacros {
         static func main() {}

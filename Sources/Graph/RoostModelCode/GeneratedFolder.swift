@@ -3,8 +3,8 @@ package import RoostCore
 
 /// The directory of the generated files of a model.
 ///
-/// The directory can contain other files too. If an entity was removed, its outdated file is
-/// recognized by the first line.
+/// The directory may contain other files. The first line of a file shows whether it was generated
+/// from the model, so outdated files of removed entities are found.
 package struct GeneratedFolder {
     /// A difference between a directory and the generated files.
     package struct Finding: Sendable, Hashable, CustomStringConvertible {
@@ -14,7 +14,7 @@ package struct GeneratedFolder {
             case stale
             /// A file does not exist.
             case missing
-            /// A file was once generated from the model, and is no longer generated.
+            /// A file was generated from the model before, but no longer is.
             case superfluous
         }
 
@@ -24,7 +24,7 @@ package struct GeneratedFolder {
         package let name: String
         /// The kind and the name: `stale: Album+Generated.swift`.
         package var description: String { "\(kind.rawValue): \(name)" }
-        /// The change that removed the difference: `wrote Album+Generated.swift`.
+        /// The change that removes the difference: `wrote Album+Generated.swift`.
         package var writtenDescription: String { "\(kind == .superfluous ? "removed" : "wrote") \(name)" }
     }
 
@@ -67,11 +67,13 @@ package struct GeneratedFolder {
         return findings.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// Writes the files, creates the directory if necessary, and removes superfluous files.
+    /// Writes the files and removes superfluous files.
     ///
-    /// A file that is up to date keeps its modification date, so that it is not compiled again.
+    /// Creates the directory if necessary.
     ///
-    /// - Returns: The differences that were removed by writing.
+    /// A file that is up to date keeps its modification date, so that it is not recompiled.
+    ///
+    /// - Returns: The differences that were removed.
     /// - Throws: `ioFailure` or `permissionDenied`. Files before the failing one are written.
     package func write(_ files: [ModelCode.File]) throws(StoreError) -> [Finding] {
         try access("create") {
@@ -98,7 +100,7 @@ package struct GeneratedFolder {
         return try access("read") { try FileManager.default.contentsOfDirectory(atPath: path) }
     }
 
-    /// The contents of a file, or nil if it does not exist.
+    /// Returns the contents of a file, or nil if it does not exist.
     private func contents(of name: String) throws(StoreError) -> Data? {
         let location = url(name)
         guard FileManager.default.fileExists(atPath: location.path) else { return nil }

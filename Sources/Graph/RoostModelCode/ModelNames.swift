@@ -6,10 +6,10 @@ struct ModelNames {
     let modelEnum: String
     /// The names of the classes, by entity number.
     let classes: [String]
-    /// The names of the classes that are generated, by entity number.
+    /// The names of the generated classes, by entity number.
     ///
-    /// Equal to ``classes``, except for an entity with a handwritten class, which is a subclass of
-    /// the generated class.
+    /// Equal to ``classes``, except for an entity with a handwritten class, which inherits from the
+    /// generated class.
     let generatedClasses: [String]
 
     /// The key in an entity's user information that marks a handwritten class.
@@ -17,27 +17,27 @@ struct ModelNames {
     /// The value of ``classKey`` for a handwritten class.
     static let handwritten = "handwritten"
 
-    /// The members of `ManagedObject` whose names a property of a class cannot have.
+    /// The members of `ManagedObject` whose names a class's property cannot have.
     ///
-    /// Models already refuse some of these names. A property may have the name of a method. A
-    /// property with the name `id` is allowed, and hides the member of `ManagedObjectClass`.
+    /// Models already refuse some of these names. A property may have the name of a method. It may
+    /// also have the name `id`, and then hides the member of `ManagedObjectClass`.
     static let managedObjectMembers: Set<String> = [
         "objectID", "entity", "context", "isFault", "isInserted", "isUpdated", "isDeleted", "hasChanges",
         "hasPersistentChangedValues", "version", "dynamic", "hashValue", "description",
     ]
 
-    /// Types that generated code uses without the names of their modules.
+    /// The types that generated code uses without module names.
     static let usedTypes: Set<String> = [
         "Any", "AnyKeyPath", "Bool", "ClassShape", "Data", "Date", "Decimal", "Double", "EntityName", "Float", "Int16",
         "Int32", "Int64", "ManagedObject", "ManagedObjectClass", "ManagedObjectModel", "ObjectID", "OrderedToMany",
         "Result", "Self", "Sendable", "StoreError", "String", "ToMany", "UUID", "Value",
-        // In static members, `self` is the class itself, even between backticks.
+        // In static members, `self` is always the class, even in backticks.
         "self",
     ]
 
-    /// Determines the names of the types, and also checks the names of properties.
+    /// Determines the names of the types, and checks the names of properties.
     ///
-    /// - Throws: `invalidModel` with a line in the message for each name that cannot be used.
+    /// - Throws: `invalidModel`. The message has a line for each name that cannot be used.
     init(_ model: ManagedObjectModel, source: String) throws(StoreError) {
         var problems: [ModelProblem] = []
         func add(_ message: String, to entity: EntityDescription) {
@@ -70,7 +70,7 @@ struct ModelNames {
             }
             problems += Self.propertyProblems(entity)
         }
-        // Each class has an enum with its constants.
+        // An enum beside each class has the class's constants.
         for (entity, name) in zip(model.entities, classes) { owners["_\(name)Class"] = entity.declaration.name }
         for (entity, name) in zip(model.entities.map(\.declaration), generatedClasses) {
             guard entity.userInfo[Self.classKey] != nil, let other = owners[name] else { continue }
@@ -82,11 +82,12 @@ struct ModelNames {
         }
     }
 
-    /// The class name in the model without its module, or the entity's name if the model has none.
+    /// Returns the class name in the model without its module, or the entity's name if there is no
+    /// class.
     private static func className(of entity: EntityDescription) -> String {
         guard let text = entity.managedObjectClassName else { return entity.name }
         let name = text.split(separator: ".", omittingEmptySubsequences: false).last.map(String.init) ?? text
-        // These are the classes that frameworks use for entities without a class.
+        // Frameworks use these two classes for entities without a class.
         guard SwiftText.isIdentifier(name), name != "NSManagedObject", name != "ManagedObject" else {
             return entity.name
         }

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The generated declarations of a model, before they are put into files.
+/// The generated declarations of a model, before they are divided into files.
 struct ModelSections {
     /// A type and its accompanying declarations.
     struct Section {
@@ -17,7 +17,8 @@ struct ModelSections {
     init(_ code: ModelCode, names: ModelNames) throws(StoreError) {
         let model = code.model
         var properties: [Int: [PropertyCode]] = [:]
-        // Superentities first: a class lists the properties of its superclass before its own.
+        // Superentities come first, because a class lists the properties of its superclass before
+        // its own.
         for entity in Self.superentitiesFirst(model) {
             let inherited = entity.superentity.flatMap { properties[$0] } ?? []
             let own = try Self.ownProperties(of: entity, model: model, names: names, inheritedCount: inherited.count)
@@ -36,8 +37,7 @@ struct ModelSections {
             name: names.modelEnum, text: Self.modelEnum(code, names: names), usesFoundation: false)
     }
 
-    /// The entities, each after the entity that it inherits from, and otherwise in the order of
-    /// their names.
+    /// Returns the entities by name, but each after the entity that it inherits from.
     private static func superentitiesFirst(_ model: ManagedObjectModel) -> [ManagedObjectModel.Entity] {
         func depth(_ entity: ManagedObjectModel.Entity) -> Int {
             var (depth, next) = (0, entity.superentity)
@@ -47,13 +47,14 @@ struct ModelSections {
         return model.entities.map { ($0, depth($0)) }.sorted { ($0.1, $0.0.number) < ($1.1, $1.0.number) }.map(\.0)
     }
 
-    /// Whether an entity has neither a superentity nor subentities, so that the offsets in its
-    /// records are constants.
+    /// Returns whether an entity has neither a superentity nor subentities.
+    ///
+    /// The offsets in its records are then constants.
     private static func isFlat(_ entity: ManagedObjectModel.Entity) -> Bool {
         entity.superentity == nil && !entity.hasSubentities
     }
 
-    /// The properties that an entity declares, in the order of the bytes of their names.
+    /// Returns the properties that an entity declares, in the order of their names' bytes.
     private static func ownProperties(
         of entity: ManagedObjectModel.Entity, model: ManagedObjectModel, names: ModelNames, inheritedCount: Int
     ) throws(StoreError) -> [PropertyCode] {
@@ -104,7 +105,7 @@ struct ModelSections {
             case (true, false): "\(classModifier)class"
             case (false, _): "\(classModifier)override class"
             }
-        // Accessors of classes with subclasses are final, so that calls of them are direct.
+        // Accessors of classes with subclasses are final, so that calls are direct.
         let member = modifier + (isFinal ? "" : "final ")
         let title = "\(entity.isAbstract ? "abstract " : "")entity `\(SwiftText.commentText(entity.declaration.name))`"
         let summary =
@@ -145,7 +146,9 @@ struct ModelSections {
             + constantsText(constants, entity: entity, className: SwiftText.quoted(ownClass), all: all)
     }
 
-    /// The constants of a class, declared outside of the class so that they are not its members.
+    /// Returns the constants of a class.
+    ///
+    /// They are outside of the class, so that they are not its members.
     private static func constantsText(
         _ name: String, entity: ManagedObjectModel.Entity, className: String, all: [PropertyCode]
     ) -> String {
@@ -155,7 +158,7 @@ struct ModelSections {
         let shape = list(all.map(\.shape))
         let paths = list(all.map { "\\\(className).\(SwiftText.quoted($0.name))" })
         let names = list(all.map { SwiftText.literal($0.name) })
-        // Two lists, because the type checker takes longer for one list of pairs.
+        // There are two lists, because the type checker takes longer for one list of pairs.
         return """
             nonisolated private enum \(name) {
                 static let entityName = EntityName(\(SwiftText.literal(entity.declaration.name)))
@@ -177,7 +180,7 @@ struct ModelSections {
         if document.hasSuffix("\n") { document.removeLast() }
         let literal = SwiftText.rawLiteral(
             document.split(separator: "\n", omittingEmptySubsequences: false), indentation: "        ")
-        // The generated code throws instead of trapping, because an older version of Roost can
+        // The generated code throws instead of trapping, because an older version of Roost may
         // refuse the document.
         return """
             /// The model and the classes of its entities.

@@ -1,22 +1,21 @@
 internal import RoostCore
 
-/// The code of one property of a class.
+/// The generated code of one property of a class.
 struct PropertyCode {
-    /// The name parts of a stored value's accessors.
+    /// The parts of the names of a stored value's accessors.
     private struct Access {
         var type: String
         /// The name of the getter.
         ///
-        /// The getter of an optional value begins with `optional`.
+        /// For an optional value, it begins with `optional`.
         var name: String
-        /// The end of the names of `set…`, `optional…` and `setOptional…`.
+        /// The last part of the names `set…`, `optional…` and `setOptional…`.
         var suffix: String
         /// Whether flat entities have accessors with constant offsets.
         var hasConstantForm = true
-        /// Whether the getter needs the index of the field too, even for a mandatory value.
+        /// Whether the getter of a mandatory value also needs the index of the field.
         var needsIndex = false
-        /// Whether the value is optional even if the attribute is not, so that there is only one
-        /// form.
+        /// Whether the value is always optional, even for a mandatory attribute.
         var isAlwaysOptional = false
     }
 
@@ -25,22 +24,22 @@ struct PropertyCode {
     let type: String
     let documentation: String
     let getter: String
-    /// The setter, or nil for a property that the program cannot set.
+    /// The setter, or nil for a read-only property.
     let setter: String?
-    /// The entry in the shape of the class.
+    /// The property's entry in the shape of the class.
     let shape: String
 
     var usesFoundation: Bool {
         ["Date", "Data", "UUID", "Decimal"].contains { type == $0 || type == "\($0)?" }
     }
 
-    /// The code of an attribute.
+    /// Creates the code of an attribute.
     ///
     /// - Parameters:
     ///   - attribute: The attribute.
     ///   - field: The field of a stored attribute, or nil for a transient one.
-    ///   - isFlat: Whether its entity has neither a superentity nor subentities.
-    ///   - slot: Its position in the shape.
+    ///   - isFlat: Whether the entity has neither a superentity nor subentities.
+    ///   - slot: The attribute's position in the shape.
     init(_ attribute: AttributeDescription, field: RecordLayout.Field?, isFlat: Bool, slot: Int) {
         name = attribute.name
         let access = Self.access(to: attribute)
@@ -73,14 +72,14 @@ struct PropertyCode {
         shape = Self.shape(field, isFlat: isFlat)
     }
 
-    /// The code of a relationship that is not transient.
+    /// Creates the code of a stored relationship.
     ///
     /// - Parameters:
     ///   - relationship: The relationship.
     ///   - field: The field of a to-one relationship, or nil for a to-many relationship.
-    ///   - destination: The name of the class of the destination, as it is written in code.
-    ///   - isFlat: Whether its entity has neither a superentity nor subentities.
-    ///   - slot: Its position in the shape.
+    ///   - destination: The class name of the destination, as written in code.
+    ///   - isFlat: Whether the entity has neither a superentity nor subentities.
+    ///   - slot: The relationship's position in the shape.
     init(
         _ relationship: RelationshipDescription, field: RecordLayout.Field?, destination: String, isFlat: Bool,
         slot: Int
@@ -131,7 +130,7 @@ struct PropertyCode {
                 type: "[String: Value]", name: "composite", suffix: "Composite", hasConstantForm: false,
                 isAlwaysOptional: true)
         case .transformable:
-            // Foundation classes in archives are not Codable, so their values are exposed as bytes.
+            // Foundation classes in archives are not Codable, so the property is the encoded bytes.
             guard let type = attribute.attributeValueClassName, !type.hasPrefix("NS") else {
                 return Access(type: "Data", name: "data", suffix: "Data", hasConstantForm: false)
             }

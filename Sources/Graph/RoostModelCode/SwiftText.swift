@@ -1,6 +1,6 @@
-/// Identifiers and literals of Swift.
+/// Functions for identifiers and literals of Swift.
 enum SwiftText {
-    /// Words that a declaration can have as its name only between backticks.
+    /// Keywords, which can name a declaration only in backticks.
     private static let keywords: Set<String> = [
         "Any", "Self", "any", "as", "associatedtype", "await", "break", "case", "catch", "class", "continue", "default",
         "defer", "deinit", "do", "each", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for",
@@ -10,19 +10,19 @@ enum SwiftText {
         "while",
     ]
 
-    /// Words that are not the name of a declaration, even between backticks.
+    /// Words that cannot name a declaration, even in backticks.
     private static let impossible: Set<String> = ["_", "Type", "Protocol"]
 
-    /// Whether a text can be the name of a declaration, between backticks if necessary.
+    /// Returns whether a text can name a declaration, in backticks if necessary.
     ///
-    /// Returns false for names with spaces or other characters that need backticks, because not all
-    /// Swift tools support them yet.
+    /// Returns false for names with spaces or other special characters, because not all Swift tools
+    /// support them yet.
     static func isIdentifier(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first, isHead(first), !impossible.contains(text) else { return false }
         return text.unicodeScalars.dropFirst().allSatisfy(isCharacter)
     }
 
-    /// The identifier, between backticks if it is a keyword.
+    /// Returns the identifier, in backticks if it is a keyword.
     static func quoted(_ identifier: String) -> String {
         keywords.contains(identifier) ? "`\(identifier)`" : identifier
     }
@@ -44,7 +44,8 @@ enum SwiftText {
         return result + "\""
     }
 
-    /// The text as part of a comment of one line: without line ends and other invisible characters.
+    /// Returns the text for a comment of one line, without line ends and other invisible
+    /// characters.
     static func commentText(_ text: String) -> String {
         var result = ""
         result.unicodeScalars.append(
@@ -57,14 +58,14 @@ enum SwiftText {
         return result
     }
 
-    /// A raw string literal of several lines.
+    /// Returns a raw string literal of several lines.
     ///
-    /// The text cannot end the literal or be interpolated, because the literal uses more `#` than
-    /// any run in the text.
+    /// The text cannot end the literal or contain an interpolation, because the literal uses more
+    /// `#` than any run in the text.
     ///
     /// - Parameters:
     ///   - lines: The lines, without line ends.
-    ///   - indentation: The spaces before each line, which are not part of the text.
+    ///   - indentation: The spaces before each line. They are not part of the string.
     /// - Returns: The literal. Its first line is not indented.
     static func rawLiteral(_ lines: [some StringProtocol], indentation: String) -> String {
         var longest = 0
@@ -80,7 +81,9 @@ enum SwiftText {
         return "\(hashes)\"\"\"\n\(body)\(indentation)\"\"\"\(hashes)"
     }
 
-    /// Returns a valid type name, in which each word begins with an uppercase letter.
+    /// Returns a valid type name.
+    ///
+    /// Each of its words begins with an uppercase letter.
     static func typeName(_ text: String) -> String {
         var result = ""
         var beginsWord = true

@@ -1,9 +1,9 @@
-/// A Swift type that a model names as the class of a transformable attribute.
+/// A checker of the Swift type that a model names as the class of a transformable attribute.
 enum SwiftTypeName {
-    /// Whether a text is a type: identifiers with dots, arrays, dictionaries and generic
+    /// Returns whether a text is a type: identifiers with dots, arrays, dictionaries and generic
     /// arguments.
     ///
-    /// No other Swift syntax gets into generated code through the name of a type.
+    /// Generated code contains the text, so no other syntax is allowed.
     static func isType(_ text: String) -> Bool {
         var rest = Substring(text)
         return takeType(&rest, depth: 0) && rest.isEmpty
@@ -30,7 +30,7 @@ enum SwiftTypeName {
                 guard take(">", rest: &rest) else { return false }
             }
         }
-        // The property itself is optional anyway.
+        // Ignore `?` after the outermost type, because the property is already optional.
         while depth > 0, rest.first == "?" { rest = rest.dropFirst() }
         skipSpaces(&rest)
         return true

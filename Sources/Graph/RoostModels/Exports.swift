@@ -1,4 +1,4 @@
 #if Macros
-    // A program that declares its models in Swift only needs to import this module.
+    // Programs that declare models in Swift need to import only this module.
     @_exported public import Roost
 #endif

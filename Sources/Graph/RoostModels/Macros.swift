@@ -1,11 +1,11 @@
 #if Macros
     public import RoostCore
 
-    /// Makes a class the source of an entity.
+    /// Derives an entity from a class.
     ///
-    /// The stored properties become properties of the model. Simple types are attributes. So are
-    /// `Codable` types and enumerations with raw values. Other classes of objects are
-    /// relationships. The initial value of a property is its default.
+    /// Stored properties become properties of the model. Properties with simple types, `Codable`
+    /// types or enumerations with raw values are attributes. Properties with other classes of
+    /// objects are relationships. A property's initial value is its default.
     ///
     /// ```swift
     /// @Model final class Album: ManagedObject {
@@ -17,11 +17,11 @@
     /// let model = try ManagedObjectModel(types: [Album.self, Artist.self, Track.self])
     /// ```
     ///
-    /// Computed properties, `static` and `lazy` ones, and constants are not part of the model.
+    /// Constants and computed, `static` and `lazy` properties are not part of the model.
     ///
     /// - Parameters:
     ///   - entity: The name of the entity, or nil for the name of the class.
-    ///   - isAbstract: Whether the entity has no objects of its own.
+    ///   - isAbstract: Whether the entity is abstract and so has no objects.
     ///   - renamingIdentifier: The name of the entity in earlier versions of the model.
     @attached(
         member, names: named(modelDescription), named(_modelDescription), named(propertyName), named(_modelProperty),
@@ -42,15 +42,15 @@
     /// ```
     ///
     /// - Parameters:
-    ///   - type: Another type of values than that of the property: `.uri`, or `.transformable` for
-    ///     `Data`.
+    ///   - type: The attribute type if it differs from the property's: `.uri`, or `.transformable`
+    ///     for `Data`.
     ///   - renamingIdentifier: The name of the attribute in earlier versions of the model.
     ///   - minimum: The minimum number or date.
     ///   - maximum: The maximum number or date.
     ///   - minimumLength: The minimum length of a string.
     ///   - maximumLength: The maximum length of a string.
-    ///   - regularExpression: The pattern that a string must match as a whole.
-    ///   - derivation: The expression of an attribute that each save computes.
+    ///   - regularExpression: The pattern that the whole string must match.
+    ///   - derivation: An expression, from which each save computes the value.
     ///   - elements: The elements of a composite attribute.
     @attached(peer)
     public macro Attribute(
@@ -61,9 +61,9 @@
 
     /// Sets options of a relationship of a `@Model` class.
     ///
-    /// The inverse is a key path or a name. Write a key path on one side only. The inverse of the
-    /// other side is derived from it. The compiler cannot resolve two key paths that refer to each
-    /// other.
+    /// The inverse is a key path or a name. Write a key path on one side only, because the compiler
+    /// cannot resolve two key paths that refer to each other. The other side's inverse is derived
+    /// from it.
     ///
     /// ```swift
     /// @Relationship(inverse: \Artist.albums, isOptional: false) var artist: Artist?
@@ -72,7 +72,7 @@
     ///
     /// - Parameters:
     ///   - inverse: The inverse relationship.
-    ///   - deleteRule: What happens to the destination on delete.
+    ///   - deleteRule: The effect on the destination when an object is deleted.
     ///   - isOptional: Whether the relationship may be empty.
     ///   - minCount: The minimum number of destinations of a to-many relationship that is not
     ///     empty.
@@ -92,7 +92,7 @@
         maxCount: Int? = nil, renamingIdentifier: String? = nil
     ) = #externalMacro(module: "RoostMacros", type: "PropertyMacro")
 
-    /// Requires unique values of a property, or of a combination of properties of a class.
+    /// Requires unique values of a property, or of a combination of properties.
     ///
     /// ```swift
     /// @Unique("title", "year")
@@ -103,31 +103,30 @@
     /// }
     /// ```
     ///
-    /// - Parameter properties: The names of the properties, for a class.
+    /// - Parameter properties: The names of the properties. Only used on a class.
     @attached(peer)
     public macro Unique(_ properties: String...) =
         #externalMacro(module: "RoostMacros", type: "PropertiesMacro")
 
-    /// Keeps an index of a property, or of several properties of a class.
+    /// Adds an index of a property, or of several properties of a class.
     ///
     /// - Parameters:
-    ///   - properties: The names of the properties, for a class, the most significant property
-    ///     first.
-    ///   - name: The name of the index, or nil for the names of its properties.
+    ///   - properties: The names of the properties, most significant first. Only used on a class.
+    ///   - name: The name of the index, or nil to derive it from the properties' names.
     @attached(peer)
     public macro Index(_ properties: String..., name: String? = nil) =
         #externalMacro(module: "RoostMacros", type: "PropertiesMacro")
 
-    /// Leaves a property of a `@Model` class out of every store.
+    /// Excludes a property of a `@Model` class from stores.
     ///
-    /// A property with the type of an attribute is a transient attribute of the model: contexts
-    /// track its changes. A property of another type is a stored property of Swift.
+    /// If its type is an attribute type, the property is a transient attribute of the model, and
+    /// contexts track its changes. Otherwise, it is an ordinary Swift property.
     @attached(peer)
     public macro Transient() = #externalMacro(module: "RoostMacros", type: "PropertyMacro")
 
     /// Adds the accessors of a property.
     ///
-    /// `@Model` adds this attribute.
+    /// Do not write this attribute; `@Model` adds it.
     @attached(accessor)
     public macro _ModelProperty(slot: Int, after: String? = nil) =
         #externalMacro(module: "RoostMacros", type: "ModelPropertyMacro")

@@ -1,14 +1,14 @@
 #if Macros
     public import RoostGraph
 
-    // Accessors for properties whose types the macro cannot determine. The compiler chooses the
-    // overload by the type.
+    // Accessors for properties whose kind the macro cannot determine. The compiler selects an
+    // overload by the property's type.
 
     extension ManagedObject {
         /// The destination of a to-one relationship.
         public final func modelValue<Object: ManagedObject>(slot: Int) -> Object? { toOne(slot: slot) }
 
-        /// Sets a to-one relationship, and updates its other side.
+        /// Sets a to-one relationship, and updates the inverse.
         public final func setModelValue<Object: ManagedObject>(_ object: Object?, slot: Int) {
             setToOne(object, slot: slot)
         }
@@ -21,7 +21,7 @@
             setValue(value?.attributeValue ?? .null, slot: slot)
         }
 
-        /// The value of an enumeration, or nil for a raw value that it does not have.
+        /// The value of an enumeration, or nil if the enumeration lacks the stored raw value.
         public final func modelValue<T: RawRepresentable>(slot: Int) -> T? where T.RawValue: AttributeValue {
             T.RawValue(attribute: value(slot: slot)).flatMap { T(rawValue: $0) }
         }

@@ -3,10 +3,10 @@
     public import RoostGraph
 
     extension ManagedObjectModel {
-        /// Builds the model of `@Model` classes.
+        /// Builds a model from `@Model` classes.
         ///
-        /// The list must contain all classes, destinations of relationships and superclasses
-        /// included. If only one side of a relationship declares the inverse, the other side's
+        /// The list must contain all classes, including superclasses and destinations of
+        /// relationships. If only one side of a relationship declares the inverse, the other side's
         /// inverse is derived.
         ///
         /// ```swift
@@ -15,7 +15,7 @@
         ///     .sqlite("music.sqlite"), model: ManagedObjectModel(types: types), types: types)
         /// ```
         ///
-        /// - Throws: `invalidModel`, with a message that lists every problem on its own line.
+        /// - Throws: `invalidModel`, with a line in the message for each problem.
         public init(types: [any ManagedObjectClass.Type]) throws(StoreError) {
             var classes: [any ModelClass.Type] = []
             for type in types {
@@ -48,7 +48,7 @@
 
         /// Sets the missing inverse on the other side of each relationship.
         ///
-        /// Mismatches are left unchanged, and are reported by the validation of the model.
+        /// Mismatches remain unchanged, and validation of the model reports them.
         private static func addInverses(to entities: inout [EntityDescription]) {
             let positions = Dictionary(
                 entities.indices.map { (entities[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -56,8 +56,8 @@
                 for relationship in entity.relationships {
                     guard let inverse = relationship.inverseName else { continue }
                     var next: String? = relationship.destinationEntityName
-                    // The inverse may be a relationship of a superentity. A cycle of superentities
-                    // is reported later.
+                    // A superentity may declare the inverse. Validation reports a cycle of
+                    // superentities.
                     for _ in entities {
                         guard let position = next.flatMap({ positions[$0] }) else { break }
                         if let index = entities[position].relationships.firstIndex(where: { $0.name == inverse }) {

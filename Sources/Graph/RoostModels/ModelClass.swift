@@ -2,11 +2,11 @@
     public import RoostCore
     public import RoostGraph
 
-    /// A class with `@Model`, which is the source of its entity.
+    /// A class with `@Model`, from which its entity is derived.
     ///
     /// The macro adds the conformance.
     public protocol ModelClass: ManagedObjectClass {
-        /// The entity and the properties of the class.
+        /// The class's entity and properties.
         static var modelDescription: ModelDescription { get }
     }
 
@@ -14,13 +14,12 @@
         /// The entity of the class.
         public static var entityName: EntityName { modelDescription.entityName }
 
-        /// The properties that the class has, inherited ones first.
+        /// The properties of the class, inherited properties first.
         public static var shape: ClassShape {
             ClassShape(entityName, properties: modelDescription.allProperties.map(\.shape))
         }
 
-        /// Returns the name of the property at a key path, or nil if the key path is not a
-        /// property.
+        /// Returns the name of the property at a key path, or nil if the key path has no property.
         public static func propertyName(of keyPath: AnyKeyPath) -> String? {
             modelDescription.propertyName(of: keyPath)
         }

@@ -3,7 +3,7 @@
     internal import RoostGraph
 
     extension ModelProperty {
-        /// The property as expected by the class.
+        /// The property as the class expects it.
         var shape: ClassShape.Property {
             switch content {
             case .attribute(let attribute) where attribute.isTransient:

@@ -1,13 +1,15 @@
 import RoostCore
 
-/// The rows of a file, one after the other, as RFC 4180 writes them.
+/// The rows of a CSV file in the format of RFC 4180.
 struct CSVRows {
     private let bytes: [UInt8]
     private var offset = 0
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Returns the fields of the next row, empty for one that is not text; nil at the end.
+    /// Returns the fields of the next row, or nil at the end.
+    ///
+    /// A row that is not UTF-8 has no fields.
     mutating func next() -> [String]? {
         guard offset < bytes.count else { return nil }
         var (fields, isQuoted) = ([[UInt8]()], false)
@@ -32,10 +34,10 @@ struct CSVRows {
         return isQuoted || texts.count < fields.count ? [] : texts
     }
 
-    /// The types that ``value(_:type:)`` knows.
+    /// The types that ``value(_:type:)`` supports.
     static let types: Set<AttributeType> = [.string, .integer16, .integer32, .integer64, .double, .float, .boolean]
 
-    /// The value that a text means in an attribute of a type; nil where it means none.
+    /// Returns `text` as a value of the given type, or nil if it is not valid.
     static func value(_ text: String, type: AttributeType?) -> Value? {
         switch type {
         case .string: .string(text)

@@ -2,27 +2,31 @@ public import RoostCore
 import RoostFiles
 internal import RoostQuery
 
-/// CSV files, read as they are: `csv:path`.
+/// CSV files as read-only stores: `csv:path`.
 ///
-/// Rows are objects of entity `Row`, numbered from 1; columns are its attributes, all of them text.
-/// A model that is given says more: it has one entity whose attributes are the columns, as text,
-/// integers, floating-point numbers or booleans. An empty field is null.
+/// Rows are objects of entity `Row`, numbered from 1. Columns are its attributes, all of them
+/// strings. A program may give a model with one entity, whose attributes are the columns as
+/// strings, integers, floating-point numbers or booleans. An empty field is null.
 public struct CSVStoreType: ReadOnlyPersistentStoreType {
-    /// Makes the type.
+    /// Creates the type.
     public init() {}
 
     /// `csv`.
     public var name: String { "csv" }
-    /// Files that are there to stay; nothing can be written, and nothing is recorded.
+    /// The capabilities: stores are persistent files that programs cannot write.
     public var capabilities: StoreCapabilities { StoreCapabilities(.persistence, .file) }
 
-    /// Whether the name ends with `.csv` and something is in the file: CSV has no mark of its own.
+    /// Whether the path ends with `.csv` and the file is not empty.
+    ///
+    /// CSV has no magic bytes.
     public func recognizes(fileAt path: String) -> Bool {
         path.hasSuffix(".csv") && StoreFile.read(prefix: 1, of: path)?.isEmpty == false
     }
 
-    /// Opens a file; throws `notAStore` for one without a header, `modelMismatch` for a model that
-    /// does not fit its columns.
+    /// Opens a file.
+    ///
+    /// Throws `notAStore` if it has no header, or `modelMismatch` if the model does not fit its
+    /// columns.
     public func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try requireKnown(options.typeOptions)
         var rows = CSVRows(try StoreFile.contents(of: location.path))
@@ -40,7 +44,9 @@ public struct CSVStoreType: ReadOnlyPersistentStoreType {
     }
 }
 
-/// A CSV file that is open; every snapshot reads it anew.
+/// An open CSV file.
+///
+/// Every snapshot reads it again.
 final class CSVStore: ReadOnlyPersistentStore {
     let type: any PersistentStoreType
     let location: StoreLocation
@@ -54,7 +60,7 @@ final class CSVStore: ReadOnlyPersistentStore {
 
     func metadata() throws(StoreError) -> StoreMetadata {
         try requireOpen()
-        // A CSV file has no identity; its path and columns are the next best.
+        // A CSV file has no identity. The path and the columns determine the UUID.
         let uuid = StoreUUID(derivedFrom: Array("\(location) \(columns)".utf8))
         return StoreMetadata(type: type.name, formatVersion: 1, storeUUID: uuid, model: model)
     }
@@ -81,7 +87,7 @@ final class CSVStore: ReadOnlyPersistentStore {
     }
 }
 
-/// The file as it was when the snapshot was taken, whole in memory.
+/// The whole file in memory, as it was at the snapshot.
 final class CSVSnapshot: ScanningSnapshot {
     let store: CSVStore
     private let rows: CSVRows
@@ -105,7 +111,7 @@ final class CSVSnapshot: ScanningSnapshot {
     }
 }
 
-/// Makes records of rows, a batch at a time.
+/// A cursor that converts rows to records.
 final class CSVCursor: FillingRecordCursor {
     private let snapshot: CSVSnapshot
     private var rows: CSVRows

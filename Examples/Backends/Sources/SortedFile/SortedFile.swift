@@ -2,17 +2,17 @@ import RoostCore
 import RoostFiles
 import RoostKeyValue
 
-/// The content of a file: for each key space its entries, in key order.
+/// The content of a file: the entries of each key space, in key order.
 ///
-/// Numbers have 8 bytes, little-endian. The head has 40 bytes: the magic bytes; the identity of the
-/// store; the number of the commit; XXH3 of all following bytes. Each space follows: the number of
-/// its entries, then for each entry the lengths of key and value, the key, and the value.
+/// Numbers have 8 bytes, little-endian. The head has 40 bytes: the magic bytes, the identity of the
+/// store, the number of the commit, and XXH3 of all following bytes. Then each space has the number
+/// of its entries and, for each entry, the lengths of key and value, the key, and the value.
 struct SortedFile: Sendable {
     static let magic = Array("sorted file 1\r\n\u{1A}".utf8)
 
-    /// Random, so that another store under the same name is noticed.
+    /// A random number that distinguishes the store from another one at the same path.
     let identity: UInt64
-    /// The number of the commit that wrote the file; 0 where none did yet.
+    /// The number of the commit that wrote the file, or 0 before the first commit.
     private(set) var commit: UInt64 = 0
     /// The first bytes of the file, which every commit changes.
     private(set) var head: [UInt8] = []
@@ -26,8 +26,8 @@ struct SortedFile: Sendable {
         _modify { yield &spaces[space.position] }
     }
 
-    /// The position of the first key of a space that is not before `key`, and whether it is that
-    /// key.
+    /// Returns the position of the first key of a space that is not less than `key`, and whether
+    /// that key equals `key`.
     func find(_ key: UnsafeRawBufferPointer, in space: KeySpace) -> (position: Int, exists: Bool) {
         let entries = spaces[space.position]
         var (low, high) = (0, entries.count)
@@ -38,7 +38,7 @@ struct SortedFile: Sendable {
         return (low, low < entries.count && entries[low].key.elementsEqual(key))
     }
 
-    /// The bytes of the file that the next commit writes.
+    /// Returns the bytes of the file for the next commit.
     mutating func encodeNext() -> [UInt8] {
         func bytes(_ number: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
         var body: [UInt8] = []
@@ -51,8 +51,9 @@ struct SortedFile: Sendable {
         return head + body
     }
 
-    /// Reads the file at `path`; throws `notFound`, `notAStore`, `corrupted`, and what else reading
-    /// a file can.
+    /// Reads the file at `path`.
+    ///
+    /// Throws `notFound`, `notAStore`, `corrupted`, or another error of reading.
     init(at path: String) throws(StoreError) {
         let bytes = try StoreFile.contents(of: path)
         guard bytes.starts(with: Self.magic) else { throw StoreError(.notAStore, "'\(path)' is not a sorted file.") }

@@ -4,23 +4,24 @@ import RoostKeyValue
 
 /// An ordered key-value storage in one file, for small stores that several programs share.
 ///
-/// Every opening has the whole file in memory, and every commit rewrites it. Readers need no lock,
-/// because the name always refers to a complete file. The one writer, over all processes, holds the
-/// store's `WriterLock` for the whole transaction.
+/// Every open store has the whole file in memory, and every commit rewrites it. Readers need no
+/// lock, because the path always refers to a complete file. A writer holds the store's `WriterLock`
+/// for the whole transaction, so all processes together have one writer.
 final class SortedFileStorage: OrderedKeyValueStorage {
     let maximumKeyByteCount = 511
     private let path: String
     private let isReadOnly: Bool
-    /// The lock that keeps others from removing the file; nil for a user without write access.
+    /// The lock that prevents others from removing the file; nil for a user without write access.
     private let lock: StoreLock?
-    /// The file as this opening knows it; nil after closing.
+    /// The content at the last read or commit; nil after closing.
     private let latest: Mutex<SortedFile?>
 
     /// Opens the file at `path`, or prepares to create it by the first commit.
     init(at path: String, isNew: Bool, options: StoreOptions) throws(StoreError) {
         (self.path, isReadOnly) = (StoreFile.resolvingLink(path), options.isReadOnly)
         let timeout = options.timeoutSeconds
-        // Before anything is locked, so that no lock file is made beside another file; what changes meanwhile is noticed later.
+        // Read before locking, so that no lock file is created beside a file of another type. Later changes of the
+        // file are detected.
         latest = Mutex(isNew ? SortedFile() : try SortedFile(at: path))
         lock =
             isReadOnly
@@ -37,7 +38,7 @@ final class SortedFileStorage: OrderedKeyValueStorage {
         return SortedFileTransaction(try current(), place: place, storage: self)
     }
 
-    func sync() throws(StoreError) {}  // Every commit is durable already.
+    func sync() throws(StoreError) {}  // Every commit is already durable.
 
     func byteCount() throws(StoreError) -> Int { try StoreFile.byteCount(at: path) }
 
@@ -53,7 +54,9 @@ final class SortedFileStorage: OrderedKeyValueStorage {
         lock?.release()
     }
 
-    /// Returns the file of the latest commit, by any process; reads it again only after a change.
+    /// Returns the file of the latest commit of any process.
+    ///
+    /// Reads the file again only if it changed.
     private func current() throws(StoreError) -> SortedFile {
         guard let known = latest.withLock({ $0 }) else { throw StoreError(.closed, "'\(path)' was closed before.") }
         if known.commit == 0 || StoreFile.read(prefix: known.head.count, of: path) == known.head { return known }
@@ -68,11 +71,12 @@ final class SortedFileStorage: OrderedKeyValueStorage {
 
     fileprivate func commit(_ file: SortedFile) throws(StoreError) {
         guard try current().commit == file.commit else { throw StoreError(.busy, "'\(path)' changed; try again.") }
-        // A new file would leave the other names with the old content.
+        // A rename would leave other hard links with the old content.
         if file.commit > 0 { try StoreFile.requireOneName(ofStoreAt: path, forWriting: true) }
         var file = file
         do throws(StoreError) { try StoreFile.write(file.encodeNext(), as: path, overwriting: file.commit > 1) } catch {
-            // The disk's content is unknown after a failed write: this opening ends, and the next one reads what is there.
+            // The disk's content is unknown after a failed write, so this store closes. The next open reads the file
+            // again.
             if error.code == .ioFailure { latest.withLock { $0 = nil } }
             throw error
         }
@@ -80,7 +84,7 @@ final class SortedFileStorage: OrderedKeyValueStorage {
     }
 }
 
-/// A view of the file at one commit or, with the writer's place, a write transaction.
+/// A view of the file at one commit or, with a writer lock, a write transaction.
 private final class SortedFileTransaction: KeyValueWriter, KeyValueLongWrite {
     private(set) var file: SortedFile
     private let place: WriterLock?
@@ -162,7 +166,7 @@ private final class SortedFileTransaction: KeyValueWriter, KeyValueLongWrite {
     }
 }
 
-/// A place in a space, known by the key that is there.
+/// A cursor that stores its key, and searches for the key again when it moves.
 private final class SortedFileCursor: KeyValueCursor {
     private let view: SortedFileTransaction
     private let space: KeySpace

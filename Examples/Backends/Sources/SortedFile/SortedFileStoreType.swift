@@ -2,27 +2,27 @@ public import RoostCore
 public import RoostFiles
 import RoostKeyValue
 
-/// Stores in one file that every commit writes anew: `sorted:path`.
+/// Stores in one file that every commit rewrites: `sorted:path`.
 public struct SortedFileStoreType: FileStoreType {
-    /// Makes the type.
+    /// Creates the type.
     public init() {}
 
     /// `sorted`.
     public var name: String { "sorted" }
 
-    /// Everything a store can do.
+    /// The capabilities: all except a history.
     public var capabilities: StoreCapabilities {
         StoreCapabilities(
             .writing, .totalOrder, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes,
             .file)
     }
 
-    /// Whether the file begins like one that ``SortedFile`` wrote.
+    /// Whether the file begins with the magic bytes of ``SortedFile``.
     public func recognizes(fileAt path: String) -> Bool {
         StoreFile.read(prefix: SortedFile.magic.count, of: path) == SortedFile.magic
     }
 
-    /// Opens a store, and removes what a crash left beside it.
+    /// Opens a store, and removes files that a crash left beside it.
     public func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try requireValid(options)
         try StoreFile.requireRegularFile(at: location.path, forWriting: !options.isReadOnly)
@@ -31,7 +31,9 @@ public struct SortedFileStoreType: FileStoreType {
         return try KeyValueStore(opening: storage, type: self, location: location, options: options)
     }
 
-    /// Makes a store: its first commit writes the file.
+    /// Creates a store.
+    ///
+    /// Its first commit writes the file.
     public func createUnpublished(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {

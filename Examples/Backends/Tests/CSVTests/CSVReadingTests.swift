@@ -4,7 +4,7 @@ import Roost
 import RoostCore
 import Testing
 
-/// The content that is read from a CSV file.
+/// Tests of the content that is read from CSV files.
 @Suite("CSV files")
 struct CSVReadingTests {
     private let folder: URL

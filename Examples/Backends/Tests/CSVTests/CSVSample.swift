@@ -2,7 +2,7 @@ import Foundation
 import RoostConformance
 import RoostCore
 
-/// A CSV file of 1200 rows, and what it holds: for the checks of reading.
+/// Returns a CSV file of 1200 rows and its expected content, for the checks of reading.
 @Sendable
 func csvSample(in directory: String) throws -> StoreSample {
     let model = try ManagedObjectModel(entities: [

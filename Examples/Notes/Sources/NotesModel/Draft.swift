@@ -1,8 +1,8 @@
 import Roost
 
-/// A note that is edited in a scratch pad: the notes change when the draft is kept, and not before.
+/// A copy of a note for editing.
 ///
-/// A draft that is not kept leaves nothing.
+/// The notes change only in ``keep()``.
 public final class Draft {
     private let note: Note
     private let pad: ManagedObjectContext
@@ -12,9 +12,9 @@ public final class Draft {
         (self.note, self.pad, self.book) = (note, pad, book)
     }
 
-    /// The note as the draft has it.
+    /// The note with the changes of the draft.
     public var line: NoteLine { NoteLine(note) }
-    /// Whether the draft has changes that were not kept.
+    /// Whether the draft has changes that are not saved.
     public var hasChanges: Bool { pad.hasChanges }
 
     /// The text of the note.
@@ -29,19 +29,19 @@ public final class Draft {
         set { note.isDone = newValue }
     }
 
-    /// Gives the note a tag.
+    /// Adds a tag to the note.
     public func addTag(_ name: String) throws(NoteError) {
         do throws(StoreError) { note.tags.insert(try NoteBook.tag(name, in: pad)) } catch { throw NoteError(error) }
     }
 
-    /// Takes a tag from the note.
+    /// Removes a tag from the note.
     public func removeTag(_ name: String) {
         for tag in note.tags where tag.name == name { note.tags.remove(tag) }
     }
 
-    /// Makes all changes of the draft, as one step of undo.
+    /// Saves all changes of the draft, as one step of undo.
     ///
-    /// If they break a rule, nothing changes, and the draft can be mended.
+    /// If they break a rule, nothing is saved, and the draft can be corrected.
     public func keep() throws(NoteError) {
         guard hasChanges else { return }
         do throws(StoreError) {

@@ -3,7 +3,7 @@ import Roost
 
 /// A note.
 ///
-/// The generated class `_Note` has its properties, this class has a rule of its own.
+/// The generated class `_Note` has its properties. This class adds a rule.
 final class Note: _Note {
     override class var validatedProperties: [String] { ["text"] }
 

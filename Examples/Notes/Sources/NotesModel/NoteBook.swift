@@ -1,8 +1,8 @@
 public import Roost
 
-/// The notes of one container, with a context of its own.
+/// The notes of one container, in a separate context.
 ///
-/// A call changes and saves, or throws an error and changes nothing. ``undo()`` takes it back.
+/// A call changes and saves, or throws an error and changes nothing. ``undo()`` reverts a change.
 ///
 /// A book and its context stay in one isolation, because neither is `Sendable`.
 public final class NoteBook {
@@ -15,14 +15,14 @@ public final class NoteBook {
         self.container = container
         context = container.makeContext("notes")
         context.mergePolicy = .notes
-        // The stack keeps notes in memory, and other programs change them.
+        // Undo keeps notes in memory, and other programs may change them.
         context.mergesChangesAutomatically = true
         context.undo = history
     }
 
     // MARK: Reading
 
-    /// Returns the notes with a tag whose text contains a word, without regard to case.
+    /// Returns the notes that have a tag and whose text contains a word, ignoring case.
     public func list(tag: String? = nil, search: String? = nil) throws(NoteError) -> [NoteLine] {
         var conditions: [FetchRequest.Predicate] = []
         if let tag { conditions.append(.any("tags.name") == tag) }
@@ -81,7 +81,7 @@ public final class NoteBook {
         }
     }
 
-    /// Returns a draft of a note, for several changes at once.
+    /// Returns a draft of a note, for several changes that are saved together.
     public func draft(_ number: Int64) throws(NoteError) -> Draft {
         try attempt { () throws(StoreError) in
             let pad = context.makeChild("draft \(number)")
@@ -101,7 +101,7 @@ public final class NoteBook {
 
     // MARK: Undo
 
-    /// Takes back the last change.
+    /// Reverts the last change.
     ///
     /// - Returns: The name of the change, such as "edit 2".
     public func undo() throws(NoteError) -> String {
@@ -113,7 +113,7 @@ public final class NoteBook {
         }
     }
 
-    /// Repeats the change that was taken back last.
+    /// Repeats the change that was reverted last.
     ///
     /// - Returns: The name of the change.
     public func redo() throws(NoteError) -> String {
@@ -129,14 +129,16 @@ public final class NoteBook {
 
     /// Saves the changes of a scratch pad, which become one step of undo.
     ///
-    /// The pad checks them first: if they break a rule, they stay in the pad.
+    /// The pad checks the changes first. If they break a rule, they remain in the pad.
     func keep(_ pad: ManagedObjectContext) throws(StoreError) {
         guard pad.hasChanges else { return }
         try pad.save()
         try save(orElse: history.undo)
     }
 
-    /// Saves the context, and returns to the state before if the store refuses it.
+    /// Saves the context.
+    ///
+    /// If the store refuses the save, calls `restore`.
     private func save(orElse restore: () -> Void) throws(StoreError) {
         do throws(StoreError) { try context.save() } catch {
             restore()
@@ -164,7 +166,7 @@ public final class NoteBook {
         return note
     }
 
-    /// Returns the tag with a name, and inserts it if it does not exist.
+    /// Returns the tag with the given name, which it inserts if necessary.
     static func tag(_ name: String, in pad: ManagedObjectContext) throws(StoreError) -> Tag {
         if let tag = try pad.fetch(Fetch<Tag>(where: "name == \(name)", limit: 1)).first { return tag }
         let tag: Tag = try pad.insert()
@@ -174,7 +176,7 @@ public final class NoteBook {
 
     /// Deletes the tags that no note has.
     static func deleteUnusedTags(in pad: ManagedObjectContext) throws(StoreError) {
-        // The fetch sees what is not saved yet.
+        // The fetch includes unsaved changes.
         for tag in try pad.fetch(Fetch<Tag>(where: "notes.@count == 0")) { pad.delete(tag) }
     }
 
@@ -186,11 +188,11 @@ public final class NoteBook {
 extension MergePolicy {
     /// The policy for notes that two programs change at once.
     ///
-    /// - A property that one side changed gets that side's value. If both changed it, the value of
-    ///   this program holds.
+    /// - A property that one side changed gets that side's value. If both changed it, this
+    ///   program's value is used.
     /// - A note that the other program deleted stays deleted.
     /// - Two new tags with one name become one.
-    /// - Two new notes with one number are refused, so that the program takes the next number.
+    /// - Two new notes with one number are refused, so that this program uses the next number.
     static let notes = MergePolicy(
         "notes",
         resolve: { conflict in

@@ -1,6 +1,6 @@
 import Roost
 
-/// A failure with a remedy, in words for people.
+/// A failure and its remedy, in words for users.
 public struct NoteError: Error, Sendable, CustomStringConvertible {
     /// The failure, one line for each reason.
     public let description: String

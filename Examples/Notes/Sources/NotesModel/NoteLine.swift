@@ -1,4 +1,4 @@
-/// A note as values, which can leave the isolation of the book.
+/// The values of a note, which can leave the isolation of the book.
 public struct NoteLine: Sendable, Hashable {
     /// The number of the note.
     public let number: Int64
@@ -19,10 +19,10 @@ public struct NoteLine: Sendable, Hashable {
     }
 }
 
-/// A tag as values.
+/// The values of a tag.
 public struct TagLine: Sendable, Hashable {
     /// The name of the tag.
     public let name: String
-    /// The number of notes with the tag that are not done.
+    /// The number of unfinished notes with the tag.
     public let openCount: Int
 }

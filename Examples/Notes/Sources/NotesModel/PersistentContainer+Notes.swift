@@ -1,7 +1,7 @@
 public import Roost
 
 extension PersistentContainer {
-    /// Opens the store of the configuration; without one, `notes.sqlite` in the working directory.
+    /// Opens the configured store; by default, `notes.sqlite` in the working directory.
     public static func notes(_ configuration: RoostConfiguration? = nil) throws(StoreError) -> PersistentContainer {
         let configuration = if let configuration { configuration } else { try RoostConfiguration() }
         do throws(StoreError) {

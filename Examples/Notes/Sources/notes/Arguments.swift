@@ -1,4 +1,4 @@
-/// A command that cannot be understood.
+/// The error for an invalid command.
 struct UsageError: Error, CustomStringConvertible {
     let description: String
 
@@ -14,7 +14,9 @@ struct Arguments {
     private(set) var words: [String] = []
     private var options: [(name: String, value: String)] = []
 
-    /// Reads the arguments of one of several commands.
+    /// Reads arguments.
+    ///
+    /// The first argument names the command.
     init(_ arguments: [String], forms: Forms) throws(UsageError) {
         guard let name = arguments.first else { throw UsageError("A command is missing.") }
         guard let (wordNames, optionNames) = forms[name] else { throw UsageError("'\(name)' is not a command.") }
@@ -37,13 +39,13 @@ struct Arguments {
         }
     }
 
-    /// The last value of an option.
+    /// Returns the last value of an option.
     func value(_ option: String) -> String? { values(option).last }
 
-    /// The values of an option.
+    /// Returns all values of an option.
     func values(_ option: String) -> [String] { options.filter { $0.name == option }.map(\.value) }
 
-    /// The number of a note.
+    /// Returns the first word as the number of a note.
     func number() throws(UsageError) -> Int64 {
         guard let number = Int64(words[0]) else { throw UsageError("'\(words[0])' is not the number of a note.") }
         return number

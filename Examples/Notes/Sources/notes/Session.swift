@@ -1,8 +1,8 @@
 import NotesModel
 
-/// Commands that are read line by line, with undo and with drafts of notes.
+/// A session that runs commands line by line, with undo and with drafts of notes.
 ///
-/// The changes that can be taken back are those of the session.
+/// Undo reverts only the changes of the session.
 struct Session {
     static let usage = """
         add TEXT [--tag TAG]..., list [--tag TAG] [--search TEXT], done N, edit N TEXT, delete N, tags
@@ -35,7 +35,7 @@ struct Session {
 
     init(_ book: NoteBook) { self.book = book }
 
-    /// The text before the cursor.
+    /// The prompt, which shows the number of an open draft.
     var prompt: String { draft.map { "draft \($0.line.number)> " } ?? "> " }
 
     /// Runs the command of one line, and returns the lines to print.
@@ -67,7 +67,7 @@ struct Session {
         case "done": draft.isDone = true
         case "open": draft.isDone = false
         case "keep":
-            // After an error of a rule the draft stays, so that it can be mended.
+            // If the draft breaks a rule, it remains open for corrections.
             defer { if !draft.hasChanges { self.draft = nil } }
             try draft.keep()
             return []

@@ -21,13 +21,13 @@ func run(_ arguments: [String]) throws {
 
 /// Runs the commands of the standard input.
 ///
-/// An error ends its command, and not the session.
+/// An error ends only its command.
 func runSession(_ book: NoteBook) {
     var session = Session(book)
     let isTerminal = isatty(STDIN_FILENO) != 0
     while !session.isOver {
         if isTerminal { print(session.prompt, terminator: "") }
-        // The prompt and the lines before must be seen before an error.
+        // The prompt and earlier lines must be printed before an error.
         fflush(nil)
         guard let line = readLine() else { return }
         do {

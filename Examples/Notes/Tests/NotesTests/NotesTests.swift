@@ -4,7 +4,7 @@ import Testing
 
 @testable import NotesModel
 
-/// A store in a directory of its own, which is removed at the end of the test.
+/// A store in a temporary directory, which is removed at the end of the test.
 final class TestStore {
     let container: PersistentContainer
     private let directory: URL
@@ -72,7 +72,7 @@ struct NotesTests {
         #expect(try book.tags() == [tag("a", open: 0), tag("b", open: 1), tag("x", open: 1)])
         try book.delete(2)
         #expect(try book.list().map(\.number) == [1])
-        // A tag that no note has is deleted with its last note.
+        // A tag is deleted with its last note.
         #expect(try book.tags() == [tag("a", open: 0), tag("x", open: 0)])
         #expect(throws: NoteError.self) { try book.edit(2, text: "d") }
     }
@@ -99,7 +99,7 @@ struct NotesTests {
         try first.add("a")
         let note = try #require(try first.context.fetch(Fetch<Note>()).first)
         try second.finish(1)
-        // The first book has read the note before, so that its save finds a conflict.
+        // The first book still has the old values of the note, so its save finds a conflict.
         note.text = "b"
         try first.context.save()
         let lines = try NoteBook(store.container).list()
@@ -126,7 +126,7 @@ struct NotesTests {
         #expect(error?.code == .constraintViolation)
         #expect(!first.context.hasChanges)
         #expect(try first.add("c").number == 12)
-        // The shared tag stays with the note of the other program.
+        // The shared tag remains, because the other program's note has it.
         for name in ["add 12", "add"] { #expect(try first.undo() == name) }
         #expect(try second.list(tag: "new").map(\.text) == ["b"])
         #expect(try second.list().map(\.text) == ["b", "d"])
@@ -149,7 +149,7 @@ struct NotesTests {
         #expect(try book.undo() == "edit 2")
         #expect(try book.undo() == "done 1")
         #expect(try book.list() == lines)
-        // What undo did is in the store.
+        // The undo is saved to the store.
         #expect(try NoteBook(store.container).list() == lines)
         #expect(try book.redo() == "done 1")
         #expect(try book.list().map(\.isDone) == [true, false])
@@ -158,7 +158,7 @@ struct NotesTests {
         #expect(try NoteBook(store.container).list().isEmpty)
         for name in ["add 1", "add 2"] { #expect(try book.redo() == name) }
         #expect(try NoteBook(store.container).list() == lines)
-        // A new change ends what can be repeated.
+        // A new change clears the redo steps.
         try book.finish(2)
         #expect(throws: NoteError.self) { try book.redo() }
     }
@@ -188,7 +188,7 @@ struct NotesTests {
         #expect(lines.map(\.text) == ["a"])
         #expect(lines.map(\.isDone) == [true])
 
-        // The number of a deleted note is given again, so the delete cannot be taken back.
+        // Another note has the deleted note's number now, so the delete cannot be reverted.
         try first.delete(1)
         try second.add("c")
         let error = #expect(throws: NoteError.self) { try first.undo() }
@@ -216,7 +216,7 @@ struct NotesTests {
         #expect(try book.list() == [draft.line])
         #expect(try NoteBook(store.container).list() == [draft.line])
         #expect(try book.tags().map(\.name) == ["shop", "soon"])
-        // All its changes are one step.
+        // All changes of the draft are one step.
         #expect(try book.undo() == "draft 1")
         #expect(try book.list() == before)
         #expect(try book.tags().map(\.name) == ["shop", "today"])

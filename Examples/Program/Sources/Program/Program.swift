@@ -9,7 +9,7 @@ import Roost
         let directory = CommandLine.arguments[1]
         let sqlite = StoreLocation.sqlite("\(directory)/people.sqlite")
 
-        // A store of the first version, and what it holds.
+        // Create a store with the first version of the model, and commit two objects.
         let first = try ManagedObjectModel(entities: [person(attributes: [.string("name"), .integer32("born")])])
         let store = try StoreRegistry.standard.create(sqlite, model: first)
         let keys = try store.reserveKeys(2, for: "Person")
@@ -22,12 +22,12 @@ import Roost
         try print(names(in: store, before: 1900))
         try store.close()
 
-        // The same objects in another type of store, before anything else has used the registry's types.
+        // Convert the store to a JSON store.
         let json = StoreLocation.json("\(directory)/people.json")
         let report: ConversionReport = try MigrationManager().convert(from: .location(sqlite), to: .location(json))
         print("converted \(report.objects) objects")
 
-        // A newer version of the model has one attribute more.
+        // The second version of the model adds an attribute.
         let second = try ManagedObjectModel(entities: [
             person(attributes: [.string("name"), .integer32("born"), .string("note")])
         ])

@@ -1,6 +1,6 @@
 import Roost
 
-/// Two contexts change one object, and a policy decides.
+/// Shows how merge policies resolve conflicts between two contexts.
 @MainActor
 struct ConflictsChapter {
     let stack: Stack
@@ -15,10 +15,10 @@ struct ConflictsChapter {
         try unify()
     }
 
-    /// Lets the background change the city and the salary, and the view context change the city.
+    /// Changes the city and the salary in the background, and the city in the view context.
     private func makeConflict() async throws -> Employee {
         let view = stack.view
-        // The view context merges only what it is asked to, so that it does not see the change before its save.
+        // Without automatic merging, the view context does not see the other change before its save.
         view.mergesChangesAutomatically = false
         view.rollback()
         let employee = try view.fetch(Fetch<Employee>(where: "name == 'Grace'"))[0]
@@ -56,7 +56,7 @@ struct ConflictsChapter {
         print("\(policy.name): \(merged)")
     }
 
-    /// A policy of the program: both sides have raised the salary, and both raises count.
+    /// Merges by a custom policy: if both sides have raised the salary, both raises count.
     private func sum() async throws {
         let view = stack.view
         let employee = try await makeConflict()
@@ -75,7 +75,7 @@ struct ConflictsChapter {
         print("\(view.mergePolicy.name): \(employee.salary)")
     }
 
-    /// A department with the name of another one becomes that one.
+    /// Replaces a new department that has the name of a stored one with the stored department.
     private func unify() throws {
         let view = stack.view
         let stored: Department = try view.insert()

@@ -1,7 +1,7 @@
 import Foundation
 import Roost
 
-/// Objects are imported in the background, while the view context is used.
+/// Imports objects in the background while the view context is used.
 @MainActor
 struct ImportChapter {
     let stack: Stack
@@ -14,7 +14,7 @@ struct ImportChapter {
         }
         let json = try Self.document(count: 50_000)
 
-        // Counts how often the main actor has a turn, because the import runs on a thread of its own.
+        // Counts how often the main actor runs, because the import must not block it.
         var turns = 0
         let turning = Task {
             while !Task.isCancelled {
@@ -41,7 +41,7 @@ struct ImportChapter {
         print("Some of them:", try view.fetch(request).map(\.name).joined(separator: ", "))
     }
 
-    /// A document, as a server would send it.
+    /// Returns a document like one that a server would send.
     private static func document(count: Int) throws -> Data {
         try JSONEncoder().encode((1...count).map { Person(name: "Person \($0)", salary: Int64($0 % 1000)) })
     }
@@ -53,16 +53,16 @@ struct Person: Codable, Sendable {
     var salary: Int64
 }
 
-/// Inserts the people of a document, some thousands with each save.
+/// Inserts the people of a document, with one save for each batch.
 struct Importer {
     let background: BackgroundContext
     var batchCount = 5_000
 
-    /// Imports a document.
+    /// Imports the people of a document.
     ///
     /// - Parameters:
     ///   - json: An array of people.
-    ///   - report: Called after each save with the number of people that are saved.
+    ///   - report: Called after each save with the number of people saved so far.
     /// - Returns: The number of people.
     /// - Throws: An error of the document, of a save, or of `report`.
     @concurrent

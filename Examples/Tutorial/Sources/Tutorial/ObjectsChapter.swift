@@ -1,7 +1,7 @@
 import Foundation
 import Roost
 
-/// Objects are created, read, updated and deleted.
+/// Shows how objects are created, read, updated and deleted.
 @MainActor
 struct ObjectsChapter {
     let stack: Stack
@@ -84,9 +84,9 @@ struct ObjectsChapter {
         print("Left after the delete: \(try view.count(Fetch<Employee>()))")
     }
 
-    /// Deletes in the store, without making objects.
+    /// Deletes in the store, without creating objects.
     ///
-    /// Both contexts take over the result.
+    /// Both contexts merge the result.
     private func deleteMany() async throws {
         let (view, background) = (stack.view, stack.background)
         guard let ada = try view.fetch(Fetch<Employee>(where: "name == 'Ada'")).first else {

@@ -1,6 +1,6 @@
 import Roost
 
-/// Departments have employees, and the four delete rules.
+/// Shows a relationship between departments and employees, and the four delete rules.
 @MainActor
 struct RelationshipsChapter {
     let stack: Stack

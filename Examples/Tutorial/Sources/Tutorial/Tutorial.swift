@@ -1,8 +1,9 @@
 import Foundation
 import Roost
 
-/// The classic tutorial of Core Data, with Roost: a stack, objects, relationships, conflicts, an
-/// import in the background, and the end of the store.
+/// The classic tutorial of Core Data, with Roost.
+///
+/// It covers a stack, objects, relationships, conflicts and an import in the background.
 ///
 /// Usage: `Tutorial DIRECTORY`. The variable `ROOST_STORE` chooses the store, for example
 /// `ROOST_STORE=lmdb:company.lmdb`. A relative path is relative to the directory. The output is the
@@ -30,7 +31,7 @@ import Roost
     }
 }
 
-/// A result that differs from what the tutorial says.
+/// The error for a result that differs from the tutorial's expectation.
 struct TutorialError: Error, CustomStringConvertible {
     let description: String
 

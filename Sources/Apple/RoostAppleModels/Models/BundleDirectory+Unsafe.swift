@@ -1,10 +1,10 @@
 package import RoostCore
 internal import RoostSystem
 
-/// An open directory whose files are read safely: a path can never lead outside it.
+/// An open directory whose files are read safely: no path can refer to a file outside it.
 ///
-/// Each access opens one plain name relative to an open directory and never follows a symbolic
-/// link.
+/// Each access opens a single name relative to an open directory and never follows a symbolic link
+/// inside the bundle.
 package final class BundleDirectory {
     /// The directory's path, for error messages.
     package let path: String
@@ -119,7 +119,7 @@ package final class BundleDirectory {
         guard status.st_size <= limit else {
             throw StoreError(.limitExceeded, "'\(path)' has \(status.st_size) bytes; at most \(limit) are read.")
         }
-        // One byte more than the file's size, so that a file that grows meanwhile is detected.
+        // Has one byte more than the file, to detect a file that grows meanwhile.
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size) + 1)
         var count = 0
         while count < bytes.count {

@@ -30,9 +30,9 @@ package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
 /// These are `.xcdatamodeld` bundles, single `.xcdatamodel` versions, and compiled models: `.momd`
 /// bundles and single `.mom` versions.
 ///
-/// Everything that describes stored data is imported (reference §1.10). A fixed list of items that
-/// only the editor needs is ignored. Every other unknown item becomes a warning. Nothing outside
-/// the bundle is read, no symbolic link inside it is followed, and nothing is expanded.
+/// Everything that describes stored data is imported. A fixed list of items that only the editor
+/// needs is ignored. Every other unknown item causes a warning. Nothing outside the bundle is read,
+/// no symbolic link inside it is followed, and no XML entity is expanded.
 package enum CoreDataModelReader {
     /// A function that reads a compiled model from a keyed archive and the file name for errors.
     ///
@@ -44,13 +44,13 @@ package enum CoreDataModelReader {
     /// The maximum size of a compiled model, in bytes.
     package static let maximumArchiveByteCount = 64 << 20
 
-    /// Returns the names of the versions in the bundle at `path`, oldest first as their names
-    /// suggest.
+    /// Returns the names of the versions in the bundle at `path`, from oldest to newest according
+    /// to their names.
     ///
     /// The names are without `.xcdatamodel` or `.mom`. A single model has one version.
     ///
-    /// The order is natural: "Model 2" precedes "Model 10". If the model was renamed, versions
-    /// whose first word differs from the current version's come first.
+    /// The order is natural: "Model 2" precedes "Model 10". If the first word of a version differs
+    /// from the current version's, the model was renamed, and the version comes first.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `invalidModel`.
     package static func versions(at path: String) throws(StoreError) -> [String] {
@@ -61,7 +61,7 @@ package enum CoreDataModelReader {
     /// Returns the versions in the bundle at `path` in natural order, and the current version if
     /// the bundle names one.
     ///
-    /// Returns the only version for a single model.
+    /// For a single model, returns its only version.
     package static func versionNames(at path: String) throws(StoreError) -> (names: [String], current: String?) {
         guard let bundle = try BundleDirectory.open(at: path) else { return ([lastComponent(path)], nil) }
         if try isSingleModel(bundle) { return ([versionName(lastComponent(path))], nil) }
@@ -185,7 +185,7 @@ package enum CoreDataModelReader {
 
     /// Returns Apple's version hashes of the versions in a compiled bundle, by version and entity.
     ///
-    /// Returns an empty dictionary for any other model.
+    /// For any other model, returns an empty dictionary.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `invalidModel`.
     package static func appleVersionHashes(at path: String) throws(StoreError) -> [String: [String: [UInt8]]] {
@@ -265,7 +265,7 @@ package enum CoreDataModelReader {
             current = list?.dictionary?["_XCCurrentVersionName"]?.string
         }
         if let current {
-            // The name must be a directory entry, so it cannot be a path to another file.
+            // The name must be a directory entry, so that it cannot refer to another file.
             guard names.contains(versionName(current)) else {
                 throw StoreError(
                     .invalidModel,

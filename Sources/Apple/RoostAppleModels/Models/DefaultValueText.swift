@@ -3,17 +3,17 @@ internal import RoostCore
 
 /// A reader of `defaultValueString` that converts text as Core Data's compiler does.
 ///
-/// Xcode does not change the text when an attribute gets another type, so integers may have `NO`
-/// and Booleans `0.0`. The compiler then uses the start of the text, as `NSString.integerValue` and
-/// `boolValue` do.
+/// Xcode does not change the text when the attribute's type changes. So an integer may have the
+/// default `NO`, and a Boolean `0.0`. The compiler then uses the start of the text, as
+/// `NSString.integerValue` and `boolValue` do.
 enum DefaultValueText {
     /// Returns the default value that a text represents for an attribute type.
     ///
     /// - Parameters:
     ///   - text: The text. It is not empty unless the type is a string.
     ///   - type: The attribute's type.
-    /// - Returns: The value, and whether the whole text is valid for the type; nil if the text
-    ///   gives no default.
+    /// - Returns: The value, and whether the whole text is valid for the type; nil if the text has
+    ///   no default.
     static func value(_ text: String, type: AttributeType) -> (value: Value, isWhole: Bool)? {
         switch type {
         case .integer16, .integer32, .integer64:
@@ -63,7 +63,7 @@ enum DefaultValueText {
         return (value, count > 0 && !saturates && rest.isEmpty)
     }
 
-    /// Returns whether a text begins with `Y`, `y`, `T`, `t` or a number that is not 0, after white
+    /// Returns whether a text begins with `Y`, `y`, `T`, `t` or a nonzero number, after white
     /// space, a sign and zeros.
     static func boolean(_ text: String) -> Bool {
         let letters = Array("YyTt".utf8)

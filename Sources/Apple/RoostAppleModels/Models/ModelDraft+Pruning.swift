@@ -1,8 +1,9 @@
 internal import RoostCore
 
 extension ModelDraft {
-    /// The limits of pruning: the number of tries, and of properties in all tries, because each try
-    /// validates the whole model.
+    /// The limits of pruning: the number of attempts, and of properties in all attempts.
+    ///
+    /// Each attempt validates the whole model.
     private static let (attemptLimit, validationLimit) = (2000, 4_000_000)
 
     /// Removes parts that make the model invalid but do not affect stored data.
@@ -10,8 +11,8 @@ extension ModelDraft {
     /// These are limits, defaults, derivations, indexes, constraints, fetched properties, members
     /// of configurations and stored requests. Each removed part causes a warning.
     ///
-    /// A part is removed only if this solves a problem. Building the model reports the remaining
-    /// problems.
+    /// A part is removed only if its removal solves a problem. Building the model then reports the
+    /// remaining problems.
     mutating func prune(_ warnings: inout [ModelImportWarning], file: String) {
         let propertyCount = entities.reduce(entities.count) { $0 + $1.attributes.count + $1.relationships.count }
         let limit = min(Self.attemptLimit, Self.validationLimit / max(1, propertyCount))
@@ -29,7 +30,7 @@ extension ModelDraft {
     /// The progress of pruning.
     private struct Pruning {
         let file: String
-        /// The maximum number of tries.
+        /// The maximum number of attempts.
         let limit: Int
         /// The remaining problems.
         var problems: [ModelProblem]
@@ -37,7 +38,7 @@ extension ModelDraft {
         var warnings: [ModelImportWarning] = []
     }
 
-    /// Makes a change and adds a warning, if the change reduces the number of problems.
+    /// Applies a change if it reduces the number of problems, and adds a warning.
     private mutating func attempt(
         _ pruning: inout Pruning, entity: String?, property: String?, what: String,
         _ change: (inout ModelDraft) -> Void

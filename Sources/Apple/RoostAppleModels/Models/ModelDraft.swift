@@ -14,7 +14,7 @@ package struct ModelDraft {
 
     /// Builds the model.
     ///
-    /// Corrects what Core Data tolerates and a model does not allow, with warnings.
+    /// Corrects parts that Core Data allows but a Roost model does not, with warnings.
     ///
     /// - Throws: `invalidModel`, with the file name.
     package func build(warnings: inout [ModelImportWarning], file: String) throws(StoreError) -> ManagedObjectModel {

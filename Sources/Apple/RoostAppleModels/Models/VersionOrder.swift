@@ -6,17 +6,17 @@ internal import RoostCore
 package struct VersionOrder {
     /// The reasons why one version follows another, from most to least certain.
     package enum Reason: Int, CaseIterable, Comparable, Sendable {
-        /// The order was stated.
+        /// The caller stated the order.
         case stated
         /// Numbers give the order: the names begin alike and continue with numbers, or the newer
-        /// name is the older name and a number.
+        /// name is the older name followed by a number.
         case numbers
         /// The older version is the source of a mapping model, and the newer one its destination.
         case mappingModel
         /// The newer version has the first word of the bundle's current version, and the older
         /// version does not.
         ///
-        /// Or the newer version is current, and neither name has a number.
+        /// The reason also applies if the newer version is current and neither name has a number.
         case currentVersion
         /// A store with the older version is to be migrated to the newer one.
         case store
@@ -30,12 +30,12 @@ package struct VersionOrder {
 
     /// The names in natural order.
     private let names: [String]
-    /// The later positions for each position, each with a reason.
+    /// For each position, the positions that come later, each with a reason.
     ///
-    /// Positions after the names' positions are boundaries between groups of versions.
+    /// Positions greater than the names' positions are boundaries between groups of versions.
     private var later: [[(position: Int, reason: Reason)]]
 
-    /// Creates an order without any evidence.
+    /// Creates an order without evidence.
     package init(_ names: [String]) {
         self.names = names.sorted(by: CoreDataModelReader.precedesNaturally)
         later = names.map { _ in [] }
@@ -60,13 +60,14 @@ package struct VersionOrder {
         }
         for (older, newer) in mappings { add(older, before: newer, reason: .mappingModel) }
         let words = Dictionary(grouping: self.names, by: Self.firstWord)
-        // The model may have been renamed: versions that begin with the current version's word come
+        // If the model was renamed, versions that begin with the current version's first word come
         // last.
         if let current {
             let word = Self.firstWord(current)
             let alike = words[word] ?? []
             add(self.names.filter { Self.firstWord($0) != word }, before: alike, reason: .currentVersion)
-            // A name such as `Notes old` does not reveal when the version was created.
+            // A name without a number, such as `Notes old`, does not reveal when the version was
+            // created.
             if !Self.hasNumber(current) {
                 for name in alike where !Self.hasNumber(name) { add(name, before: current, reason: .currentVersion) }
             }
@@ -118,7 +119,9 @@ package struct VersionOrder {
         return false
     }
 
-    /// The versions, oldest first, in natural order without evidence.
+    /// The versions, oldest first.
+    ///
+    /// Without evidence, their order is natural.
     package var sorted: [String] { positions.map { names[$0] } }
 
     /// The reason why each version except the oldest follows its predecessor.
@@ -142,7 +145,7 @@ package struct VersionOrder {
         return sorted
     }
 
-    /// Returns whether numbers put a name after its predecessor in natural order.
+    /// Returns whether the numbers in two names show that `newer` follows `older`.
     private static func isNumbered(_ older: String, newer: String) -> Bool {
         guard firstWord(older) == firstWord(newer) else { return false }
         if newer.hasPrefix(older) { return hasNumber(String(newer.dropFirst(older.count))) }

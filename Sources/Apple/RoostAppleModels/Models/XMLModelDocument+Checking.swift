@@ -1,7 +1,7 @@
 internal import RoostCore
 
 extension XMLModelDocument {
-    /// Warns of every attribute that is neither imported nor ignored as the editor's own.
+    /// Warns of every attribute that is neither imported nor in the list of ignored attributes.
     mutating func check(_ element: XMLElement, ignoring: [String], importing: [String]) {
         for attribute in element.attributes
         where !importing.contains(attribute.name) && !ignoring.contains(attribute.name) {

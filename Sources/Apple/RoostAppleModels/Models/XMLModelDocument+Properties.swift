@@ -15,7 +15,7 @@ extension XMLModelDocument {
         "Undefined": .undefined,
     ]
 
-    /// Reads an attribute, where `depth` is the number of enclosing composites.
+    /// Reads an attribute that is inside `depth` composites.
     mutating func attribute(
         _ element: XMLElement, of entity: String, depth: Int = 0
     ) throws(StoreError) -> AttributeDescription {
@@ -75,13 +75,13 @@ extension XMLModelDocument {
                 }
                 return
             }
-            // Left over from when the attribute was a date.
+            // The default remains from when the attribute was a date.
             warn(
                 element,
                 message: "defaultDateTimeInterval has no meaning for type \(attribute.type.name); it is left out")
         }
-        // The editor leaves an empty default when a number or a date is deleted. Only strings can
-        // be empty.
+        // The editor leaves an empty text when a default number or date is deleted. Only strings
+        // can have an empty default.
         guard let text = element["defaultValueString"], !text.isEmpty || attribute.type == .string else { return }
         guard let (value, isWhole) = DefaultValueText.value(text, type: attribute.type) else {
             warn(
@@ -197,8 +197,8 @@ extension XMLModelDocument {
 
     /// Reads the elements of a composite.
     ///
-    /// They are inside the XML element, in the type that it names, or in the type with its name.
-    /// Otherwise the model's only composite type is used, with a warning.
+    /// The elements are inside the XML element, in the type that it names, or in the type with the
+    /// attribute's name. Otherwise the model's only composite type is used, with a warning.
     private mutating func readElements(
         _ element: XMLElement, into attribute: inout AttributeDescription, entity: String, depth: Int
     ) throws(StoreError) {

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A reader that turns an `.xcdatamodel` XML document into a model draft (reference §1.10).
+/// A reader that turns an `.xcdatamodel` XML document into a model draft.
 package struct XMLModelDocument {
     let file: String
     var draft = ModelDraft()
@@ -20,8 +20,8 @@ package struct XMLModelDocument {
         check(
             root,
             ignoring: [
-                // Only the editor needs these attributes: the tool that wrote the file, its
-                // systems, its language.
+                // Only the editor needs these attributes. They describe the file's tool, systems
+                // and language.
                 "type", "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion",
                 "sourceLanguage", "macOSVersion", "iOSVersion", "tvOSVersion", "watchOSVersion", "visionOSVersion",
                 "name", "usedWithSwiftData", "usedWithCloudKit", "minimumMacOSVersion", "minimumiOSVersion",
@@ -39,7 +39,7 @@ package struct XMLModelDocument {
             case "configuration": try configuration(child)
             case "fetchRequest": draft.fetchRequestTemplates.append(try fetchRequest(child))
             case "userInfo": draft.userInfo = try userInfo(child)
-            // The entities' positions in the editor, and composite types, which are handled
+            // The entities' positions in the editor are ignored. Composite types are read
             // separately.
             case "elements", "compositeAttribute", "composite": continue
             default: warnUnknown(child, in: "model")
@@ -84,7 +84,7 @@ package struct XMLModelDocument {
         return entity
     }
 
-    /// Adds an index for each attribute marked as indexed, the older form of fetch indexes.
+    /// Adds an index for each attribute with `indexed="YES"`, the older form of fetch indexes.
     private func addIndexes(ofLegacyAttributesIn element: XMLElement, to entity: inout EntityDescription) {
         for child in element.children("attribute") where child["indexed"] == "YES" {
             guard let name = child["name"], child["transient"] != "YES" else { continue }
@@ -180,7 +180,7 @@ package struct XMLModelDocument {
 
     /// Reads a stored fetch request.
     ///
-    /// Stores settings without a counterpart in a model as options.
+    /// Settings that a model cannot represent become options.
     mutating func fetchRequest(_ element: XMLElement) throws(StoreError) -> FetchRequestTemplate {
         var template = FetchRequestTemplate(
             try name(of: element), entity: element["entity"] ?? "",

@@ -3,7 +3,7 @@ package import RoostCore
 /// A binary property list (`bplist00`) that is read object by object, with checked offsets and
 /// counts.
 ///
-/// Objects are read only when requested, so many references to one object cost little. A
+/// Objects are read only when requested, so repeated references to one object cost little. A
 /// ``DecodingBudget`` counts the objects and bytes that are read.
 package struct BinaryPropertyList {
     /// An object of the list.
@@ -117,7 +117,7 @@ package struct BinaryPropertyList {
             }
         case 0x1:
             if low <= 3, let value = signed(offset + 1, size: 1 << low) { return .integer(value) }
-            // Sixteen bytes hold unsigned 64-bit numbers.
+            // A value of sixteen bytes stores an unsigned 64-bit number in its last eight.
             if low == 4, let value = signed(offset + 9, size: 8) { return .integer(value) }
         case 0x2:
             if low == 2, let bits = Self.number(bytes, offset: offset + 1, size: 4) {
@@ -137,7 +137,7 @@ package struct BinaryPropertyList {
 
     /// Returns the whole list as values.
     ///
-    /// Supports lists without UIDs only.
+    /// The list must not contain UIDs.
     ///
     /// - Throws: `corrupted`; `limitExceeded` if the list nests deeper than 32, expands to more
     ///   than 100 000 values, or exceeds the budget.

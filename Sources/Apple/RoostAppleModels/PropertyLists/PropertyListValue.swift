@@ -30,7 +30,7 @@ package enum PropertyListValue: Equatable {
         return value
     }
 
-    /// Returns the value of an XML element, or nil if property lists have no such element.
+    /// Returns the value of an XML element, or nil for an element that property lists do not have.
     private static func value(_ element: XMLElement) -> PropertyListValue? {
         switch element.name {
         case "string": return .string(element.text)

@@ -17,7 +17,7 @@ package struct XMLElement {
 
     /// Reads a whole document.
     ///
-    /// ``XMLPullParser`` documents which documents are refused.
+    /// ``XMLPullParser`` describes the documents that are refused.
     package static func document(
         _ bytes: [UInt8], file: String, allowsPlainDoctype: Bool = false
     ) throws(StoreError) -> XMLElement {

@@ -8,9 +8,8 @@ package struct XMLAttribute {
 
 /// A pull parser for XML elements, attributes and text.
 ///
-/// Refuses document types and entity declarations, so nothing is expanded, fetched or silently
-/// skipped. Supports only the five predefined entities and character references. Parsing takes
-/// linear time.
+/// Refuses document types and entity declarations, so nothing is expanded or fetched. Supports only
+/// the five predefined entities and character references. Parsing takes linear time.
 package struct XMLPullParser {
     enum Event {
         case start(name: String, attributes: [XMLAttribute], line: Int)
@@ -39,8 +38,8 @@ package struct XMLPullParser {
 
     /// Creates a parser.
     ///
-    /// With `allowsPlainDoctype`, it skips one `<!DOCTYPE …>` without an internal subset, as in
-    /// property lists.
+    /// With `allowsPlainDoctype`, the parser skips one `<!DOCTYPE …>` without an internal subset,
+    /// as property lists have.
     init(_ bytes: [UInt8], file: String, allowsPlainDoctype: Bool = false) throws(StoreError) {
         guard bytes.count <= Limit.byteCount else {
             throw StoreError(
@@ -176,7 +175,7 @@ package struct XMLPullParser {
         return String(decoding: bytes[start..<offset], as: UTF8.self)
     }
 
-    /// Reads text up to `end`, which is not consumed, or to the end of the file.
+    /// Reads text up to `end`, without consuming it, or to the end of the file.
     private mutating func characters(until end: UInt8, isAttribute: Bool) throws(StoreError) -> String {
         var text: [UInt8] = []
         while offset < bytes.count, bytes[offset] != end {
@@ -190,7 +189,7 @@ package struct XMLPullParser {
                 line += 1
                 text.append(isAttribute ? UInt8(ascii: " ") : byte)
             case UInt8(ascii: "\r"):
-                // A line end is one character in each of its forms.
+                // Each form of a line end becomes one character.
                 if offset + 1 < bytes.count, bytes[offset + 1] == UInt8(ascii: "\n") { break }
                 text.append(isAttribute ? UInt8(ascii: " ") : UInt8(ascii: "\n"))
             case UInt8(ascii: "\t"): text.append(isAttribute ? UInt8(ascii: " ") : byte)

@@ -1,11 +1,10 @@
 internal import RoostCore
 
-/// A decoder of the bytes of an XML file into UTF-8.
+/// A converter of XML files to UTF-8.
 enum XMLText {
     /// Returns the document as UTF-8 without a byte-order mark.
     ///
-    /// Reads UTF-8 and UTF-16, with or without a byte-order mark. Refuses other encodings, naming
-    /// them.
+    /// Reads UTF-8 and UTF-16, with or without a byte-order mark. Refuses other encodings.
     /// - Throws: `invalidModel`.
     static func utf8(_ bytes: [UInt8], file: String) throws(StoreError) -> [UInt8] {
         let head = Array(bytes.prefix(4)) + [UInt8](repeating: 0xFF, count: 4 - min(4, bytes.count))

@@ -20,8 +20,8 @@ struct ArchivedObject {
     }
 
     func string(_ name: String) throws(StoreError) -> String? { try node(name).string }
-    /// Returns the string in a field, or else in a field of the object that another field refers
-    /// to.
+    /// Returns the string in a field, or in the `inner` field of the object that another field
+    /// refers to.
     func string(_ name: String, or object: String, inner: String) throws(StoreError) -> String? {
         if let text = try string(name) { return text }
         return try self.object(object)?.string(inner)
@@ -53,7 +53,7 @@ struct ArchivedObject {
 
     /// Returns the members of this object, a dictionary.
     ///
-    /// The object is an ordinary dictionary, or one of Core Data's with known keys.
+    /// The object is an ordinary dictionary, or a Core Data dictionary with known keys.
     ///
     /// - Throws: `corrupted` if the numbers of keys and values differ.
     func pairs() throws(StoreError) -> [(key: String, value: KeyedArchive.Node)] {
@@ -78,7 +78,7 @@ struct ArchivedObject {
         }
         var pairs: [(key: String, value: KeyedArchive.Node)] = []
         for (key, value) in zip(keys, values) {
-            // A slot without a value holds a placeholder.
+            // A slot without a value has a placeholder.
             if let empty, value.string == empty { continue }
             if let name = key.string { pairs.append((name, value)) }
         }
@@ -87,7 +87,7 @@ struct ArchivedObject {
 
     // MARK: Objects that wrap a plain value
 
-    /// Whether the object is Foundation's wrapper of a string, data, date or number.
+    /// Whether the object is Foundation's wrapper for a string, data, date or number.
     var isPlain: Bool {
         get throws(StoreError) {
             fields["NS.string"] != nil || fields["NS.bytes"] != nil || fields["NS.data"] != nil
@@ -96,7 +96,7 @@ struct ArchivedObject {
         }
     }
 
-    /// Returns the value in a wrapper.
+    /// Returns the wrapped value.
     func plainNode() throws(StoreError) -> KeyedArchive.Node {
         for name in ["NS.string", "NS.bytes", "NS.data", "NS.intval", "NS.dblval", "NS.boolval"] {
             guard let field = fields[name] else { continue }

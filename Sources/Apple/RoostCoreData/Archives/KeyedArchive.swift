@@ -21,7 +21,9 @@ final class KeyedArchive {
     private let list: BinaryPropertyList
     private let objects: [Int]
     private let root: Int
-    /// The field names by object number, because the same few names occur in every object.
+    /// The field names by object number.
+    ///
+    /// They are cached, because the same few names occur in every object.
     private var names: [Int: String] = [:]
     var file: String { list.file }
 
@@ -82,7 +84,9 @@ final class KeyedArchive {
         }
     }
 
-    /// Returns the plain value of a field, without following references: objects become null.
+    /// Returns the plain value of a field.
+    ///
+    /// References are not followed; a UID becomes null.
     func plainNode(field: Int) throws(StoreError) -> Node {
         let object = try list.object(field)
         guard case .uid(let uid) = object else { return plain(object) }
@@ -104,7 +108,7 @@ final class KeyedArchive {
         return plain(object)
     }
 
-    /// Returns the values of a field that holds a list.
+    /// Returns the values of a field that contains a list.
     func nodes(field: Int) throws(StoreError) -> [Node] {
         guard case .array(let members) = try list.object(field) else { return [] }
         var nodes: [Node] = []

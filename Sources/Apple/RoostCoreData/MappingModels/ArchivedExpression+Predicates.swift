@@ -3,7 +3,7 @@ internal import RoostCore
 extension ArchivedExpression {
     /// Translates an archived `NSPredicate` in a SUBQUERY or TERNARY.
     ///
-    /// - Throws: `invalidModel` for a predicate without a counterpart, naming it; `corrupted`,
+    /// - Throws: `invalidModel` with the name of a predicate that has no counterpart; `corrupted`,
     ///   `limitExceeded`.
     mutating func predicate(_ object: ArchivedObject, depth: Int) throws(StoreError) -> FetchRequest.Predicate {
         try enter(depth: depth)
@@ -66,7 +66,7 @@ extension ArchivedExpression {
     }
 
     private static func options(_ archived: ArchivedObject) throws(StoreError) -> FetchRequest.Comparison.Options {
-        // In archives of IN and CONTAINS, the options are named flags.
+        // Archives of IN and CONTAINS store the options in the field of flags.
         let (options, flags) = (try archived.integer("NSOptions"), try archived.integer("NSFlags"))
         let known: FetchRequest.Comparison.Options = [
             .caseInsensitive, .diacriticInsensitive, .normalized, .localized,

@@ -2,10 +2,11 @@ internal import RoostCore
 internal import RoostMigration
 
 extension FetchRequest.Expression {
-    /// The expression relative to `$source`: `title` and `SELF.title` become `$source.title`.
+    /// The expression with paths relative to `$source`: `title` and `SELF.title` become
+    /// `$source.title`.
     ///
-    /// Core Data evaluates the expressions of a mapping model on the source object. Archives limit
-    /// the depth of an expression.
+    /// Core Data evaluates the expressions of a mapping model on the source object. Recursion is
+    /// safe, because archives limit the depth of an expression.
     var ofSource: Self {
         let source = Self.variable(MappingVariable.source.rawValue)
         switch self {

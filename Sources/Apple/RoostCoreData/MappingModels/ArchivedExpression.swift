@@ -6,9 +6,9 @@ internal import RoostQuery
 
 /// A translator of archived `NSExpression`s into expressions.
 ///
-/// Everything that Xcode's mapping editor writes for attributes and relationships has a
+/// All expressions that Xcode's mapping editor writes for attributes and relationships have a
 /// counterpart: constants, variables, key paths, functions, lists, operations on sets, SUBQUERY and
-/// TERNARY. Classes that could run code or fetch have none.
+/// TERNARY. Expressions that could run code or fetch have no counterpart.
 struct ArchivedExpression {
     /// The limits of one expression.
     enum Limit {
@@ -31,8 +31,8 @@ struct ArchivedExpression {
 
     /// Returns the expression in an archive, with SELF translated to `$source`.
     ///
-    /// - Throws: `invalidModel` for an expression without a counterpart, naming it; `corrupted`,
-    ///   `limitExceeded`.
+    /// - Throws: `invalidModel` with the name of an expression that has no counterpart;
+    ///   `corrupted`, `limitExceeded`.
     static func expression(in archive: KeyedArchive) throws(StoreError) -> FetchRequest.Expression {
         var reading = ArchivedExpression()
         return try reading.expression(.object(try archive.rootObject()), depth: 0).ofSource
@@ -84,7 +84,7 @@ struct ArchivedExpression {
     }
 
     private mutating func subquery(_ object: ArchivedObject, depth: Int) throws(StoreError) -> FetchRequest.Expression {
-        // The variable is stored as its name, or as an expression.
+        // The variable is stored as its name, or as an expression that contains the name.
         let variable = try object.string("NSVariable", or: "NSVariable", inner: "NSVariable")
         return .subquery(
             try expression(.object(try Self.part(object, field: "NSExpression", of: "SUBQUERY")), depth: depth),
@@ -121,7 +121,7 @@ struct ArchivedExpression {
             }
             return .registered(name, [operand] + arguments)
         default:
-            // A property read by its name is a key path with one step.
+            // A function that reads a property by name becomes a key path with one step.
             guard name == MappingFunction.value.rawValue || name == "valueForKeyPath:",
                 case .constant(.string(let path))? = arguments.first, arguments.count == 1, !path.isEmpty
             else { throw Self.untranslatable("function '\(name)', which the classes of a program would run,") }
@@ -187,9 +187,7 @@ struct ArchivedExpression {
         }
     }
 
-    /// Returns the object in a field.
-    ///
-    /// Throws if it is missing.
+    /// Returns the object in a field, or throws if it is missing.
     static func part(_ object: ArchivedObject, field: String, of what: String) throws(StoreError) -> ArchivedObject {
         try required(try object.object(field), what: what)
     }
@@ -213,7 +211,7 @@ enum MappingPath {
         switch operand {
         case _ where names.isEmpty: return operand
         case .evaluatedObject: return .keyPath(names)
-        // A path after another path becomes one path.
+        // Two consecutive paths become one path.
         case .path(of: let start, let first): return .path(of: start, first + names)
         default: return .path(of: operand, names)
         }
@@ -239,7 +237,7 @@ enum MappingPath {
 
     /// The plain equivalents of collection operators.
     ///
-    /// Paths are flat here, so operators on sets and on arrays act on objects.
+    /// Key paths return flat lists here, so operators on sets and arrays act on objects.
     private static let operators = [
         "@distinctUnionOfSets": "@distinctUnionOfObjects", "@distinctUnionOfArrays": "@distinctUnionOfObjects",
         "@unionOfSets": "@unionOfObjects", "@unionOfArrays": "@unionOfObjects",

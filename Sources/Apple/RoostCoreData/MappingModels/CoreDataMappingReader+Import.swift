@@ -16,7 +16,7 @@ struct MappingImport {
     private var destination: ModelOutline?
     private var sourceModel: ManagedObjectModel?
     private var destinationModel: ManagedObjectModel?
-    /// The entity mappings in order, without orphans, each with its final name.
+    /// The linked entity mappings in order, each with its final name.
     private var mappings: [(object: XMLStoreObject, name: String)] = []
     /// The property mappings without an expression in the file, by entity mapping and property.
     private var made: [String: [String: XMLStoreObject]] = [:]
@@ -65,8 +65,9 @@ struct MappingImport {
         return root
     }
 
-    /// Reads the embedded copy of a model, or returns nil if it is unreadable, which matters only
-    /// if no model was given.
+    /// Reads the embedded copy of a model, or returns nil if the copy is unreadable.
+    ///
+    /// The copy is needed only if no model was given.
     private mutating func outline(_ root: XMLStoreObject, attribute: String, noun: String) -> ModelOutline? {
         let place = "the copy of the \(noun) in '\(file)'"
         do throws(StoreError) {
@@ -91,7 +92,7 @@ struct MappingImport {
             let object = try object(identifier, type: "XDDEVENTITYMAPPING", of: root)
             linked.append((object, object["mappingnumber"].flatMap { Int($0.trimmingSpaces) } ?? 0))
         }
-        // Mappings with equal numbers stay in the order of the links.
+        // Mappings with equal numbers keep the order of their links.
         let ordered = linked.enumerated().sorted { ($0.element.number, $0.offset) < ($1.element.number, $1.offset) }
         var names: Set<String> = []
         /// The last number appended to each name that several mappings share.
@@ -168,9 +169,9 @@ struct MappingImport {
         return mapping
     }
 
-    /// Returns the model without the property mappings of entity mappings that are copies.
+    /// Returns the model without property mappings in entity mappings that only copy.
     ///
-    /// An entity mapping becomes a transformation if its relationship mappings do more than a copy.
+    /// An entity mapping becomes a transformation if a relationship mapping does more than copy.
     private func settlingCopies(in model: MappingModel) -> MappingModel {
         guard let sourceModel, let destinationModel else { return model }
         var settled = model
@@ -202,8 +203,8 @@ struct MappingImport {
     ///
     /// Each removed expression causes a warning.
     ///
-    /// Core Data finds these errors only when it evaluates the expression, which a policy may
-    /// prevent. Expressions from the file are never removed.
+    /// Core Data finds such an error only when it evaluates the expression, and a policy may
+    /// prevent that. Expressions from the file are never removed.
     private mutating func leavingMisfitsOut(of model: MappingModel) -> MappingModel {
         guard let sourceModel, let destinationModel else { return model }
         var fitting = model
@@ -231,10 +232,10 @@ struct MappingImport {
         return fitting
     }
 
-    /// Returns whether a relationship mapping of a possible copy names an entity mapping that never
-    /// creates the relationship's destination.
+    /// Returns whether a relationship mapping names an entity mapping that never creates objects of
+    /// the relationship's destination.
     ///
-    /// Such names are left over from an earlier state of the mapping model. The relationship is
+    /// Such a name remains from an earlier state of the mapping model. The relationship can be
     /// copied.
     private func namesOtherObjects(
         _ property: PropertyMapping, of mapping: EntityMapping, in model: MappingModel,
@@ -259,8 +260,8 @@ struct MappingImport {
         guard let sourceHash = mapping.sourceVersionHash, sourceHash == mapping.destinationVersionHash,
             let entity = destinationModel?.entity(destination), source == destination
         else { return .transform }
-        // A mapping between equal entities may still change values, and a copy cannot have property
-        // mappings.
+        // A mapping between equal entities may still change values. A mapping of type `copy` cannot
+        // have property mappings.
         let properties = mapping.attributeMappings + mapping.relationshipMappings
         guard properties.allSatisfy(\.userInfo.isEmpty) else { return .transform }
         let attributes = Dictionary(
@@ -268,7 +269,7 @@ struct MappingImport {
         let copiesAttributes = entity.attributes.allSatisfy {
             $0.isTransient || attributes[$0.name] == .source($0.name)
         }
-        // Their relationship mappings are examined after all entity mappings have been read.
+        // Relationship mappings are examined after all entity mappings have been read.
         let named = Set(mapping.relationshipMappings.map(\.name))
         let namesRelationships = entity.relationships.allSatisfy { named.contains($0.declaration.name) }
         return copiesAttributes && namesRelationships ? .copy : .transform
@@ -296,7 +297,7 @@ struct MappingImport {
         }
     }
 
-    /// Returns the predicate of a source expression for the mapping's own entity:
+    /// Returns the predicate of a source expression that fetches the mapping's own entity:
     /// `FETCH(FUNCTION($manager, "fetchRequestForSourceEntityNamed:predicateString:", "Note", "…"),
     /// …)`.
     ///
@@ -363,8 +364,8 @@ struct MappingImport {
         guard let entity = mapping["sourcename"], !object.blankAttributes.contains("sourcekeypath") else { return nil }
         if let path = object["sourcekeypath"] { return MappingPath.expression(path) }
         guard object.flag("autogenerateexpression") != false else { return nil }
-        // If the source is unknown, the name is used. Validation reports a superfluous name, but a
-        // missing name would lose values.
+        // If the source is unknown, assume that the attribute exists there. Validation reports a
+        // wrong name, but a missing expression would lose values.
         return source?.hasAttribute(name, of: entity) ?? true ? .source(name) : nil
     }
 
@@ -442,7 +443,8 @@ struct MappingImport {
         return .destinationInstances(ofEntityMapping: first.name, from: instances)
     }
 
-    /// Returns the expression in the file, which takes precedence over everything else.
+    /// Returns the expression in the file, which takes precedence over a key path or a mapping's
+    /// name.
     private func writtenExpression(
         _ object: XMLStoreObject, place: String
     ) throws(StoreError) -> FetchRequest.Expression? {
@@ -516,9 +518,7 @@ struct MappingImport {
 
     // MARK: Warnings
 
-    /// Warns of entity mappings that Xcode unlinked but left in the file.
-    ///
-    /// They are ignored.
+    /// Warns of entity mappings that Xcode unlinked but left in the file, which are ignored.
     private mutating func warnOfOrphans() {
         let counted = Set(mappings.map(\.object.identifier))
         let orphans = objects.values.filter { $0.type == "XDDEVENTITYMAPPING" && !counted.contains($0.identifier) }

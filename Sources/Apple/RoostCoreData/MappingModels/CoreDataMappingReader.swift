@@ -17,19 +17,19 @@ package struct CoreDataMappingModel: Sendable {
 
 /// A reader of Apple's mapping models: `.xcmappingmodel` bundles and the `xcmapping.xml` in them.
 ///
-/// The result matches the output of Xcode's compiler (reference §6.3). Mappings are in the order of
-/// their numbers, and unnamed mappings get default names. An attribute without an expression gets
-/// `$source.name` if the source entity has that attribute too. A relationship without an expression
-/// gets the objects that the first entity mapping to its destination entity created from the source
+/// The result matches the output of Xcode's compiler. Mappings are in the order of their numbers,
+/// and unnamed mappings get default names. An attribute without an expression gets `$source.name`
+/// if the source entity has that attribute too. A relationship without an expression gets the
+/// objects that the first entity mapping to its destination entity created from the source
 /// relationship with the same name.
 ///
-/// Editor objects that the mapping model does not link to are left out with a warning. If entity
-/// mappings also create subentities of a relationship's destination, the relationship gets the
-/// objects of all these mappings, with a warning. Apple's compiler uses only the first mapping, so
-/// the other objects are lost.
+/// Objects of the file that the mapping model does not link to are left out with a warning. If
+/// entity mappings also create subentities of a relationship's destination, the relationship gets
+/// the objects of all these mappings, with a warning. Apple's compiler uses only the first mapping
+/// and loses the other objects.
 ///
 /// An empty key path means no expression. `SELF.name` and `name` mean `$source.name`. If both
-/// models are given, an inferred expression that does not fit them is left out with a warning. An
+/// models are given, an inferred expression that is invalid for them is left out with a warning. An
 /// expression from the file is never left out.
 ///
 /// The archives in the file are read as data. Archived classes are never instantiated.
@@ -45,7 +45,7 @@ package enum CoreDataMappingReader {
     ///     file.
     /// - Returns: The mapping model, and warnings about parts that were left out or changed.
     /// - Throws: `notFound`, `permissionDenied`, `limitExceeded`; `invalidMappingModel` with file
-    ///   and line, also for an expression without a counterpart, naming the mapping and the
+    ///   and line. For an expression without a counterpart, the error names the mapping and the
     ///   function.
     package static func read(
         at path: String, source: ManagedObjectModel? = nil, destination: ManagedObjectModel? = nil
@@ -64,8 +64,7 @@ package enum CoreDataMappingReader {
 
     /// Reads the XML of a mapping model.
     ///
-    /// Works like ``read(at:source:destination:)``. `file` is the file name for warnings and
-    /// errors.
+    /// Like ``read(at:source:destination:)``. Warnings and errors contain `file` as the file name.
     package static func read(
         xml bytes: [UInt8], file: String, source: ManagedObjectModel? = nil, destination: ManagedObjectModel? = nil
     ) throws(StoreError) -> CoreDataMappingModel {
@@ -74,7 +73,7 @@ package enum CoreDataMappingReader {
             var reading = MappingImport(file: file, objects: try XMLStoreObject.all(in: root, file: file))
             return try reading.read(source: source, destination: destination)
         } catch {
-            // The parsers of models and archives throw other codes.
+            // The parsers of models and archives throw `invalidModel` and `corrupted`.
             guard error.code == .invalidModel || error.code == .corrupted else { throw error }
             throw error.withMessage(error.message, code: .invalidMappingModel)
         }

@@ -1,17 +1,17 @@
 internal import RoostCore
 
-/// A printer of archived predicates and expressions in Apple's format syntax, which a model stores.
+/// A printer of archived predicates and expressions in Apple's format syntax, which models store.
 ///
-/// It supports the classes and operators of `NSPredicate` archives. For others it returns nil, and
-/// the caller warns.
+/// Supports the classes and operators of `NSPredicate` archives. Returns nil for others, and the
+/// caller warns.
 enum PredicateText {
     private static let depthLimit = 64
     /// The maximum size of a text, in bytes.
     ///
-    /// A part with several references is printed each time.
+    /// A part is printed once for each reference to it.
     private static let byteLimit = 1 << 20
 
-    /// Returns the text of an archived `NSPredicate`, or nil if it has none.
+    /// Returns the text of an archived `NSPredicate`, or nil if it is not supported.
     ///
     /// - Throws: `corrupted`; `limitExceeded` if the text exceeds one mebibyte.
     static func predicate(_ object: ArchivedObject, depth: Int = 0) throws(StoreError) -> String? {
@@ -69,14 +69,14 @@ enum PredicateText {
             10: "IN", 99: "CONTAINS", 100: "BETWEEN",
         ]
         guard let symbol = names[type] else { return nil }
-        // In archives of IN and CONTAINS, the options are named flags.
+        // Archives of IN and CONTAINS store the options in the field of flags.
         var options = try comparison.integer("NSOptions") ?? 0
         if type == 10 || type == 99 { options = try comparison.integer("NSFlags") ?? options }
         let letters = (options & 1 != 0 ? "c" : "") + (options & 2 != 0 ? "d" : "") + (options & 4 != 0 ? "n" : "")
         return letters.isEmpty ? symbol : "\(symbol)[\(letters)]"
     }
 
-    /// Returns the text of an archived `NSExpression`, or nil if it has none.
+    /// Returns the text of an archived `NSExpression`, or nil if it is not supported.
     ///
     /// - Throws: `corrupted`; `limitExceeded` if the text exceeds one mebibyte.
     static func expression(_ object: ArchivedObject, depth: Int = 0) throws(StoreError) -> String? {
@@ -107,7 +107,7 @@ enum PredicateText {
                 let base = try expression(operand, depth: depth + 1)
             else { return nil }
             if base == "_NSPredicateUtilities" {
-                // A derived attribute's path.@count is archived as count:(path).
+                // Archives store `path.@count` of a derived attribute as `count:(path)`.
                 let aggregates = [
                     "count:": "@count", "sum:": "@sum", "min:": "@min", "max:": "@max", "average:": "@avg",
                 ]

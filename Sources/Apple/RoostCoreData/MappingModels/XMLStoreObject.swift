@@ -1,8 +1,7 @@
 internal import RoostAppleModels
 internal import RoostCore
 
-/// One object in Core Data's XML store format, which Xcode uses for mapping models (reference
-/// §2.8).
+/// One object in Core Data's XML store format, which Xcode uses for mapping models.
 struct XMLStoreObject {
     let identifier: String
     let type: String
@@ -17,7 +16,7 @@ struct XMLStoreObject {
     /// The text of an attribute, or nil if the attribute is missing or blank.
     subscript(_ name: String) -> String? { attributes[name] }
 
-    /// Returns a Boolean attribute, written 1 or 0, or nil for other text or a missing attribute.
+    /// Returns a Boolean attribute, written 1 or 0, or nil if it is missing or has another text.
     func flag(_ name: String) -> Bool? { attributes[name].flatMap { XMLModelDocument.boolean($0) } }
 
     /// Returns all objects of a document by identifier.

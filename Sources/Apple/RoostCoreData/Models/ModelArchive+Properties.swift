@@ -5,7 +5,7 @@ internal import RoostSystem
 extension ModelArchive {
     /// The fields that every property description has.
     ///
-    /// Unused fields are derived from the others.
+    /// Fields that the reader does not use are derived from other fields.
     private static let common: Set<String> = [
         "NSPropertyName", "NSEntity", "NSIsOptional", "NSIsTransient", "NSIsReadOnly", "NSIsIndexed", "NSIsOrdered",
         "NSRenamingIdentifier", "NSVersionHashModifier", "NSUserInfo", "NSValidationPredicates", "NSValidationWarnings",
@@ -55,14 +55,14 @@ extension ModelArchive {
         attribute.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
         attribute.userInfo = try userInfo(object)
         attribute.valueTransformerName = try object.string("NSValueTransformerName").flatMap { $0.isEmpty ? nil : $0 }
-        // The type implies the class, except where the author of the model chooses a class.
+        // The type implies the class, except for types whose class the author of the model chooses.
         if type == .transformable || type == .undefined || type == .composite {
             attribute.attributeValueClassName = try object.string("NSAttributeValueClassName").flatMap {
                 $0.isEmpty ? nil : $0
             }
         }
         let flags = try object.integer("NSFlagsKey") ?? 0
-        // Bits of the archive: 4 means external storage, 16 preservation in history after deletion.
+        // Bits of the flags: 4 means external storage, 16 preservation in history after deletion.
         attribute.allowsExternalBinaryDataStorage = flags & 4 != 0
         attribute.preservesValueInHistoryOnDeletion = flags & 16 != 0
         attribute.isIndexedBySpotlight = try Self.isIndexedBySpotlight(object)
@@ -93,7 +93,7 @@ extension ModelArchive {
         return attribute
     }
 
-    /// Reads the elements of a composite from the field of the archive that has them.
+    /// Reads the elements of a composite from the field that contains them.
     private mutating func readElements(
         _ object: ArchivedObject, into attribute: inout AttributeDescription, entity: String, depth: Int
     ) throws(StoreError) {
@@ -140,11 +140,11 @@ extension ModelArchive {
         }
     }
 
-    /// Returns an archived `NSDecimalNumber`.
+    /// Returns an archived `NSDecimalNumber`, or nil for one with 39 digits, which only Apple's
+    /// type supports.
     ///
     /// Its mantissa consists of 16-bit groups, least significant first.
     ///
-    /// Returns nil for a number with 39 digits, which only Apple's type supports.
     /// - Throws: `corrupted` for an invalid exponent.
     static func decimal(_ object: ArchivedObject) throws(StoreError) -> DecimalNumber? {
         guard case .data(let bytes) = try object.node("NS.mantissa"), let exponent = try object.integer("NS.exponent"),

@@ -4,7 +4,7 @@ internal import RoostCore
 extension ModelArchive {
     /// Converts the validation predicates of Xcode's editor to limits.
     ///
-    /// A model cannot store other predicates; they cause a warning.
+    /// A model cannot store other predicates, so they cause a warning.
     ///
     /// The editor writes `SELF >= m`, `SELF <= m`, `length >= n`, `length <= n` and
     /// `SELF MATCHES pattern`.
@@ -23,7 +23,8 @@ extension ModelArchive {
         -> Bool
     {
         if try predicate.className == "NSCompoundPredicate", try predicate.integer("NSCompoundPredicateType") == 1 {
-            // All or nothing: part of a condition must not replace the whole condition.
+            // Convert all parts or none, because some parts alone would not be equivalent to the
+            // condition.
             var whole = attribute
             for node in try predicate.list("NSSubpredicates") {
                 guard let part = node.object, try part.className == "NSComparisonPredicate",

@@ -1,8 +1,7 @@
 internal import RoostAppleModels
 internal import RoostCore
 
-/// A reader of compiled models: the model cache inside a Core Data store, and `.mom` files
-/// (reference §7.3).
+/// A reader of compiled models: the model cache inside a Core Data store, and `.mom` files.
 enum ModelCacheReader {
     /// The limits of a compiled model.
     enum Limit {
@@ -17,7 +16,7 @@ enum ModelCacheReader {
         compressed: [UInt8], file: String
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
         let what = "the model cache of '\(file)'"
-        // Some tools do not compress the archive, which is then recognized by its first bytes.
+        // Some tools do not compress the archive. Its first bytes identify it.
         let archive =
             compressed.starts(with: Array("bplist".utf8))
             ? compressed : try Inflate.raw(compressed, limit: Limit.archiveByteCount, what: what)
@@ -95,8 +94,8 @@ struct ModelArchive {
         entity.renamingIdentifier = try renamingIdentifier(object, name: name)
         entity.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
         entity.userInfo = try userInfo(object)
-        // The archive repeats inherited properties in every subentity. The superentity's names
-        // identify them.
+        // The archive repeats inherited properties in every subentity. They have the names of the
+        // superentity's properties.
         let inherited = Set(try superentity?.dictionary("NSProperties").map(\.key) ?? [])
         for (property, node) in try object.dictionary("NSProperties") where !inherited.contains(property) {
             guard let description = node.object else { continue }
@@ -180,7 +179,7 @@ struct ModelArchive {
 
     /// Returns the name, or throws if it is too long.
     ///
-    /// Warnings and errors contain names, so long names would make them long too.
+    /// Warnings and errors contain names, so a long name would make the message long too.
     func name(_ name: String, of thing: String) throws(StoreError) -> String {
         guard name.utf8.count <= ManagedObjectModel.maximumNameByteCount else {
             throw StoreError(
@@ -198,9 +197,7 @@ struct ModelArchive {
         return entries
     }
 
-    /// Returns a renaming identifier, or nil if it equals the name.
-    ///
-    /// The archive always contains one.
+    /// Returns the renaming identifier, which every archive contains, or nil if it equals the name.
     func renamingIdentifier(_ object: ArchivedObject, name: String) throws(StoreError) -> String? {
         try object.string("NSRenamingIdentifier").flatMap { $0 == name || $0.isEmpty ? nil : $0 }
     }

@@ -7,7 +7,7 @@ struct ModelOutline {
         var superentity: String?
         var attributes: Set<String> = []
         var relationships: Set<String> = []
-        /// The destination entities of relationships, where known, by relationship name.
+        /// The known destination entities of relationships, by relationship name.
         var destinations: [String: String] = [:]
     }
 
@@ -66,8 +66,8 @@ struct ModelOutline {
         }
     }
 
-    /// Returns the destination entity of an editor relationship, which is a tagged value of one of
-    /// its stereotypes.
+    /// Returns the destination entity of a relationship in the editor's format, which stores it as
+    /// a tagged value of a stereotype.
     private static func destination(of relationship: ArchivedObject) throws(StoreError) -> String? {
         for (name, node) in try relationship.dictionary("XDBucketForStereotypesstorage")
         where name == "XD_PR_Stereotype" {
@@ -82,15 +82,13 @@ struct ModelOutline {
 
     // MARK: Queries
 
-    /// Returns whether an entity has an attribute, own or inherited, or nil for an unknown entity.
+    /// Returns whether an entity has or inherits an attribute, or nil for an unknown entity.
     func hasAttribute(_ name: String, of entity: String) -> Bool? {
         guard entities[entity] != nil else { return nil }
         return lineage(of: entity).contains { entities[$0]?.attributes.contains(name) == true }
     }
 
-    /// Returns whether an entity has a relationship, own or inherited.
-    ///
-    /// Returns nil for an unknown entity.
+    /// Returns whether an entity has or inherits a relationship, or nil for an unknown entity.
     func hasRelationship(_ name: String, of entity: String) -> Bool? {
         guard entities[entity] != nil else { return nil }
         return lineage(of: entity).contains { entities[$0]?.relationships.contains(name) == true }
@@ -106,7 +104,7 @@ struct ModelOutline {
 
     /// Returns the entity and the entities that it inherits from, nearest first.
     ///
-    /// Stops if an entity inherits from itself.
+    /// Stops at a cycle.
     private func lineage(of entity: String) -> [String] {
         var line: [String] = []
         var next: String? = entity

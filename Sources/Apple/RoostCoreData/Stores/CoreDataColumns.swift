@@ -6,9 +6,9 @@ internal import RoostForeignSQLite
     /// A search for the column of each property in the tables of one store.
     ///
     /// Core Data names a column after the property. If siblings in a hierarchy have properties with
-    /// the same name, it adds digits, and no table records which sibling owns which column. The
-    /// search compares the declared types, then the columns with values in rows of each entity,
-    /// then the order of the entities' numbers.
+    /// the same name, Core Data adds digits, and no table records which sibling owns which column.
+    /// The search compares the declared types, then finds which columns have values in rows of each
+    /// entity, then uses the order of the entities' numbers.
     struct CoreDataColumns {
         /// A property together with the entity that declares it.
         struct Owner: Hashable {
@@ -18,7 +18,7 @@ internal import RoostForeignSQLite
 
         let model: ManagedObjectModel
         let tables: CoreDataTables
-        /// The file's numbers for the model's entities.
+        /// The file's numbers for the model's entities, by entity number in the model.
         let fileNumbers: [Int64]
         let database: ForeignDatabase
         /// The columns by declaring entity and property name.

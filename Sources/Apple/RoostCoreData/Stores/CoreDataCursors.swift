@@ -70,18 +70,20 @@ internal import RoostForeignSQLite
             statement.reset()
             try statement.bind(id.key, at: 1)
             guard try statement.step() else { return }
-            // A record of a superentity or a sibling does not match the requested ID.
+            // A record of a superentity or a sibling does not have the requested ID's entity.
             guard let number = snapshot.schema.entities[statement.integer(1)], entity.includes(number) else { return }
             _ = try reader.append(statement, to: &batch)
         }
     }
 
-    /// A cursor over links.
+    /// A cursor over the links of one relationship.
     final class CoreDataLinkCursor: FillingLinkCursor {
         private let snapshot: CoreDataSnapshot
         private var statement: ForeignStatement?
 
-        /// Reads links from a statement that returns source, target, position and position in the
+        /// Creates a cursor.
+        ///
+        /// Each row of `statement` has the source, the target, the position and the position in the
         /// inverse, as seen from `relationship`.
         init(
             _ snapshot: CoreDataSnapshot, relationship: ManagedObjectModel.Relationship,
@@ -113,7 +115,7 @@ internal import RoostForeignSQLite
     extension CoreDataSnapshot {
         /// Runs `body`, then verifies that the source did not change meanwhile.
         ///
-        /// The verification also runs if a damaged record ends the reading.
+        /// The verification also runs if a damaged record ends reading early.
         fileprivate func verifyingSource(
             _ body: () throws(StoreError) -> Bool
         ) throws(StoreError) -> Bool {

@@ -22,7 +22,7 @@ internal import RoostForeignSQLite
             self.fileNumbers = fileNumbers
         }
 
-        /// Returns the query for the links of a relationship that owns them.
+        /// Returns the query for the links of a relationship that is the owning side.
         ///
         /// - Throws: `modelMismatch` if no table or column for the links exists.
         mutating func links(
@@ -53,8 +53,8 @@ internal import RoostForeignSQLite
             let number = fileNumbers[relationship.source]
             var candidates = tables.candidates("Z\(number)\(name)", in: table).map(\.name)
             if candidates.isEmpty {
-                // The number is only a hint. A single column with the right name and another number
-                // is used.
+                // The number is only a hint. If the column has another number, but is the only one
+                // with the right name, it is used.
                 candidates = (tables.columns[table] ?? []).map(\.name).filter {
                     Self.isNumbered($0, prefix: "Z", name: name)
                 }
@@ -76,10 +76,9 @@ internal import RoostForeignSQLite
 
         /// Returns the query for a many-to-many relationship.
         ///
-        /// Its join table has a column for the keys of each side and a column for the order of each
-        /// side.
+        /// Its join table has one column for the keys and one for the order of each side.
         ///
-        /// A column `Z_<number><NAME>` holds keys of the entity with that number. NAME is the
+        /// A column `Z_<number><NAME>` contains keys of the entity with that number. NAME is the
         /// relationship through which the other side refers to it. Duplicate names get digits.
         private mutating func joinQuery(
             _ relationship: ManagedObjectModel.Relationship, inverse: ManagedObjectModel.Relationship,
@@ -117,7 +116,7 @@ internal import RoostForeignSQLite
         private func query(_ table: String, source: String, target: String, columns: [String]) -> String {
             /// Returns the column with the order of the keys in another column.
             ///
-            /// Its name is `Z_FOK_` and the other column's name without `Z_`.
+            /// The order column's name is `Z_FOK_` and the key column's name without `Z_`.
             func order(_ column: String) -> String {
                 let wanted = "Z_FOK_" + column.uppercased().dropFirst(2)
                 return columns.first { $0.uppercased() == wanted }.map(ForeignDatabase.quoted) ?? "0"
@@ -155,7 +154,9 @@ internal import RoostForeignSQLite
             throw missing(relationship, database: database)
         }
 
-        /// Returns the join tables named after one of the sides, with names without digits first.
+        /// Returns the join tables named after either side.
+        ///
+        /// Names without digits come first.
         private func joinTables(_ sides: [(number: Int64, name: String)], isExact: Bool) -> [String] {
             tables.columns.keys.filter { table in
                 sides.contains { matches(table, prefix: "Z_", number: $0.number, name: $0.name, isExact: isExact) }
@@ -168,7 +169,7 @@ internal import RoostForeignSQLite
                 : Self.isNumbered(text, prefix: prefix, name: name)
         }
 
-        /// Returns whether `text` is `prefix`, a number, `name`, and perhaps digits.
+        /// Returns whether `text` consists of `prefix`, a number, `name`, and optional digits.
         private static func isNumbered(_ text: String, prefix: String, name: String) -> Bool {
             let upper = text.uppercased()
             guard upper.hasPrefix(prefix) else { return false }

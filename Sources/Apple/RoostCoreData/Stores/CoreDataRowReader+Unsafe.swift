@@ -18,7 +18,7 @@ internal import RoostForeignSQLite
 
         /// The query for rows of the table.
         ///
-        /// The caller adds conditions on `r`.
+        /// The caller adds conditions on the table's alias `r`.
         var selection: String {
             let values = (["r.Z_PK", "r.Z_ENT", "r.Z_OPT"] + root.expressions).joined(separator: ", ")
             return "SELECT \(values) FROM \(ForeignDatabase.quoted(root.table)) r"
@@ -27,13 +27,13 @@ internal import RoostForeignSQLite
         /// Appends the record of the current row, or returns false if the row is not an object of
         /// the model.
         ///
-        /// - Throws: `corrupted`, naming the object, if a value does not suit its attribute. The
+        /// - Throws: `corrupted`, naming the object, if a value is not valid for its attribute. The
         ///   batch is then unchanged.
         func append(_ row: ForeignStatement, to batch: inout RecordBatch) throws(StoreError) -> Bool {
             let key = row.integer(0)
             guard key > 0, let entity = root.entities[row.integer(1)] else { return false }
-            // Core Data starts at version 1. A row that another tool wrote without a version counts
-            // as new.
+            // Core Data starts at version 1. A row that another tool wrote without a version gets
+            // version 1.
             batch.beginRecord(entity.layout, key: key, version: UInt32(clamping: max(1, row.integer(2))))
             do throws(StoreError) {
                 for reading in entity.readings where !row.isNull(reading.column) {
@@ -65,7 +65,7 @@ internal import RoostForeignSQLite
             case .double, .float, .date: try batch.setDouble(try double(row, reading: reading), for: field)
             case .decimal: batch.setDecimal(try decimal(row, reading: reading), for: field)
             case .reference, .polymorphicReference:
-                // A reference to a missing row or to the wrong entity counts as null.
+                // A reference to a missing row or to a wrong entity becomes null.
                 guard !row.isNull(column + 1), let entity = schema.entities[row.integer(column + 1)],
                     let destination = field.destination, schema.model.entities[destination].includes(entity)
                 else { return false }
@@ -94,7 +94,8 @@ internal import RoostForeignSQLite
 
         /// Sets binary data.
         ///
-        /// With external storage, the value is 1 and the bytes, or 2 and the name of a file.
+        /// With external storage, the value is a byte 1 and the data, or a byte 2 and the name of a
+        /// file.
         private func setData(
             _ bytes: UnsafeRawBufferPointer, reading: CoreDataSchema.Reading, batch: inout RecordBatch
         ) throws(StoreError) -> Bool {

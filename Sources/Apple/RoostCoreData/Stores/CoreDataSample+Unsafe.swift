@@ -7,7 +7,7 @@
     /// A writer of a small SQLite file in the layout of Apple's Core Data, for tests of reading.
     ///
     /// In a supported model, names are unique in each hierarchy, many-to-many relationships have an
-    /// inverse, and composite attributes are absent. The file has no code or data from Apple.
+    /// inverse, and no attribute is a composite. The file has no code or data from Apple.
     package struct CoreDataSample {
         private let model: ManagedObjectModel
         private let userMetadata: [String: MetadataValue]
@@ -115,7 +115,7 @@
 
         /// Returns a join table with one key column and one order column for each side.
         ///
-        /// It is named after its relationship.
+        /// The table is named after its relationship.
         private static func joinTable(
             _ relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel, links: [Link]
         ) -> [String] {
@@ -160,7 +160,7 @@
             case .date(let date): "\(date.timeIntervalSinceReferenceDate)"
             case .decimal(let number): "\(number)"
             case .objectID(let id): "\(id.key)"
-            // A text may contain U+0000, which SQL literals cannot.
+            // A text may contain U+0000, which an SQL literal cannot contain.
             case .string(let text), .uri(let text): "CAST(\(literal(Array(text.utf8))) AS TEXT)"
             case .data(let data): literal([UInt8](data))
             case .uuid(let uuid): literal(withUnsafeBytes(of: uuid.uuid) { Array($0) })

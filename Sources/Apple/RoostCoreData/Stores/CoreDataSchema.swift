@@ -28,15 +28,13 @@ internal import RoostForeignSQLite
         /// The table of one root entity.
         struct Root: Sendable {
             let table: String
-            /// The row's expressions from the fourth value on.
-            ///
-            /// The first three are key, entity and version.
+            /// The expressions of a row after its first three values: key, entity and version.
             let expressions: [String]
             /// The entities by their numbers in the file, without abstract entities.
             let entities: [Int64: Entity]
             /// The last assigned key, as recorded in the file.
             let recordedLastKey: Int64
-            /// The columns that may refer to data files, by position in the row.
+            /// The columns that may name data files, by position in the row.
             let externalColumns: [Int32: String]
         }
 
@@ -45,13 +43,14 @@ internal import RoostForeignSQLite
             let table: String
             let column: String
             let orderColumn: String?
-            /// The numbers in the file of the entities that have the relationship.
+            /// The file's numbers of the entities that have the relationship.
             let entities: [Int64]
             let relationship: Int
             let destinationTable: String
         }
 
-        /// The links of a relationship, as a subquery with columns s, t, o and i.
+        /// The links of a relationship, as a subquery with columns s, t, o and i: source, target,
+        /// position and position in the inverse.
         struct Links: Sendable {
             let relationship: Int
             let query: String
@@ -62,15 +61,15 @@ internal import RoostForeignSQLite
         let model: ManagedObjectModel
         /// The tables by root entity number.
         let roots: [Int: Root]
-        /// The to-one relationships by relationship number of the declaring entity.
+        /// The to-one relationships, by the relationship's number in the declaring entity.
         let references: [Int: Reference]
         /// The link queries by the number of the owning relationship.
         let links: [Int: Links]
-        /// The model's entity numbers by the numbers in the file.
+        /// The model's entity numbers by the file's entity numbers.
         let entities: [Int64: Int]
         let fileNumbers: [Int64]
         let notices: [String]
-        /// The notices about columns that no property uses; empty with the right model.
+        /// The notices about columns that no property uses; empty if the model matches the file.
         let unusedColumns: [String]
 
         /// Resolves a model against a file.
@@ -121,8 +120,8 @@ internal import RoostForeignSQLite
 
         /// Returns the file's numbers for the model's entities, by their numbers in the model.
         ///
-        /// A store that Core Data migrated in place may still list an entity under its old name,
-        /// which is the renaming identifier.
+        /// If Core Data migrated the store in place, an entity may still have its old name in the
+        /// file. The old name is the renaming identifier.
         private static func fileNumbers(
             _ model: ManagedObjectModel, tables: CoreDataTables, database: ForeignDatabase
         ) throws(StoreError) -> [Int64] {
@@ -155,8 +154,8 @@ internal import RoostForeignSQLite
             }
             return tableNames.values.sorted().flatMap { table in
                 (tables.columns[table] ?? []).map(\.name).filter { name in
-                    // Z_PK, Z_ENT and Z_OPT are in every table. Orders (Z_FOK_…) and reference
-                    // entities (Z7_…) belong to other columns.
+                    // Z_PK, Z_ENT and Z_OPT are in every table. Columns for orders (Z_FOK_…) and
+                    // for entities of references (Z7_…) belong to other columns.
                     let rest = name.dropFirst().drop { $0.isASCII && $0.isNumber }
                     return !rest.hasPrefix("_") && !used.contains("\(table).\(name)")
                 }.map { "Column \($0) of table \(table) belongs to no property of the model; it is left out." }
@@ -179,7 +178,7 @@ internal import RoostForeignSQLite
             else { return nil }
             var order: String?
             if relationship.inverseIsOrdered {
-                // The order's column has the same digits as the key's column.
+                // The order column has the same digits as the key column.
                 let suffix = String(column.dropFirst(relationship.name.name.count + 1))
                 let base = "Z_FOK_" + relationship.name.name.uppercased()
                 let candidates = tables.candidates(base, in: table)
@@ -252,8 +251,8 @@ internal import RoostForeignSQLite
                 externalColumns: externalColumns)
         }
 
-        /// Returns the rule for reading a to-one relationship or an object's position in it, or nil
-        /// for a position without a column.
+        /// Returns the rule for reading a to-one relationship or the position of an object in the
+        /// relationship's inverse, or nil for a position without a column.
         private static func reading(
             of field: RecordLayout.Field, by reference: Reference, row: inout RowExpressions
         ) -> Reading? {
@@ -264,7 +263,8 @@ internal import RoostForeignSQLite
                     composites: [])
             }
             let key = "r." + ForeignDatabase.quoted(reference.column)
-            // The destination's row provides its entity and shows that it exists.
+            // The destination's row contains its entity, and is missing if the reference is
+            // dangling.
             let destination =
                 "(SELECT d.Z_ENT FROM \(ForeignDatabase.quoted(reference.destinationTable)) d WHERE d.Z_PK = \(key))"
             // Key and entity are in adjacent columns.

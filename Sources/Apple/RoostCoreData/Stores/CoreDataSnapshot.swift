@@ -57,7 +57,7 @@ internal import RoostQuery
             let database = try database
             let root = try model.requireEntity(entity).root
             guard let known = schema.roots[root] else { return 0 }
-            // In stores that Core Data migrated in place, the recorded key is too low.
+            // If Core Data migrated the store in place, the recorded key may be too low.
             let statement = try database.prepare("SELECT max(Z_PK) FROM \(ForeignDatabase.quoted(known.table))")
             let greatest = try statement.step() ? statement.integer(0) : 0
             try verifySource()
@@ -73,8 +73,8 @@ internal import RoostQuery
                 let numbers = resolved.selfAndSubentities.map { String(schema.fileNumbers[$0]) }
                 conditions.append("+r.Z_ENT IN (\(numbers.joined(separator: ", ")))")
             }
-            // Key order needs a scan without the index on Z_ENT. The plus sign keeps SQLite from
-            // using that index and sorting.
+            // Key order requires a scan without the index on Z_ENT. The plus sign prevents SQLite
+            // from using that index and sorting.
             let statement = try database.prepare(
                 "\(reader.selection) WHERE \(conditions.joined(separator: " AND ")) ORDER BY r.Z_PK")
             try statement.bind(id?.key ?? 0, at: 1)
@@ -148,7 +148,8 @@ internal import RoostQuery
 
         func close() { connection = nil }
 
-        /// Names source, target, position and position in the inverse a, b, c and d.
+        /// Returns SQL that names source, target, position and position in the inverse a, b, c and
+        /// d.
         ///
         /// Positions in unordered relationships are 0.
         private static func places(_ columns: String, relationship: ManagedObjectModel.Relationship) -> String {

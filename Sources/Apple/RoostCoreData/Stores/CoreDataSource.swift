@@ -7,14 +7,14 @@ internal import RoostForeignSQLite
     /// The files of a Core Data store: the main file and its write-ahead log or journal.
     ///
     /// Without a log, the main file is opened as immutable. With a log, both files are read through
-    /// a connection without locks, with the log index in memory. So no new file appears in their
-    /// directory, which can be read-only. A store with a rollback journal is copied, and the copy
-    /// is rolled back. Because nothing is locked, the files are compared after every read. If they
-    /// changed, the result is discarded and `busy` is thrown.
+    /// a connection without locks, with the log index in memory. No new file appears in their
+    /// directory, so the directory may be read-only. A store with a rollback journal is copied, and
+    /// the copy is rolled back. Because nothing is locked, the files are compared after every read.
+    /// If they changed, the result is discarded and `busy` is thrown.
     ///
-    /// Closing a file drops the POSIX locks that other connections of the same process hold on it.
-    /// So this type refuses a file that is open as one of Roost's own stores. A program must not
-    /// read a store through this type while it has the same file open with SQLite itself.
+    /// Closing a file releases the POSIX locks that other connections of the same process hold on
+    /// it. So this type refuses a file that is open as one of Roost's own stores. A program must
+    /// not read a store through this type while it has the same file open with SQLite itself.
     struct CoreDataSource: Sendable {
         /// The path of the main file.
         let path: String
@@ -25,8 +25,8 @@ internal import RoostForeignSQLite
         ///
         /// - Parameters:
         ///   - path: The path of the main file.
-        ///   - acceptsLinks: Whether to read a file that has other hard links and no log or journal
-        ///     at this path.
+        ///   - acceptsLinks: Whether to read a file that has other hard links, if it has no log or
+        ///     journal at this path.
         /// - Throws: `notFound`, `notAStore`, `hasOtherNames`, `permissionDenied`, `ioFailure`,
         ///   `noSpace`.
         init(path: String, acceptsLinks: Bool) throws(StoreError) {
@@ -55,8 +55,8 @@ internal import RoostForeignSQLite
         /// Refuses a log or journal that is not a regular file, and a file whose log may be at
         /// another path.
         ///
-        /// SQLite derives the log's path from the path that is opened. Some backups are hard-linked
-        /// copies, which have a separate log at each path that needs one.
+        /// SQLite derives the log's path from the path of the opened file. Some backups are hard
+        /// links, and each path may have a separate log.
         private static func requireLog(ofStoreAt path: String, acceptsLinks: Bool) throws(StoreError) {
             var hasLog = false
             for suffix in ["-wal", "-journal"] {
@@ -76,12 +76,12 @@ internal import RoostForeignSQLite
         ///
         /// SQLite reads zeros after the end of the file, so objects would be lost silently.
         ///
-        /// This check ignores missing whole pages, because they may be in the log.
+        /// Missing whole pages are allowed, because they may be in the log.
         private static func requireWholeFile(_ path: String, size: Int64) throws(StoreError) {
             guard let head = StoreFile.read(prefix: 18, of: path), head.count == 18,
                 head.starts(with: "SQLite format 3\0".utf8)
             else { return }
-            // 1 means 65536. SQLite itself refuses a size that is not a power of two.
+            // The value 1 means 65536. SQLite refuses a size that is not a power of two.
             let pageSize = Int64(head[16]) << 8 | Int64(head[17])
             guard pageSize >= 512, size % pageSize != 0 else { return }
             throw StoreError(

@@ -4,7 +4,7 @@
     internal import RoostForeignSQLite
 
     extension CoreDataStore {
-        /// The notices from opening the store, about doubtful columns or tables and about unusable
+        /// The notices from opening the store, about ambiguous columns or tables and about unusable
         /// parts of the model.
         var openingNotices: [String] { schema.notices + modelWarnings.map(\.description) }
 
@@ -29,8 +29,9 @@
             return openingNotices + found.map(\.message)
         }
 
-        /// Checks the file for damage, and counts references to missing rows and missing data
-        /// files, which are read as null.
+        /// Checks the file for damage.
+        ///
+        /// Counts missing data files and references to missing rows, which are read as null.
         ///
         /// Reads every row. A store with warnings can still be converted.
         package func examineIntegrity() throws(StoreError) -> [StoreFinding] {
@@ -165,7 +166,7 @@
             }
         }
 
-        /// Returns a warning with the number of rows that a query counts, or nothing for 0.
+        /// Returns a warning with the number of rows that a query counts, or no warning for 0.
         private func warning(
             _ database: ForeignDatabase, sql: String, message: (Int64) -> String
         ) throws(StoreError) -> [StoreFinding] {

@@ -23,7 +23,7 @@
             }
         }
 
-        /// The type that the store is registered under.
+        /// The store's registered type.
         package let type: any PersistentStoreType
         /// The location of the store.
         package let location: StoreLocation
@@ -59,11 +59,9 @@
 
         /// Returns the metadata.
         ///
-        /// The store's identity is `Z_UUID`. User metadata is every key of `Z_PLIST` that is not
-        /// Core Data's own.
-        ///
-        /// Core Data's own keys (`NS…` and `_NS…`: version hashes, framework version, vacuum level)
-        /// are left out because they describe the file, not the data.
+        /// The store's identity is `Z_UUID`. User metadata is every key of `Z_PLIST` except Core
+        /// Data's own keys (`NS…` and `_NS…`: version hashes, framework version, vacuum level),
+        /// because these describe the file, not the data.
         package func metadata() throws(StoreError) -> StoreMetadata {
             try state.requireOpen()
             return StoreMetadata(
@@ -115,14 +113,14 @@
             return Int(count)
         }
 
-        /// Ends the use of the store.
+        /// Closes the store.
         ///
         /// Closing a store again has no effect. Its snapshots throw `closed` afterwards.
         package func close() throws(StoreError) { state.close() }
 
         // MARK: Opening
 
-        /// Returns the model from the first available source.
+        /// Returns the model from the first available source: type option, options, or file.
         private static func model(
             _ database: ForeignDatabase, tables: CoreDataTables, options: StoreOptions,
             identity: CoreDataMetadata
@@ -152,7 +150,7 @@
             )
         }
 
-        /// Returns the model in a model document.
+        /// Returns the model in a Roost model document.
         private static func document(at path: String, options: StoreOptions) throws(StoreError) -> ManagedObjectModel {
             if let version = options.typeOptions["modelVersion"] {
                 throw StoreError(
@@ -166,10 +164,10 @@
 
         /// Returns the version of a bundle that matches the store.
         ///
-        /// The match uses Apple's version hashes, which a compiled bundle has, or the model in the
-        /// file, or tables and columns.
+        /// The match uses the compiled bundle's version hashes, or the model in the file, or the
+        /// tables and columns.
         ///
-        /// If several versions match equally, the current one is used, or else the newest.
+        /// If several versions match equally, returns the current version, or else the newest.
         /// - Returns: The version; nil for a single model.
         /// - Throws: `modelMismatch` if no version matches; `invalidRequest` if several versions
         ///   with different version hashes match.

@@ -79,8 +79,8 @@
         ///
         /// Returns nil if the file contains a model or an option names one.
         ///
-        /// Versions that differ only in ways that columns do not show, such as the size of
-        /// integers, match equally.
+        /// Versions match equally if columns do not show their differences, such as the size of
+        /// integers.
         package func fittingModels(
             among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions
         ) throws(StoreError) -> [Int]? {

@@ -14,11 +14,11 @@ internal import RoostForeignSQLite
         /// The first number of Core Data's own entities, for history and cloud mirroring.
         static let firstReservedEntity: Int64 = 16_000
 
-        /// The columns of each table, in their order.
+        /// The columns of each table, in the table's order.
         let columns: [String: [Column]]
         /// The file's number for each of the application's entities.
         let entityNumbers: [String: Int64]
-        /// The last assigned key, as recorded, by the entity's number in the file.
+        /// The last assigned keys that the file records, by the file's entity number.
         let lastKeys: [Int64: Int64]
 
         /// Reads the schema and `Z_PRIMARYKEY`.
@@ -69,8 +69,8 @@ internal import RoostForeignSQLite
             return columns.keys.first { $0.uppercased() == wanted }
         }
 
-        /// Returns the columns of `table` named `base`, alone or with digits at the end, in the
-        /// order of the digits.
+        /// Returns the columns of `table` with the name `base`, or `base` followed by digits, in
+        /// the order of the digits.
         func candidates(_ base: String, in table: String) -> [Column] {
             var found: [(suffix: Int, column: Column)] = []
             for column in columns[table] ?? [] {
@@ -80,9 +80,9 @@ internal import RoostForeignSQLite
             return found.sorted { $0.suffix < $1.suffix }.map(\.column)
         }
 
-        /// Returns the number after `base` at the end of `name`, or 0 without digits.
+        /// Returns the number that follows `base` in `name`, or 0 without digits.
         ///
-        /// Returns nil if `name` does not begin with `base`, or continues with other characters.
+        /// Returns nil if `name` does not begin with `base`, or if other characters follow.
         static func suffix(of name: String, after base: String) -> Int? {
             let upper = name.uppercased()
             guard upper.hasPrefix(base) else { return nil }

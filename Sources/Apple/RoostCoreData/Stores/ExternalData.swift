@@ -3,7 +3,7 @@ internal import RoostCore
 
 #if SQLite
 
-    /// The external files in which Core Data stores large values.
+    /// The files in which Core Data stores large values.
     final class ExternalData {
         /// The path of the store, for error messages.
         let storePath: String
@@ -43,9 +43,9 @@ internal import RoostCore
         }
 
         /// Returns the file name in a stored reference, which consists of the byte 2, a UUID as
-        /// text, and NUL.
+        /// text, and optionally NUL.
         ///
-        /// Returns nil for other bytes, so a reference is never a path.
+        /// Returns nil for other bytes, so the name is never a path.
         static func name(in reference: [UInt8]) -> String? {
             guard reference.count == 38 || reference.count == 37, reference[0] == 2 else { return nil }
             let text = reference[1..<37]

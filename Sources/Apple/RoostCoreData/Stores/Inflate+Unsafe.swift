@@ -29,8 +29,8 @@ enum Inflate {
                 let produced = piece.withUnsafeMutableBufferPointer { piece in
                     stream.next_out = piece.baseAddress
                     stream.avail_out = UInt32(piece.count)
-                    // The input is complete, so no progress (Z_BUF_ERROR) means that it is
-                    // truncated.
+                    // The whole input is available. If no progress is possible (Z_BUF_ERROR), the
+                    // input is truncated.
                     code = inflate(&stream, Z_NO_FLUSH)
                     return piece.count - Int(stream.avail_out)
                 }

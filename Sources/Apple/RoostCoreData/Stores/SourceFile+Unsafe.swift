@@ -12,8 +12,8 @@ internal import RoostCore
         let nanoseconds: Int64
         let isRegular: Bool
 
-        /// Creates the stamp of the file at `path`, following symbolic links, or returns nil if it
-        /// does not exist.
+        /// Creates the stamp of the file at `path`, following symbolic links, or returns nil if the
+        /// file does not exist.
         ///
         /// - Throws: `permissionDenied`, `ioFailure`.
         init?(at path: String) throws(StoreError) {
@@ -75,8 +75,8 @@ internal import RoostCore
         deinit { remove() }
 
         private func remove() {
-            // A failure here cannot be handled. The directory is private, and the system cleans it
-            // up.
+            // Errors are ignored. The directory is private, and the system cleans up temporary
+            // files.
             for name in names {
                 for suffix in ["", "-wal", "-shm", "-journal"] { _ = unlink("\(path)/\(name)\(suffix)") }
             }

@@ -1,13 +1,13 @@
 #if Macros
-    /// A class with `@Model`, checked.
+    /// A checked class with `@Model`.
     struct ModelClassSyntax {
-        /// A problem at a place in the file.
+        /// A problem at an offset in the file.
         struct Problem: Equatable {
             let message: String
             let byteOffset: Int
         }
 
-        /// A list of properties that `@Unique` or `@Index` of the class names.
+        /// The properties that a `@Unique` or `@Index` attribute of the class lists.
         struct Group: Equatable {
             let names: [String]
             /// The name of an index, as an expression.
@@ -24,9 +24,8 @@
 
         /// Whether `@Model` adds members to the class.
         ///
-        /// False if the class itself has problems.
-        ///
-        /// Properties with problems are left out. Otherwise one error would cause further errors.
+        /// False if the class itself has problems. Properties with problems are left out, because
+        /// members for them would cause further errors.
         let canExpand: Bool
 
         var isFinal: Bool { syntax.head.modifiers.contains("final") }
@@ -80,7 +79,8 @@
                             byteOffset: argument.value.byteOffset))
                     continue
                 }
-                // Elements of composites follow a point. A superclass may have the property too.
+                // A point and the name of an element may follow a composite's name. A superclass
+                // may declare the property.
                 let base = name.split(separator: ".").first.map(String.init) ?? name
                 if superclass == nil, !properties.contains(where: { $0.name == base }) {
                     problems.append(
@@ -100,9 +100,9 @@
         }
     }
 
-    /// String literals without escapes and interpolations.
+    /// A parser of string literals without escapes and interpolations.
     enum StringLiteral {
-        /// The value of a literal, or nil for any other expression.
+        /// Returns the value of a literal, or nil for any other expression.
         static func value(of text: String) -> String? {
             guard text.count >= 2, text.first == "\"", text.last == "\"" else { return nil }
             let value = text.dropFirst().dropLast()

@@ -9,8 +9,7 @@
         /// Whether the class has neither subclasses nor a superclass with properties.
         private var isFlat: Bool { model.isFinal && model.superclass == nil }
 
-        /// The description of the entity, and the functions that return the property names of key
-        /// paths.
+        /// The description of the entity, and the function that finds property names by key paths.
         var members: String {
             let access = ["open", "public", "package"].first { model.syntax.head.modifiers.contains($0) }
             // A member of a final class is not open.
@@ -109,10 +108,10 @@
 
         // MARK: Names
 
-        /// The function that finds the name of a property by its key path.
+        /// Returns the function that finds the name of a property by its key path.
         ///
-        /// A key path of an inherited property has the subclass as its root. So the function
-        /// compares with the key paths of the class on which it is called.
+        /// A key path of an inherited property has the subclass as its root. So the function uses
+        /// the key paths of the class on which it is called.
         private func propertyName(_ kind: String) -> String {
             let inherited = model.superclass == nil ? "" : " ?? super.propertyName(of: keyPath)"
             let cases = model.properties.map {

@@ -1,12 +1,15 @@
 #if Macros
-    /// The macros, by the names of their implementations.
+    /// The implementations of the macros.
     struct ModelMacros {
-        /// The class of the last request, which has one request for each member.
+        /// The class of the last request.
+        ///
+        /// The compiler sends one request for each member, so this saves parsing.
         private var last: (source: SourceText, model: ModelClassSyntax)?
 
-        /// Expands a macro of a declaration.
+        /// Expands a macro on a declaration.
         ///
-        /// Reports each problem in one role only, so that it appears once.
+        /// The compiler requests several roles for one macro. Only one of them reports a problem,
+        /// so that it appears once.
         mutating func expand(_ expansion: PluginRequest.Expansion) -> MacroResult {
             switch (expansion.macro, expansion.role) {
             case ("ModelMacro", .member): return members(expansion)
@@ -42,14 +45,15 @@
                 })
         }
 
-        /// The attribute that adds accessors to a property, or empty text for other members.
+        /// Returns the attribute that adds accessors to a property, or an empty result for other
+        /// members.
         private mutating func memberAttribute(_ expansion: PluginRequest.Expansion) -> String {
             guard let parent = expansion.parent, let variable = DeclarationReader.variable(expansion.declaration) else {
                 return ""
             }
             let model = self.model(parent)
             guard model.canExpand,
-                // A static variable may have the name of a property. Only the byte offset
+                // A static variable may have the same name as a property, so only the byte offset
                 // identifies the property.
                 let slot = model.properties.firstIndex(where: { $0.byteOffset == variable.name.byteOffset })
             else { return "" }
@@ -58,7 +62,7 @@
         }
 
         private mutating func conformance(_ expansion: PluginRequest.Expansion) -> String {
-            // A subclass inherits the conformance, so none is missing.
+            // A subclass inherits the conformance, so `needsConformance` is false.
             guard expansion.needsConformance, let type = expansion.extendedType,
                 model(expansion.declaration).canExpand
             else { return "" }
@@ -81,7 +85,7 @@
 
         // MARK: Attributes of properties
 
-        /// Returns the problem of a property's attribute outside of a model class.
+        /// Returns the problem if a property's attribute is outside of a model class.
         private func memberProblem(_ expansion: PluginRequest.Expansion) -> MacroResult {
             guard let text = expansion.context.first else {
                 return misplaced(expansion, place: "a property of a @Model class")
@@ -91,7 +95,7 @@
             return misplaced(expansion, place: "a property of a @Model class")
         }
 
-        /// A problem of an attribute of a property or a class.
+        /// Returns the problem of an attribute on a property or a class.
         private func typeProblem(_ expansion: PluginRequest.Expansion) -> MacroResult {
             if DeclarationReader.variable(expansion.declaration) != nil { return memberProblem(expansion) }
             guard DeclarationReader.type(expansion.declaration).head.attribute("Model") == nil else {

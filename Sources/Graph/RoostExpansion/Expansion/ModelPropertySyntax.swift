@@ -1,9 +1,9 @@
 #if Macros
-    /// A property of a `@Model` class, checked.
+    /// A checked property of a `@Model` class.
     struct ModelPropertySyntax {
         /// The name without backticks.
         let name: String
-        /// The name as the source has it.
+        /// The name as written, with backticks if any.
         let quotedName: String
         /// The offset of the name in the file.
         let byteOffset: Int
@@ -14,14 +14,16 @@
         let isRelationship: Bool
         let isTransient: Bool
         let isUnique: Bool
-        /// The property's own index with its name as an expression, or nil without an index.
+        /// The property's index, or nil.
+        ///
+        /// The index name is an expression.
         let index: Index?
         /// The name of the inverse relationship.
         let inverse: String?
 
         struct Index: Equatable { let name: String? }
 
-        /// Whether a save computes the value.
+        /// Whether the value is computed when the object is saved.
         var isDerived: Bool { options?.argument("derivation") != nil }
 
         /// The members of `ManagedObject` whose names a property cannot have.
@@ -30,12 +32,10 @@
             "hasPersistentChangedValues", "version", "dynamic", "hashValue", "description", "self",
         ]
 
-        /// Expressions whose result is another one each time.
+        /// Expressions whose value differs at each evaluation.
         private static let changingValues = ["Date()", "Date.now", ".now", "UUID()", ".random("]
 
-        /// Reads a variable.
-        ///
-        /// Returns nil if it is not a property of the model, or if it has a problem.
+        /// Reads a variable, or returns nil if it is not a property of the model or has a problem.
         init?(_ variable: VariableSyntax, problems: inout [ModelClassSyntax.Problem]) {
             let head = variable.head
             var report = Report(variable)
@@ -53,7 +53,7 @@
                 ["Attribute", "Relationship", "Unique", "Index", "Transient"].contains($0.name)
             }
 
-            // Variables that are not part of the model.
+            // Variables outside the model.
             let isLeftAlone =
                 variable.accessors == .computed
                 || head.modifiers.contains(where: { ["static", "class", "lazy"].contains($0) })
@@ -79,7 +79,7 @@
             }
             self.type = type
             if isTransient, type.kind == .other || type.kind == .composite {
-                // A stored property that is not part of the model.
+                // A stored property outside the model.
                 if let modelAttribute = head.attributes.first(where: {
                     ["Attribute", "Relationship", "Unique", "Index"].contains($0.name)
                 }) {
@@ -111,7 +111,7 @@
             }
         }
 
-        /// Checks the declaration apart from the attributes.
+        /// Checks the declaration without its attributes.
         private static func checkDeclaration(_ type: PropertyType, name: String, report: inout Report) {
             let variable = report.variable
             if variable.isConditional {
@@ -140,7 +140,7 @@
             }
         }
 
-        /// Refuses initial values that differ from object to object.
+        /// Refuses initial values that can differ between objects.
         private static func checkInitialValue(_ report: inout Report) {
             guard let value = report.variable.initialValue,
                 let found = changingValues.first(where: { value.text.contains($0) })
@@ -150,11 +150,11 @@
                 at: value.byteOffset)
         }
 
-        /// The last name of the key path or the string after `inverse:`.
+        /// Returns the property name in the key path or string after `inverse:`.
         private static func inverse(of attribute: AttributeSyntax?, report: inout Report) -> String? {
             guard let value = attribute?.argument("inverse"), value.text != "nil" else { return nil }
             if let name = StringLiteral.value(of: value.text) { return name }
-            // \Artist.albums, or \Music.Artist.albums: the last part is the property.
+            // For `\Artist.albums` and `\Music.Artist.albums`, the last part is the property.
             let parts = value.text.split(separator: ".", omittingEmptySubsequences: false)
             if value.text.hasPrefix("\\"), parts.count >= 2, let last = parts.last,
                 last.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" || $0 == "`" })
@@ -167,7 +167,7 @@
             return nil
         }
 
-        /// Checks that the type fits the attributes and the initial value.
+        /// Checks that the type matches the attributes and the initial value.
         private static func checkType(_ type: PropertyType, name: String, report: inout Report) {
             let head = report.variable.head
             let (attribute, relationship) = (head.attribute("Attribute"), head.attribute("Relationship"))
@@ -213,9 +213,9 @@
             }
         }
 
-        /// Checks a property whose type is a class or a value.
+        /// Checks a property whose type is a class or a value type.
         ///
-        /// Only the compiler can distinguish them.
+        /// Only the compiler can distinguish the two.
         private static func checkToOneOrValue(_ type: PropertyType, name: String, report: inout Report) {
             let variable = report.variable
             if variable.head.attribute("Relationship") != nil {

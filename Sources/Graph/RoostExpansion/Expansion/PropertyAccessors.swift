@@ -1,15 +1,15 @@
 #if Macros
     /// The code of a property's getter and setter.
     ///
-    /// The code refers to a property by its position in the class, because a macro does not know
-    /// the offsets of fields in records. Generated classes of entities with subentities do the
-    /// same.
+    /// The code identifies a property by its position in the class, because a macro does not know
+    /// the offsets of fields in records. Generated classes of entities with subentities also use
+    /// positions.
     struct PropertyAccessors {
         private let getter: String
         private let setter: String
         private let isDerived: Bool
 
-        /// Finds the accessors of a property.
+        /// Creates the accessors of a property.
         ///
         /// - Parameters:
         ///   - property: The property.
@@ -22,8 +22,7 @@
                 getter = "transient(\(place))" + (type.isOptional ? "" : fallback)
                 setter = "setTransient(newValue, \(place))"
             case .scalar(.int):
-                // The model has no such type, so the accessor converts from a type that holds all
-                // values.
+                // Models have no type `Int`, so the accessor converts from `Int64`.
                 getter =
                     type.isOptional
                     ? "optionalInt64(\(place)).map { Int(truncatingIfNeeded: $0) }"
@@ -54,7 +53,7 @@
             isDerived = property.isDerived
         }
 
-        /// The block after the property's type.
+        /// The block of accessors, which follows the property's type.
         var code: String {
             var lines = ["{", "    get { \(getter) }"]
             if !isDerived { lines.append("    set { \(setter) }") }

@@ -1,7 +1,7 @@
 #if Macros
     /// The type of a property, parsed from its text.
     struct PropertyType: Equatable {
-        /// The types of attributes that have accessors of their own.
+        /// The attribute types with specific accessors.
         enum Scalar: String, CaseIterable {
             case int16 = "Int16"
             case int32 = "Int32"
@@ -16,7 +16,7 @@
             case uuid = "UUID"
             case decimal = "Decimal"
 
-            /// The end of the names of accessors: `optionalText(slot:)`.
+            /// The last part of the accessors' names, as in `optionalText(slot:)`.
             var accessor: String {
                 switch self {
                 case .int: "Int64"
@@ -25,7 +25,7 @@
                 }
             }
 
-            /// The name of the getter of a mandatory attribute.
+            /// The name of a mandatory attribute's getter.
             var getter: String {
                 switch self {
                 case .int: "int64"
@@ -43,7 +43,7 @@
             case toMany(of: String, isOrdered: Bool)
             /// A class of objects, a `Codable` type or an enumeration.
             ///
-            /// Overloads of the accessors decide which.
+            /// The compiler distinguishes them by selecting an overload of the accessor.
             case other
         }
 
@@ -90,7 +90,7 @@
             }
         }
 
-        /// The generic argument of a type with one of these names.
+        /// Returns the generic argument of a type with one of the given names.
         private static func argument(of names: [String], in text: String) -> String? {
             for name in names where text.hasPrefix("\(name)<") && text.hasSuffix(">") {
                 return String(text.dropFirst(name.count + 1).dropLast())
@@ -98,7 +98,7 @@
             return nil
         }
 
-        /// The type of a literal, or nil for any other expression.
+        /// Creates the type of a literal, or returns nil for any other expression.
         init?(ofLiteral text: String) {
             let bytes = Array(text.utf8)
             var tokens = SwiftLexer.tokens(of: bytes)[...]

@@ -1,7 +1,7 @@
 #if Macros
     internal import RoostJSONText
 
-    /// A problem of a declaration, at a place in its file.
+    /// A problem of a declaration, at an offset in its file.
     struct MacroDiagnostic: Error, Equatable {
         let message: String
         let fileName: String
@@ -14,12 +14,12 @@
         var diagnostics: [MacroDiagnostic] = []
     }
 
-    /// The answers to a compiler's messages.
+    /// A conversation with the compiler, which answers its messages.
     package struct PluginConversation {
-        /// The version of the compiler's protocol that this program speaks.
+        /// The supported version of the compiler's protocol.
         static let version = 7
 
-        /// The compiler's version of the protocol, or nil before the compiler has sent it.
+        /// The compiler's version of the protocol, or nil until the compiler sends it.
         private var compilerVersion: Int?
         private var macros = ModelMacros()
 
@@ -28,7 +28,7 @@
 
         /// Returns the answer to a message.
         ///
-        /// Any bytes have an answer.
+        /// Invalid messages also get an answer.
         package mutating func reply(to message: [UInt8]) -> [UInt8] {
             JSONText.bytes(reply(to: PluginRequest(message)))
         }
@@ -56,7 +56,7 @@
 
         private static let remedy = "Use a version of Roost for this compiler, or generated classes."
 
-        /// Returns the answer to a compiler whose protocol version is not supported.
+        /// Returns the error for a compiler whose protocol version is not supported.
         private func refusal(of expansion: PluginRequest.Expansion) -> MacroResult {
             let spoken = compilerVersion.map { "version \($0)" } ?? "no version"
             return MacroResult(diagnostics: [

@@ -1,7 +1,7 @@
 #if Macros
     internal import RoostJSONText
 
-    /// A piece of source code that the compiler sends, with its place in a file.
+    /// A piece of source code from the compiler, with its location in a file.
     struct SourceText: Equatable {
         let text: String
         let fileName: String
@@ -14,9 +14,7 @@
             self.byteOffset = byteOffset
         }
 
-        /// Reads the text from a message.
-        ///
-        /// Returns nil if the message has none.
+        /// Reads the text from a message, or returns nil for a message without text.
         init?(_ node: JSONNode?) {
             guard let node, let text = node["source"]?.text else { return nil }
             let location = node["location"]
@@ -26,7 +24,7 @@
         }
     }
 
-    /// A message of the compiler.
+    /// A message from the compiler.
     ///
     /// Only the keys that this program needs are read. Unknown keys are ignored.
     enum PluginRequest {
@@ -43,22 +41,21 @@
             let role: Role
             let attribute: SourceText
             let declaration: SourceText
-            /// The type that contains the declaration.
-            ///
-            /// Only set for the role `memberAttribute`.
+            /// The type that contains the declaration, only for the role `memberAttribute`.
             let parent: SourceText?
-            /// The name of the type that an extension extends.
+            /// The name of the extended type.
             let extendedType: String?
-            /// Whether a conformance is missing.
+            /// Whether the type does not yet have the conformance.
             let needsConformance: Bool
-            /// The declarations around the declaration, the innermost first, without their members.
+            /// The declarations that contain the declaration, innermost first, without their
+            /// members.
             let context: [String]
         }
 
-        /// The question about the version of the protocol, with the compiler's own version.
+        /// A request for the supported protocol version, with the compiler's own version.
         case capability(version: Int?)
         case expansion(Expansion)
-        /// A message that this program does not know, by its name.
+        /// The name of an unknown message.
         case unknown(String)
 
         /// Reads a message.

@@ -1,8 +1,8 @@
 #if Macros
-    /// Reads the parts of a declaration that macros need.
+    /// A reader of the parts of declarations that macros need.
     ///
-    /// The compiler has parsed the text, so the reader only finds the parts. Members other than
-    /// variables are skipped.
+    /// The compiler has already validated the text, so the reader only locates the parts. Members
+    /// other than variables are skipped.
     struct DeclarationReader {
         private let source: SourceText
         private let bytes: [UInt8]
@@ -21,9 +21,7 @@
             return reader.readType()
         }
 
-        /// Reads a variable.
-        ///
-        /// Returns nil for any other declaration.
+        /// Reads a variable, or returns nil for any other declaration.
         static func variable(_ source: SourceText) -> VariableSyntax? {
             var reader = DeclarationReader(source)
             return reader.readMember(isConditional: false)
@@ -45,7 +43,7 @@
 
         private var isAtEnd: Bool { index >= tokens.count }
 
-        /// The place in the file of the token at an index, or of the end.
+        /// Returns the offset in the file of the token at an index, or of the end.
         private func byteOffset(_ index: Int) -> Int {
             source.byteOffset + (tokens.indices.contains(index) ? tokens[index].range.lowerBound : bytes.count)
         }
@@ -65,7 +63,7 @@
 
         private static let closing = ["(": ")", "[": "]", "{": "}"]
 
-        /// Skips a token, or everything from an opening to its closing bracket.
+        /// Skips a token, or a group from its opening to its closing bracket.
         private mutating func skip() {
             guard let first = current, var expected = Self.closing[first].map({ [$0] }) else {
                 index += 1
@@ -95,7 +93,7 @@
             "macro", "operator", "precedencegroup", "protocol", "struct", "subscript", "typealias", "var",
         ]
 
-        /// Whether a declaration can begin with the token at an index.
+        /// Returns whether the token at an index can begin a declaration.
         private func beginsDeclaration(_ index: Int) -> Bool {
             guard let text = text(at: index) else { return true }
             return text == "@" || text == "#" || Self.modifiers.contains(text) || Self.introducers.contains(text)
@@ -107,8 +105,8 @@
                 if text == "@" {
                     head.attributes.append(readAttribute())
                 } else if text == "class" {
-                    // The word is a modifier if another word of a declaration follows, as in `class
-                    // var`.
+                    // In `class var`, `class` is a modifier, because another word of a declaration
+                    // follows.
                     guard let next = self.text(at: index + 1),
                         Self.introducers.contains(next) || Self.modifiers.contains(next)
                     else { return head }
@@ -145,7 +143,7 @@
             return AttributeSyntax(name: name, byteOffset: start, arguments: arguments)
         }
 
-        /// The index after the bracket that closes the bracket at the position.
+        /// Returns the index after the closing bracket of the group at the position.
         private func endOfGroup() -> Int {
             var copy = self
             copy.skip()
@@ -216,7 +214,7 @@
                 } else if let variable = readMember(isConditional: conditionDepth > 0) {
                     variables.append(variable)
                 }
-                // The reader always advances, whatever the text is.
+                // Always advance, even for invalid text.
                 if index == start { index += 1 }
             }
             return variables
@@ -228,9 +226,7 @@
 
         // MARK: Members
 
-        /// Reads a member to its end.
-        ///
-        /// Returns nil if it is not a variable.
+        /// Reads a whole member, or returns nil if it is not a variable.
         private mutating func readMember(isConditional: Bool) -> VariableSyntax? {
             while take(";") {}
             let start = index
@@ -262,7 +258,7 @@
                 isConditional: isConditional)
         }
 
-        /// Whether the member ends before the position.
+        /// Whether the member ends at the current position.
         private var isAtMemberEnd: Bool {
             guard let text = current else { return true }
             return text == ";" || text == "}" || (tokens[index].beginsLine && beginsDeclaration(index))
@@ -290,7 +286,7 @@
             return syntax(start..<index)
         }
 
-        /// The kind of the block at the position.
+        /// The kind of the accessor block at the current position.
         private var accessorsAtPosition: VariableSyntax.Accessors {
             guard current == "{" else { return .none }
             var copy = self

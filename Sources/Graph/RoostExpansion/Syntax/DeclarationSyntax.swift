@@ -13,7 +13,7 @@
             let value: SyntaxText
         }
 
-        /// The name without a module before it.
+        /// The name without a module prefix.
         let name: String
         let byteOffset: Int
         let arguments: [Argument]
@@ -37,7 +37,7 @@
 
         var head: DeclarationHead
         let isConstant: Bool
-        /// The name, with backticks if it is written so.
+        /// The name, including any backticks.
         let name: SyntaxText
         let type: SyntaxText?
         let initialValue: SyntaxText?
@@ -50,14 +50,14 @@
         let isConditional: Bool
     }
 
-    /// A type, or another declaration whose members do not matter.
+    /// A type, or another declaration whose members are irrelevant.
     struct TypeSyntax: Equatable {
         var head: DeclarationHead
-        /// The word before the name: `class`, `struct`, `func` and so on.
+        /// The keyword before the name, such as `class`, `struct` or `func`.
         let keyword: String
         let name: SyntaxText
         let isGeneric: Bool
-        /// The types after the colon.
+        /// The types in the inheritance clause.
         let inherited: [SyntaxText]
         let variables: [VariableSyntax]
     }

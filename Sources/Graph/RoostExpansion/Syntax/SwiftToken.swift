@@ -1,12 +1,12 @@
 #if Macros
-    /// A token of Swift source code, by its place in the text.
+    /// A token of Swift source code, with its range in the text.
     struct SwiftToken: Equatable {
         enum Kind: Equatable {
             /// A name or a keyword.
             case word
             /// A string, a number or a regular expression.
             case literal
-            /// One character of punctuation, or `->`.
+            /// A single punctuation character, or `->`.
             case symbol
         }
 
@@ -18,15 +18,15 @@
         let followsSpace: Bool
     }
 
-    /// Splits Swift source code into tokens, without comments and white space.
+    /// A lexer that splits Swift source code into tokens, without comments and white space.
     ///
     /// Handles nested comments, raw and multi-line strings with interpolations, regular
-    /// expressions, and names between backticks. Text that is not Swift gives arbitrary tokens.
+    /// expressions, and names in backticks. Invalid Swift produces arbitrary tokens.
     struct SwiftLexer {
         private let bytes: [UInt8]
         private var position = 0
         private var tokens: [SwiftToken] = []
-        /// The number of interpolations around the position.
+        /// The nesting depth of interpolations at the position.
         private var depth = 0
         /// The maximum of ``depth``, which is also the compiler's limit.
         private static let maximumDepth = 64
@@ -47,7 +47,7 @@
                 guard position < bytes.count else { return }
                 let first = position
                 let kind = next()
-                // The lexer always advances, whatever the bytes are.
+                // Always advance, even for invalid bytes.
                 if position == first { position += 1 }
                 position = min(position, bytes.count)
                 tokens.append(
@@ -69,7 +69,7 @@
 
         // MARK: White space and comments
 
-        /// Skips white space and comments, and returns whether a line ended.
+        /// Skips white space and comments, and returns whether they contain a line end.
         private mutating func skipTrivia() -> Bool {
             var endsLine = false
             while let byte = byte() {
@@ -149,7 +149,7 @@
 
         /// Skips a number of any base, with its exponent.
         ///
-        /// A point as in `0..<5` or `1.description` is not part of it.
+        /// Excludes a point as in `0..<5` or `1.description`.
         private mutating func takeNumber() {
             let isHexadecimal = begins("0x")
             while let byte = byte() {
@@ -195,7 +195,9 @@
             index + count <= bytes.count && bytes[index..<index + count].allSatisfy { $0 == UInt8(ascii: "#") }
         }
 
-        /// Skips a string that begins with quotes, after its hashes.
+        /// Skips a string from its opening quotes.
+        ///
+        /// Opening hashes are already skipped.
         private mutating func takeString(hashCount: Int) {
             let isMultiline = begins("\"\"\"")
             let quoteCount = isMultiline ? 3 : 1
@@ -223,8 +225,7 @@
             }
         }
 
-        /// Skips an interpolation from its opening to its closing parenthesis, strings in it
-        /// included.
+        /// Skips an interpolation, with its strings, from its opening to its closing parenthesis.
         private mutating func takeInterpolation() {
             var openCount = 0
             while position < bytes.count {
@@ -248,7 +249,9 @@
 
         // MARK: Regular expressions
 
-        /// Whether an expression can begin here, so that a slash is not an operator.
+        /// Whether an expression can begin here.
+        ///
+        /// If not, a slash is an operator.
         private var mayBeginExpression: Bool {
             guard let last = tokens.last else { return false }
             switch last.kind {
@@ -262,7 +265,7 @@
 
         /// Skips a regular expression that ends on its line.
         ///
-        /// Returns false, after one byte, for an operator.
+        /// For an operator, skips one byte and returns false.
         private mutating func takeRegularExpression() -> Bool {
             let start = position
             position += 1

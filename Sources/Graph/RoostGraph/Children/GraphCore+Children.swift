@@ -1,19 +1,18 @@
 internal import RoostCore
 
-/// A weak reference to a child context.
-///
-/// The child keeps its parent alive.
+/// A weak reference to a child context, because the child keeps its parent alive.
 struct WeakCore {
     weak var core: GraphCore?
 }
 
 extension GraphCore {
-    /// Finds and reads the objects that a child changed, before any change is applied to this
-    /// context.
+    /// Finds and reads the objects that a child changed.
+    ///
+    /// Runs before any change is applied to this context, because an error must leave it unchanged.
     ///
     /// - Parameter child: The core of the child.
-    /// - Returns: A dictionary from objects of the child to objects of this context, without new
-    ///   objects.
+    /// - Returns: A dictionary from changed objects of the child to objects of this context. New
+    ///   objects are not included.
     /// - Throws: `objectNotFound` if a changed object no longer exists in this context; errors from
     ///   reading.
     func prepareTaking(_ child: GraphCore) throws(StoreError) -> [ManagedObject: ManagedObject] {
@@ -80,10 +79,10 @@ extension GraphCore {
         guard let row = object.row else { return nil }
         let bytes = UnsafeRawBufferPointer(start: row, count: Int(object.byteCount))
         let known = registered(object.root, key: object.key)
-        // Reads a fault, to find out whether the object exists.
+        // Reads the object if it is a fault, to find out whether it exists.
         if let known { _ = known.firedRow }
         if let here = known, here.flags.isDisjoint(with: [.orphan, .inaccessible]) {
-            // The object was deleted here, and is inserted again.
+            // The object was deleted here, and the child inserted it again.
             if here.flags.contains(.deleted) {
                 undoRecord?.note(.deleted, of: here)
                 note(here)
@@ -108,9 +107,9 @@ extension GraphCore {
         return here
     }
 
-    /// Adds an object to the to-many relationships that are the inverses of its references.
+    /// Adds an object to the inverse to-many relationships of its references.
     ///
-    /// Sets references to objects that were deleted here to null.
+    /// Sets references to deleted objects to null.
     private func joinOwners(_ object: ManagedObject) {
         guard let row = object.row else { return }
         for field in object.info.referenceFields {
@@ -126,7 +125,7 @@ extension GraphCore {
         }
     }
 
-    /// Whether an object is deleted in this context.
+    /// Returns whether an object is deleted in this context.
     private func isRemoved(_ entity: Int, key: Int64) -> Bool {
         guard let object = registered(table.root(entity), key: key) else { return false }
         return !object.flags.isDisjoint(with: [.deleted, .inaccessible])
@@ -141,7 +140,8 @@ extension GraphCore {
         }
         let (old, new) = (reader(committed), reader(row))
         let derived = Set(object.info.derivedFields.map(\.index))
-        // Setting a property to the value that it had counts as a change in the parent, too.
+        // If the child set a property to its former value, that also counts as a change in the
+        // parent.
         note(here)
         for field in object.info.entity.layout.fields
         where field.kind != .order && !field.name.contains(".") && !derived.contains(field.index) {
@@ -159,8 +159,8 @@ extension GraphCore {
         }
     }
 
-    /// Applies the members that a child added or removed, for relationships that are stored as
-    /// links.
+    /// Applies the members that a child added to relationships stored as links, or removed from
+    /// them.
     private func takeLinks(_ extra: Extra, here: ManagedObject) throws(StoreError) {
         for (number, state) in extra.members where state.hasDifferences {
             let relationship = model.relationships[number]
@@ -177,7 +177,7 @@ extension GraphCore {
         }
     }
 
-    /// Applies the order of the lists that a child reordered.
+    /// Applies the order of lists that a child reordered.
     private func takeOrders(
         _ extra: Extra, here: ManagedObject, object: ManagedObject, child: GraphCore
     ) throws(StoreError) {
@@ -195,7 +195,7 @@ extension GraphCore {
 
     // MARK: In the child
 
-    /// Makes the rows that the parent has now the committed rows of this context.
+    /// Replaces the committed rows of this context with the parent's current rows.
     func finishSaveToParent() {
         commitCount += 1
         let objects = changed
@@ -213,8 +213,7 @@ extension GraphCore {
                 extra.members[index].state.forgetBase()
             }
         }
-        // Deallocating an object can run code of the program. So the lists are replaced first and
-        // released at the end.
+        // Deallocating an object can run code of the program, so the lists are released last.
         let former = touched
         if let results { former.forEachUncounted { results.note($0) } }
         (changed, touched) = ([], [])
@@ -226,8 +225,8 @@ extension GraphCore {
 
     /// Applies a rollback to the children that follow this context.
     ///
-    /// - Parameter objects: The objects whose changes were discarded, each with whether the object
-    ///   was new.
+    /// - Parameter objects: The objects whose changes were discarded, and whether each object was
+    ///   new.
     func passOnRollback(_ objects: [(id: ObjectID, wasInserted: Bool)]) {
         guard !objects.isEmpty, !isPlanted(.childMissesRollback) else { return }
         let inserted = objects.filter(\.wasInserted).map(\.id)

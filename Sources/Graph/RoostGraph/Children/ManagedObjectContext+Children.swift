@@ -2,11 +2,11 @@ internal import RoostCore
 internal import RoostStores
 
 extension ManagedObjectContext {
-    /// Returns a child context, whose saves change only this context.
+    /// Returns a child context, which saves to this context.
     ///
-    /// The child shows the state of this context, including unsaved changes, with its own changes
-    /// on top. Its objects are other instances with the same IDs. Changes that the child does not
-    /// save are lost.
+    /// The child shows the state of this context, including unsaved changes, and its own changes.
+    /// Its objects are other instances with the same IDs. Unsaved changes of the child are lost
+    /// when it is deallocated.
     ///
     /// ```swift
     /// let pad = context.makeChild("Edit album")
@@ -19,9 +19,10 @@ extension ManagedObjectContext {
     /// - A save of the child validates its objects and applies its changes to this context as one
     ///   event, which this context can undo. If both changed a property, the child's value wins.
     ///   The save fails if this context has deleted an object that the child changed.
-    /// - A child reads through this context, and its events end no later than those of this
-    ///   context. Objects of the child keep their values until they are refreshed. If
-    ///   ``mergesChangesAutomatically`` is set for the child, they are updated at once.
+    /// - A child reads through this context. After this context changes or its event ends, the next
+    ///   read of the child sees the new state. Objects of the child keep their values until they
+    ///   are refreshed. If the child has ``mergesChangesAutomatically`` set, they are updated at
+    ///   once.
     /// - The child keeps this context alive and stays in its isolation.
     ///
     /// - Parameter name: A name for the child. The undo step of a save has the same name.
@@ -30,12 +31,10 @@ extension ManagedObjectContext {
         ManagedObjectContext(childOf: self, name: name)
     }
 
-    /// The parent context, which receives the changes of a save, or nil for a context that saves to
-    /// stores.
+    /// The parent context, to which this context saves, or nil for a context that saves to stores.
     public var parent: ManagedObjectContext? { core.parent }
 
-    /// Starts or stops merging the changes of the parent, depending on
-    /// ``mergesChangesAutomatically``.
+    /// Starts or stops merging the parent's changes, depending on ``mergesChangesAutomatically``.
     func followParent() {
         guard let parent else { return }
         parentToken = nil
@@ -68,7 +67,7 @@ extension ManagedObjectContext {
         }
         try checkChanges()
         guard !core.changed.isEmpty else { return core.endEvent() }
-        // Earlier changes of the parent become their own undo step.
+        // Earlier changes of the parent become a separate undo step.
         parent.processPendingChanges()
         let present = try parent.core.prepareTaking(core)
         try parent.undoingErrors(name) { () throws(StoreError) in try parent.core.take(core, present: present) }
@@ -86,7 +85,7 @@ extension ManagedObjectContext {
 
     /// Runs `body` as one event, and reverts its changes after an error.
     ///
-    /// The error can be thrown by `body`, or be the pending error of a getter.
+    /// The error is thrown by `body` or is the pending error of a getter.
     private func undoingErrors(_ name: String?, _ body: () throws(StoreError) -> Void) throws(StoreError) {
         let former = undo
         let stack = former ?? UndoStack()

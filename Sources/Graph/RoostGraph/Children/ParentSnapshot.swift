@@ -2,13 +2,13 @@ internal import RoostCore
 internal import RoostQuery
 internal import RoostStores
 
-/// The state that a context shows, with all unsaved changes, as a snapshot for its children.
+/// A context's current state, including unsaved changes, as a snapshot for its children.
 ///
-/// The snapshot is valid for one event of a child. Later changes of the parent can appear in the
-/// snapshot, and end the reads of the children.
+/// The snapshot is valid for one event of a child. If the parent changes meanwhile, the snapshot
+/// may show the changes, and the children's next reads use a new snapshot.
 final class ParentSnapshot: GraphProvidingSnapshot {
     private let parent: ManagedObjectContext
-    /// The reads of the parent, which keep the snapshots of the stores open.
+    /// The parent's reader, which keeps the snapshots of the stores open.
     private let reader: EventReader
     private let store: Int
 
@@ -18,7 +18,7 @@ final class ParentSnapshot: GraphProvidingSnapshot {
 
     var model: ManagedObjectModel { parent.core.model }
 
-    /// A state with unsaved changes has no digest.
+    /// Returns nil, because a state with unsaved changes has no digest.
     func recordedTally() throws(StoreError) -> StoreTally? { nil }
 
     func userMetadata() throws(StoreError) -> [String: MetadataValue] {
@@ -39,7 +39,7 @@ final class ParentSnapshot: GraphProvidingSnapshot {
         ParentRecords(ids, model: parent.core.model, graph: makeObjectGraph())
     }
 
-    /// The links of all objects, which are not available: a context reads members object by object.
+    /// Throws `unsupported`, because a context reads links object by object.
     func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
         throw StoreError(.unsupported, "A child context reads the links of '\(relationship)' object by object.")
     }
@@ -62,11 +62,11 @@ final class ParentSnapshot: GraphProvidingSnapshot {
 
     func makeObjectGraph() -> any ObjectGraph { ParentGraph(parent, reader: reader) }
 
-    /// Does nothing: the parent closes its snapshots.
+    /// Does nothing, because the parent closes its snapshots.
     func close() {}
 }
 
-/// The objects of a parent, for predicates and faults of its children.
+/// The objects of a parent, as its children's predicates and faults read them.
 private final class ParentGraph: ObjectGraph {
     private let parent: ManagedObjectContext
     private let reader: EventReader
@@ -86,7 +86,7 @@ private final class ParentGraph: ObjectGraph {
         }
         for key in keys {
             guard let object = core.registered(root, key: key), let row = object.row else {
-                // Only the ancestors can resolve temporary keys.
+                // The key may be a temporary key of an ancestor.
                 if key > 0 || parent.parent != nil { unknown.append(key) }
                 continue
             }
@@ -108,7 +108,7 @@ private final class ParentGraph: ObjectGraph {
     }
 }
 
-/// Reads records by their IDs, in parts.
+/// A cursor that reads records by their IDs, in parts.
 private final class ParentRecords: RecordCursor {
     private static let partCount = 1_024
     private let ids: [ObjectID]
@@ -124,7 +124,7 @@ private final class ParentRecords: RecordCursor {
         batch.removeAll()
         var part = RecordBatch(model: model)
         while batch.isEmpty, position < ids.count {
-            // Neighboring records mostly have the same entity, and are read in one step.
+            // Consecutive records usually have the same entity, and are read in one step.
             let name = ids[position].entity
             let end = min(ids.count, position + Self.partCount)
             let entity = try model.requireEntity(name)

@@ -1,9 +1,9 @@
 public import RoostCore
 
-/// The properties that a class of managed objects expects of its entity.
+/// The properties that a class of managed objects expects in its entity.
 ///
-/// Generated code has a shape for each class. A container compares the shape with the model when it
-/// opens, so a class of another model version is refused before it reads. The position of a
+/// Generated code has a shape for each class. When a container opens, it compares the shapes with
+/// the model. So a class of another model version is refused before any read. The index of a
 /// property in the list is its *slot*, which accessors use. A subclass lists the properties of its
 /// superclass first.
 ///
@@ -18,13 +18,9 @@ public struct ClassShape: Sendable {
     public struct Property: Sendable {
         enum Kind {
             case field(RecordLayout.Field.Kind, place: (offset: Int, index: Int)?)
-            /// A stored attribute.
-            ///
-            /// The type determines the field.
+            /// A stored attribute, whose type determines the field.
             case attribute(AttributeType)
-            /// A to-one relationship.
-            ///
-            /// The destination determines the field.
+            /// A to-one relationship, whose destination determines the field.
             case toOne
             case toMany(isOrdered: Bool)
             case transient(AttributeType)
@@ -56,10 +52,10 @@ public struct ClassShape: Sendable {
             Property(name: name, kind: .attribute(type))
         }
 
-        /// A to-one relationship, whether its destination has subentities or not.
+        /// A to-one relationship, whose destination may have subentities.
         package static func toOne(_ name: String) -> Property { Property(name: name, kind: .toOne) }
 
-        /// An attribute that is not stored.
+        /// A transient attribute, which is not stored.
         public static func transient(_ name: String, as type: AttributeType) -> Property {
             Property(name: name, kind: .transient(type))
         }
@@ -77,9 +73,9 @@ public struct ClassShape: Sendable {
 }
 
 extension ClassShape.Property {
-    /// Returns the locations of the class's properties in an entity's records.
+    /// Returns the location of the property in an entity's records.
     ///
-    /// - Throws: `invalidModel` if the entity does not have the property as expected by the class.
+    /// - Throws: `invalidModel` if the entity does not have the expected property.
     func slot(in entity: ManagedObjectModel.Entity, of type: ManagedObject.Type) throws(StoreError) -> EntityInfo.Slot {
         func problem(_ text: String) -> StoreError {
             StoreError(

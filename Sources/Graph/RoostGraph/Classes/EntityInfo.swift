@@ -1,14 +1,14 @@
 internal import RoostCore
 internal import RoostStores
 
-/// Information about an entity that contexts need, computed once for each container.
+/// The parts of an entity that contexts need, computed once for each container.
 final class EntityInfo: Sendable {
     /// The location of a property of the entity's class.
     struct Slot: Sendable {
         let name: String
-        /// The field of a stored attribute or a to-one relationship.
+        /// The field, for a stored attribute or a to-one relationship.
         let field: RecordLayout.Field?
-        /// The number of a relationship.
+        /// The number, for a relationship.
         let relationship: Int?
         let isTransient: Bool
     }
@@ -18,30 +18,30 @@ final class EntityInfo: Sendable {
     /// The locations of the properties, by slot of the class.
     let slots: [Slot]
     let tail: RowAccess.TailLayout
-    /// The position of each field, by the offset of its bytes.
+    /// The index of each field, by byte offset.
     let fieldAtOffset: [Int32]
-    /// The field of each to-one relationship, by relationship number.
-    ///
-    /// Nil for all others.
+    /// The fields of to-one relationships, by relationship number; nil for other relationships.
     let references: [RecordLayout.Field?]
     /// The fields of all to-one relationships.
     let referenceFields: [RecordLayout.Field]
     /// The byte ranges of ``referenceFields``.
     let referenceRanges: [Range<Int>]
-    /// The field with the object's position in the ordered inverse relationship, by relationship
+    /// The field with the object's position in an ordered to-many relationship, by relationship
     /// number.
     let places: [RecordLayout.Field?]
     /// The fields with positions in ordered relationships.
     let placeFields: [RecordLayout.Field]
-    /// The offsets of the words of references and of positions in ordered relationships.
+    /// The offsets of the words with references and with positions in ordered relationships.
     let linkOffsets: [Int]
     /// The fields of derived attributes, which saves compute.
     let derivedFields: [RecordLayout.Field]
-    /// The row of a new object: defaults, and null for everything else.
+    /// The row of a new object, with defaults.
+    ///
+    /// Other fields are null.
     let newRow: [UInt8]
     /// The transient attributes by name, with their defaults.
     let transients: [String: AttributeDescription]
-    /// The stored relationships, inherited ones included.
+    /// The stored relationships, including inherited ones.
     var relationships: [ManagedObjectModel.Relationship] { entity.relationships }
 
     init(
@@ -82,7 +82,7 @@ final class EntityInfo: Sendable {
             uniqueKeysWithValues: entity.attributes.filter(\.isTransient).map { ($0.name, $0) })
     }
 
-    /// Whether two rows refer to the same objects, at the same positions.
+    /// Returns whether two rows have equal references and equal positions.
     @inline(__always)
     func haveEqualLinks(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer) -> Bool {
         for offset in linkOffsets
@@ -135,7 +135,7 @@ final class ModelClasses: Sendable {
     let table: EntityTable
     /// The rules of transient attributes, or nil if the model has none.
     ///
-    /// The rules come from a model that stores only the transient attributes.
+    /// Built from a model that contains only the transient attributes.
     let transientRules: ModelRules?
 
     /// Creates the classes of a model.
@@ -150,7 +150,7 @@ final class ModelClasses: Sendable {
         }
         var entities: [EntityInfo] = []
         for entity in model.entities {
-            // An entity without its own class uses the class of its nearest superentity.
+            // An entity without a class uses the class of its nearest superentity.
             var number: Int? = entity.number
             while let current = number, shapes[current] == nil { number = model.entities[current].superentity }
             let found = number.flatMap { shapes[$0] }

@@ -1,15 +1,15 @@
 internal import RoostCore
 
-/// Information about entities by number.
+/// A table of entity information by entity number.
 ///
 /// Reading an entry does not change a reference count.
 ///
-/// SAFETY: the memory is written in the initializer and never again, so threads can share it. The
-/// numbers come from models and from records, whose entities a store has verified. The owner of the
-/// table keeps each `EntityInfo` alive and deallocates the table at its own end. A core keeps the
+/// SAFETY: only the initializer writes the memory, so threads can share it. The numbers come from
+/// models, and from records whose entities a store has verified. The owner of the table keeps each
+/// `EntityInfo` alive, and deallocates the table when the owner is deallocated. A core keeps the
 /// owner alive.
 struct EntityTable: @unchecked Sendable {
-    // Proof for `Sendable`: nothing is written after the initializer. See above.
+    // Proof for `Sendable`: only the initializer writes the memory.
 
     private struct Entry {
         let info: Unmanaged<EntityInfo>
@@ -39,21 +39,21 @@ struct EntityTable: @unchecked Sendable {
     @inline(__always)
     func info(_ number: Int) -> EntityInfo { entries[number].info.takeUnretainedValue() }
 
-    /// The class of an entity's objects.
+    /// Returns the class of an entity's objects.
     @inline(__always)
     func type(_ number: Int) -> ManagedObject.Type { entries[number].type }
 
-    /// The root of an entity's hierarchy.
+    /// Returns the root of an entity's hierarchy.
     @inline(__always)
     func root(_ number: Int) -> Int { entries[number].root }
 
-    /// Whether two rows of an entity refer to the same objects, at the same places.
+    /// Returns whether two rows of an entity have equal references and equal positions.
     @inline(__always)
     func haveEqualLinks(_ left: UnsafeRawPointer, right: UnsafeRawPointer, number: Int) -> Bool {
         entries[number].info._withUnsafeGuaranteedRef { $0.haveEqualLinks(left, right) }
     }
 
-    /// The location of the tail in an entity's rows.
+    /// Returns the location of the tail in an entity's rows.
     @inline(__always)
     func tail(_ number: Int) -> RowAccess.TailLayout { entries[number].tail }
 }

@@ -11,12 +11,12 @@ public import RoostPredicates
 /// let id = album.id
 /// ```
 public protocol ManagedObjectClass: ManagedObject, EntityRepresentable {
-    /// The properties that the class expects of its entity.
+    /// The properties that the class expects in its entity.
     static var shape: ClassShape { get }
 }
 
 extension ManagedObjectClass {
-    /// The ID of the object together with its class, which is `Sendable`.
+    /// The typed ID of the object, which is `Sendable`.
     public var id: ManagedObjectID<Self> { ManagedObjectID(unchecked: objectID) }
 
     /// Returns a request for objects of the class.
@@ -32,7 +32,7 @@ extension ManagedObjectClass {
     }
 }
 
-/// The ID of an object together with its class.
+/// The ID of an object, typed by its class.
 ///
 /// The ID is `Sendable`, but the object is not. Pass IDs between contexts instead of objects.
 ///
@@ -50,12 +50,13 @@ public struct ManagedObjectID<Object: ManagedObject>: Hashable, Sendable {
 }
 
 extension ManagedObjectID where Object: ManagedObjectClass {
-    /// Creates the ID of an object of the class, or nil if the ID has an entity of another
-    /// hierarchy.
+    /// Creates a typed ID.
+    ///
+    /// Returns nil if the ID's entity is outside the hierarchy of the class.
     ///
     /// - Parameters:
     ///   - objectID: The ID.
-    ///   - model: The model that has the entities.
+    ///   - model: The model with both entities.
     public init?(_ objectID: ObjectID, in model: ManagedObjectModel) {
         guard let entity = model.entity(objectID.entity), let own = model.entity(Object.entityName),
             own.includes(entity.number) || entity.includes(own.number)

@@ -2,9 +2,9 @@ internal import Dispatch
 internal import RoostCore
 internal import RoostSystem
 
-/// An actor that owns one context, on a thread of its own.
+/// An actor that owns one context and a separate thread.
 ///
-/// Its blocking calls never occupy a thread of the cooperative pool.
+/// Blocking calls of the context never occupy a thread of the cooperative pool.
 ///
 /// ```swift
 /// let background = container.makeBackgroundContext("import")
@@ -17,7 +17,7 @@ public actor BackgroundContext {
     private let executor: ContextExecutor
     private let context: ManagedObjectContext
 
-    /// The executor of the actor: a thread of its own.
+    /// The executor of the actor, which has a separate thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// Creates the actor.
@@ -25,7 +25,7 @@ public actor BackgroundContext {
     /// - Parameters:
     ///   - container: The container.
     ///   - name: The name of the context.
-    ///   - executor: The thread, or nil for a new one.
+    ///   - executor: The executor, or nil to create one.
     init(_ container: PersistentContainer, name: String?, executor: ContextExecutor? = nil) {
         self.executor = executor ?? ContextExecutor(name ?? "context")
         context = container.makeContext(name)
@@ -33,7 +33,7 @@ public actor BackgroundContext {
 
     /// Runs `body` with the context.
     ///
-    /// Merges other contexts' saves before the call, and ends the event after it.
+    /// Merges other contexts' saves before the call. Ends the context's event after the call.
     public func perform<Result, Failure: Error>(
         _ body: sending (ManagedObjectContext) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -44,16 +44,16 @@ public actor BackgroundContext {
     }
 }
 
-/// The idle threads of a container, for short tasks.
+/// The idle threads of a container, reused for short tasks.
 final class ExecutorPool: Sendable {
     /// The maximum number of idle threads.
     private static let idleCount = 4
     private let idle = Mutex<[ContextExecutor]>([])
 
-    /// Takes an idle thread, or creates a thread.
+    /// Returns an idle thread, or a new thread.
     func take() -> ContextExecutor { idle.withLock { $0.popLast() } ?? ContextExecutor("container") }
 
-    /// Returns a thread to the pool, or ends the thread if the pool is full.
+    /// Returns a thread to the pool, or releases the thread if the pool is full.
     func put(_ executor: ContextExecutor) {
         idle.withLock { idle in
             if idle.count < Self.idleCount { idle.append(executor) }
@@ -61,17 +61,20 @@ final class ExecutorPool: Sendable {
     }
 }
 
-/// A serial executor with a thread of its own, for an actor that owns a context.
+/// A serial executor with a separate thread, for an actor that owns a context.
 ///
 /// The thread ends when the executor is deallocated.
 public final class ContextExecutor: SerialExecutor {
     private struct State {
-        /// The jobs, each with its executor, which stays alive until the job has run.
+        /// The jobs, each with its executor, so that the executor stays alive until the job has
+        /// run.
         var jobs: [(job: UnownedJob, executor: ContextExecutor)] = []
         var isEnded = false
     }
 
-    /// The state that the thread keeps alive instead of the executor.
+    /// The state of the executor.
+    ///
+    /// The thread keeps only this state alive, not the executor.
     private final class Queue: Sendable {
         let state = Mutex(State())
         let wake = DispatchSemaphore(value: 0)
@@ -97,7 +100,7 @@ public final class ContextExecutor: SerialExecutor {
 
     /// Creates an executor.
     ///
-    /// Its thread starts with the first job.
+    /// The first job starts its thread.
     public init(_ name: String = "context") { self.name = name }
 
     deinit {
@@ -127,11 +130,11 @@ public final class ContextExecutor: SerialExecutor {
         queue.wake.signal()
     }
 
-    /// A reference to the executor.
+    /// Returns a reference to the executor.
     public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 }
 
-/// A program's own actor that owns a context, on a thread of its own.
+/// A custom actor that owns a context and a separate thread.
 ///
 /// ```swift
 /// actor Importer: ContextActor {
@@ -148,10 +151,10 @@ public protocol ContextActor: Actor {
 }
 
 extension ContextActor {
-    /// The executor of the actor: a thread of its own.
+    /// The executor of the actor, which has a separate thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Attaches the actor to its context: the actor ends the context's events.
+    /// Connects the actor with its context, so that the actor ends the context's events.
     func becomeHome() {
         let context = context
         context.mergesChangesAutomatically = true

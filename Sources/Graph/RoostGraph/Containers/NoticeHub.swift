@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// Passes notices from the context that saved to all other contexts of a container.
+/// A hub that passes save notices between the contexts of a container.
 final class NoticeHub: Sendable {
     private struct WeakInbox {
         weak var inbox: Inbox?
@@ -19,12 +19,12 @@ final class NoticeHub: Sendable {
         return inbox
     }
 
-    /// Whether any context except the sender's collects notices.
+    /// Returns whether any other context collects notices.
     func hasReceivers(except sender: Inbox) -> Bool {
         inboxes.withLock { $0.contains { $0.inbox.map { $0 !== sender && $0.isOpen } ?? false } }
     }
 
-    /// Puts a notice into all inboxes but that of its sender.
+    /// Puts a notice into all inboxes except the sender's.
     func post(_ notice: SaveNotice, from sender: Inbox?) {
         let receivers = inboxes.withLock { $0.compactMap(\.inbox) }
         for inbox in receivers where inbox !== sender { inbox.put(notice) }
@@ -33,7 +33,7 @@ final class NoticeHub: Sendable {
 
 /// The notices that a context has not merged yet.
 ///
-/// Other threads access only this part of a context.
+/// Other threads access only the inbox of a context.
 final class Inbox: Sendable {
     private struct State {
         var notices = WaitingNotices()
@@ -45,7 +45,7 @@ final class Inbox: Sendable {
 
     /// Sets whether the inbox collects notices.
     ///
-    /// A context that does not merge automatically needs no notices.
+    /// A context that does not merge automatically closes its inbox.
     func setOpen(_ isOpen: Bool) {
         state.withLock { state in
             state.isOpen = isOpen
@@ -56,8 +56,9 @@ final class Inbox: Sendable {
     /// Whether the inbox collects notices.
     var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Sets the closure that is called if a notice arrives in an empty inbox, on the thread that
-    /// posts the notice.
+    /// Sets the closure that is called when a notice arrives in an empty inbox.
+    ///
+    /// It is called on the thread that posts the notice.
     func setWakeUp(_ body: (@Sendable () -> Void)?) { state.withLock { $0.wakesUp = body } }
 
     func put(_ notice: SaveNotice) {
@@ -69,13 +70,13 @@ final class Inbox: Sendable {
         wakeUp?()
     }
 
-    /// Whether a planted fault makes the next notice lose its object lists.
+    /// Returns whether a planted fault removes the object lists of the next notice.
     private func isLost(_ state: State) -> Bool { isPlanted(.dropsJoinedObjects) && !state.notices.isEmpty }
 
-    /// Whether notices are waiting.
+    /// Whether the inbox contains notices.
     var hasNotices: Bool { state.withLock { !$0.notices.isEmpty } }
 
-    /// Takes all notices.
+    /// Removes and returns all notices.
     func take() -> [SaveNotice] {
         state.withLock { $0.notices.takeAll() }
     }

@@ -2,7 +2,7 @@ public import RoostCore
 public import RoostStores
 internal import RoostSystem
 
-/// A model, the stores that hold its objects, and the contexts that use them.
+/// A model, the stores of its objects, and the contexts that use them.
 ///
 /// Each entity hierarchy is in exactly one of the container's stores.
 ///
@@ -20,16 +20,16 @@ public final class PersistentContainer: Sendable {
     /// Creates a container for stores that are already open.
     ///
     /// - Parameters:
-    ///   - stores: The stores, all with compatible models. Each holds the hierarchies of the
-    ///     configuration at its position in `configurations`.
-    ///   - model: The program's model, which has the rules, or nil to use the model of the first
-    ///     store.
+    ///   - stores: The stores, all with compatible models. Each store has the hierarchies of the
+    ///     configuration at the same index in `configurations`.
+    ///   - model: The program's model, which has the validation rules, or nil to use the first
+    ///     store's model.
     ///   - types: The classes of the entities. An entity without a class uses the class of its
     ///     superentity, or ``ManagedObject``.
-    ///   - configurations: The names of configurations of the model, one for each store. Not needed
-    ///     for a single store.
-    /// - Throws: `invalidModel` if a class does not match its entity, a hierarchy is in no store or
-    ///   in two, or a relationship connects two stores; `modelMismatch`.
+    ///   - configurations: The names of the model's configurations, one for each store. A single
+    ///     store needs none.
+    /// - Throws: `invalidModel` if a class does not match its entity, if a hierarchy is in no store
+    ///   or in two, or if a relationship connects two stores; `modelMismatch`.
     public init(
         _ stores: [Store], model: ManagedObjectModel? = nil, types: [any ManagedObjectClass.Type] = [],
         configurations: [String] = []
@@ -99,16 +99,14 @@ public final class PersistentContainer: Sendable {
         return result
     }
 
-    /// The program's model, which has the rules, defaults and transient attributes.
+    /// The program's model, which has the validation rules, defaults and transient attributes.
     public var model: ManagedObjectModel { base.classes.model }
     /// The open stores, in the order in which they were given.
     public var stores: [Store] { base.storeSet.stores }
 
     // MARK: Contexts
 
-    /// The context of the main actor.
-    ///
-    /// The context merges other contexts' saves automatically.
+    /// The main actor's context, which merges other contexts' saves automatically.
     @MainActor
     public var viewContext: ManagedObjectContext {
         if let context = view.context { return context }
@@ -126,17 +124,15 @@ public final class PersistentContainer: Sendable {
 
     /// Returns a new context in its own isolation region, for an actor, a task or a function.
     ///
-    /// Objects do not keep their context alive. After the context has ended, only values that were
-    /// read before are readable.
+    /// Objects do not keep their context alive. After the context is deallocated, only values that
+    /// were already read are available.
     public func makeContext(_ name: String? = nil) -> sending ManagedObjectContext {
         ManagedObjectContext(self, name: name)
     }
 
     /// Runs `body` with a new context on a thread of the container.
     ///
-    /// Several calls share the thread, one after the other.
-    ///
-    /// Discards unsaved changes.
+    /// Calls may share a thread, one after the other. Unsaved changes are discarded.
     ///
     /// ```swift
     /// let id = try await container.perform { context in
@@ -155,30 +151,29 @@ public final class PersistentContainer: Sendable {
 
     /// Runs `body` with a new context on the calling thread.
     ///
-    /// Discards unsaved changes.
+    /// Unsaved changes are discarded.
     public func performAndWait<Result, Failure: Error>(
         _ body: (ManagedObjectContext) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         try body(makeContext())
     }
 
-    /// Attaches an actor to its context.
+    /// Connects an actor with its context.
     ///
-    /// The context merges other contexts' saves automatically, and the actor ends its events.
-    ///
-    /// Call it in the actor's initializer.
+    /// The context merges other contexts' saves automatically, and the actor ends the context's
+    /// events. Call this method in the actor's initializer.
     public func attach<Owner: ContextActor>(_ actor: Owner) {
         Task { await actor.becomeHome() }
     }
 
-    /// Returns a long-lived context on a thread of its own.
+    /// Returns a long-lived context with a separate thread.
     public func makeBackgroundContext(_ name: String? = nil) -> BackgroundContext {
         BackgroundContext(self, name: name)
     }
 
-    /// The commits to all stores of the container from now on, including those of other processes.
+    /// The commits to all stores of the container from now on, including other processes' commits.
     ///
-    /// As in `Store.changes`, notices of contexts and of batch requests list each object.
+    /// As in `Store.changes`, notices of saves and of batch requests list each object.
     ///
     /// - Throws: `closed`, and errors from reading the stores.
     public var saves: SaveNotices {
@@ -219,7 +214,7 @@ public final class PersistentContainer: Sendable {
 
     // MARK: IDs as text
 
-    /// Returns an ID as text that a program can store, or nil if the ID is temporary.
+    /// Returns an ID as a URI that a program can store, or nil if the ID is temporary.
     ///
     /// - Throws: `unknownEntity`, and errors from reading the store's metadata.
     public func uri(of id: ObjectID) throws(StoreError) -> String? {
@@ -238,8 +233,8 @@ public final class PersistentContainer: Sendable {
 
     /// Closes all stores.
     ///
-    /// Contexts then throw `closed`. A context that has read from a store keeps it in use until the
-    /// context's event ends or the context is reset.
+    /// Contexts then throw `closed`. If a context has read from a store, the store stays in use
+    /// until the context's event ends or the context is reset.
     ///
     /// - Throws: The first error from closing. All stores are closed even after an error.
     public func close() throws(StoreError) {
@@ -253,8 +248,7 @@ public final class PersistentContainer: Sendable {
 
 /// The state that a container and its contexts share.
 ///
-/// Contexts keep this state alive, not the container, because the container keeps the view context
-/// alive.
+/// Contexts do not keep the container alive, because the container keeps the view context alive.
 final class ContainerBase: Sendable {
     let classes: ModelClasses
     let storeSet: StoreSet
@@ -262,14 +256,15 @@ final class ContainerBase: Sendable {
     let executors = ExecutorPool()
     /// The subscriptions to commits of other writers.
     ///
-    /// The subscriptions start when a context first merges automatically.
+    /// They start when a context first merges automatically.
     private let subscriptions = Mutex<[CommitSubscription]>([])
 
-    /// The origin of the contexts' commits.
+    /// The object that identifies the container as the origin of commits.
     var origin: ObjectIdentifier { ObjectIdentifier(self) }
 
-    /// Subscribes to commits that no context of the container made, and passes them to the
-    /// contexts.
+    /// Subscribes to commits that no context of the container made.
+    ///
+    /// Passes their notices to the contexts.
     func follow() throws(StoreError) {
         let hub = hub
         try subscriptions.withLock { (subscriptions) throws(StoreError) in
@@ -284,7 +279,7 @@ final class ContainerBase: Sendable {
     init(_ classes: ModelClasses, storeSet: StoreSet) { (self.classes, self.storeSet) = (classes, storeSet) }
 }
 
-/// Keeps the context of the main actor alive.
+/// A holder that keeps the main actor's context alive.
 @MainActor
 private final class ViewContextHolder {
     var context: ManagedObjectContext?

@@ -2,10 +2,10 @@ internal import RoostCore
 internal import RoostQuery
 internal import RoostStores
 
-/// The stores of a container, with the store of each entity hierarchy.
+/// The stores of a container, and the store of each entity hierarchy.
 final class StoreSet: Sendable {
     let stores: [Store]
-    /// The position of the store that has the entity's hierarchy, by entity number.
+    /// The index of the store with the entity's hierarchy, by entity number.
     let storeOfEntity: [Int]
 
     init(_ stores: [Store], storeOfEntity: [Int]) {
@@ -15,8 +15,9 @@ final class StoreSet: Sendable {
     func store(ofEntity number: Int) -> Store { stores[storeOfEntity[number]] }
 }
 
-/// The reads of one event of a context: one snapshot of each store, so that all reads are
-/// consistent.
+/// A reader for one event of a context.
+///
+/// It uses one snapshot of each store, so that all reads of the event are consistent.
 final class EventReader {
     private let stores: StoreSet
     /// The parent from which a child reads, or nil to read from the stores.
@@ -32,7 +33,7 @@ final class EventReader {
 
     deinit { for snapshot in snapshots { snapshot?.close() } }
 
-    /// Returns the snapshot of the store that has an entity.
+    /// Returns the snapshot of the store with the entity.
     func snapshot(ofEntity number: Int) throws(StoreError) -> any StoreSnapshot {
         try snapshot(ofStore: stores.storeOfEntity[number])
     }
@@ -49,7 +50,7 @@ final class EventReader {
         return fresh
     }
 
-    /// Returns the objects of the store that has an entity.
+    /// Returns the object graph of the store with the entity.
     func graph(ofEntity number: Int) throws(StoreError) -> any ObjectGraph {
         let position = stores.storeOfEntity[number]
         if let graph = graphs[position] { return graph }
@@ -58,7 +59,7 @@ final class EventReader {
         return fresh
     }
 
-    /// Opens the snapshots of all stores at the same time.
+    /// Opens the snapshots of all stores, one directly after the other.
     func openAll() throws(StoreError) {
         for position in snapshots.indices { _ = try snapshot(ofStore: position) }
     }

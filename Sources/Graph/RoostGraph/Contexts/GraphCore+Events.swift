@@ -4,7 +4,8 @@ internal import RoostStores
 extension GraphCore {
     /// Stops the program if the context is used outside of its isolation and checks are active.
     ///
-    /// The compiler proves the confinement for clients in language mode 6; see ``IsolationCheck``.
+    /// For clients in language mode 6, the compiler proves that this cannot happen; see
+    /// ``IsolationCheck``.
     @inline(__always)
     func checkIsolation() {
         if let isolation { isolation.check(context?.name) }
@@ -14,7 +15,7 @@ extension GraphCore {
 
     /// Returns the key of a new object.
     ///
-    /// The key is negative and temporary if the store cannot reserve a key now.
+    /// If the store cannot reserve a key, returns a negative, temporary key.
     func newKey(_ entity: ManagedObjectModel.Entity) -> Int64 {
         if let parent { return parent.core.newKey(entity) }
         if var block = reservedKeys[entity.root], block.next < block.end {
@@ -28,7 +29,7 @@ extension GraphCore {
             reservedKeys[entity.root] = (range.lowerBound + 1, range.upperBound, size)
             return range.lowerBound
         } catch {
-            // The save reserves a key, or reports why it cannot.
+            // The save tries again to reserve a key, and throws an error if it cannot.
             defer { nextTemporaryKey -= 1 }
             return nextTemporaryKey
         }
@@ -57,8 +58,8 @@ extension GraphCore {
         replaceKeys(new)
     }
 
-    /// Replaces temporary keys in references, relationships and undo steps, in this context and its
-    /// children.
+    /// Replaces temporary keys in the references, relationships and undo steps of this context and
+    /// its children.
     private func replaceKeys(_ new: [ObjectPlace: Int64]) {
         if let results, !isPlanted(.overlooksLastingIDs) {
             for (place, key) in new {
@@ -69,7 +70,7 @@ extension GraphCore {
         }
         for object in registry.all() {
             let isPrivate = object.state.contains(.privateRow)
-            // Rows that a child has read can refer to new objects of its parent.
+            // Rows that a child has read may refer to new objects of its parent.
             if isPrivate || parent != nil, let row = object.row {
                 object.info.replaceKeys(new, in: UnsafeMutableRawPointer(mutating: row), model: model)
                 if isPrivate, parent != nil, let committed = PrivateRow.committed(row) {
@@ -98,13 +99,13 @@ extension GraphCore {
         }
     }
 
-    // MARK: Ends of events
+    // MARK: Ending events
 
-    /// Clears the list of objects that changed in this event, and ends the event's reads.
+    /// Clears the list of objects that changed in this event, and closes the event's reader.
     func endEvent() {
         undoStack?.closeEvent()
-        // Deallocating an object can run code of the program. So the list is replaced first and
-        // released at the end.
+        // Deallocating an object can run code of the program, so the list is replaced first and
+        // released last.
         let former = touched
         touched = []
         notifiedCount = 0
@@ -133,7 +134,7 @@ extension GraphCore {
         undeleted.append(object)
     }
 
-    /// Applies the delete rules of deleted objects, and of the objects that these rules delete.
+    /// Applies the delete rules of deleted objects, until no rule deletes another object.
     func propagateDeletes() {
         guard !undeleted.isEmpty else { return }
         hasPropagatedDeletes = true
@@ -148,8 +149,7 @@ extension GraphCore {
             }
         }
         if latching({ () throws(StoreError) in try clearReferences(to: deleted) }) == nil { failed = deleted }
-        // The delete rules of objects that could not be read are applied again later, after the
-        // error was thrown.
+        // If an object could not be read, its delete rules are applied again later.
         for object in failed where !object.flags.contains(.inserted) {
             object.flags.remove(.propagated)
             undeleted.append(object)
@@ -211,7 +211,7 @@ extension GraphCore {
         }
         let inverse = model.relationships[number]
         if inverse.isToMany {
-            // The member may already be removed, if undo repeats a deletion.
+            // If undo repeats a deletion, the member may already be removed.
             let state = member.extra?.members.first { $0.relationship == number }?.state
             if state?.difference(of: object.key) == .removed { return }
             removeMember(object.key, of: member, relationship: inverse)
@@ -281,7 +281,7 @@ extension GraphCore {
 
     // MARK: Discarding
 
-    /// Discards the changes of an object that is not new, without reading.
+    /// Discards the changes of a saved object, without reading.
     func discardChanges(of object: ManagedObject) {
         results?.noteDiscarded(object)
         if object.state.contains(.privateRow), let row = object.row {

@@ -2,15 +2,16 @@ internal import RoostCore
 internal import RoostStores
 
 extension GraphCore {
-    /// The maximum number of rows in which to look for references to read together.
+    /// The maximum number of neighboring rows to search for references that are read together.
     private static let companyCount = 256
-    /// The maximum number of rows to keep for objects that were released or not requested yet.
+    /// The maximum number of rows that remain after their objects were released or before they are
+    /// requested.
     private static let readAheadCount = 16_384
 
-    /// Reads the row of a fault, and those of its neighbors.
+    /// Reads the row of a fault, together with those of its neighbors.
     ///
     /// - Returns: The row, or a row of nulls if the row is missing or cannot be read. The error
-    ///   then becomes the pending error, unless a missing object counts as deleted.
+    ///   becomes the pending error, unless a missing object counts as deleted.
     @inline(never)
     func fire(_ object: ManagedObject) -> UnsafeRawPointer {
         if let row = object.row { return row }
@@ -45,7 +46,7 @@ extension GraphCore {
         ).with { $0.missingObjects = [object.objectID] }
     }
 
-    /// Returns a row of nulls, which the core keeps for its whole lifetime.
+    /// Returns a row of nulls that lives as long as the core.
     private func nullRow(of object: ManagedObject) -> UnsafeRawPointer {
         let number = Int(object.entityNumber)
         if let row = nullRows[number] { return row }
@@ -58,7 +59,7 @@ extension GraphCore {
 
     /// Reads the row of an object.
     ///
-    /// The object stays a fault if it is missing in the store.
+    /// If the object is missing in the store, it remains a fault.
     private func readRow(of object: ManagedObject) throws(StoreError) {
         let root = object.root
         let place = ObjectPlace(root: root, key: object.key)
@@ -73,7 +74,7 @@ extension GraphCore {
         try read(keys, root: root)
     }
 
-    /// Appends the keys in the same reference field of the rows next to a referring row.
+    /// Appends the keys that neighbors of a row store in the same reference field.
     private func appendCompany(
         of company: (fault: ObjectPlace, row: UnsafeRawPointer, field: RecordLayout.Field, entity: Int),
         to keys: inout [Int64]
@@ -108,9 +109,9 @@ extension GraphCore {
 
     /// Reads rows of one hierarchy.
     ///
-    /// Faults receive their rows. Other rows wait until they are requested.
+    /// Faults get their rows. Rows of other objects are stored until they are requested.
     func read(_ keys: [Int64], root: Int) throws(StoreError) {
-        // A parent can resolve the temporary keys of its new objects.
+        // A parent can resolve temporary keys of its new objects.
         let stored = parent == nil ? keys.filter { $0 > 0 } : keys
         guard !stored.isEmpty else { return }
         if readAhead.count > Self.readAheadCount { dropReadAhead() }
@@ -125,8 +126,8 @@ extension GraphCore {
             let place = ObjectPlace(root: root, key: record.key)
             guard object != nil || readAhead[place] == nil else { return }
             let row = UnsafeRawPointer(fetchedRows.copy(base, byteCount: record.bytes.count))
-            // The row stays for the next object with this key, because a loop over references may
-            // release each object.
+            // Keep the row, because a loop over references may release each object and request it
+            // again.
             if let old = readAhead.updateValue((row, record.bytes.count), forKey: place) { RowPage.release(old.row) }
             guard let object else { return }
             RowPage.retain(row)
@@ -139,12 +140,11 @@ extension GraphCore {
     private func put(_ row: UnsafeRawPointer, byteCount: Int, in object: ManagedObject) {
         object.row = row
         object.byteCount = UInt32(truncatingIfNeeded: byteCount)
-        // A fault that was created with a superentity keeps its class. The record gives its actual
-        // entity.
+        // A fault may have been created with a superentity. The record has its actual entity.
         object.entityNumber = UInt16(truncatingIfNeeded: Self.entityNumber(of: row))
     }
 
-    /// Calls the hook of an object whose row arrived.
+    /// Calls the hook of an object whose row was read.
     ///
     /// Values that the hook sets are not changes.
     func wake(_ object: ManagedObject) {
@@ -154,13 +154,13 @@ extension GraphCore {
         isTracking = wasTracking
         guard !object.flags.contains(.changed), object.state.contains(.privateRow), let row = object.row
         else { return }
-        // Values that the hook set become part of the row as read.
+        // Values that the hook set become part of the committed row.
         if let committed = PrivateRow.committed(row) { RowPage.release(committed) }
         PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
         object.state.remove(.privateRow)
     }
 
-    /// Calls `awake(from:)` of objects whose values did not come from a setter.
+    /// Calls `awake(from:)` of objects whose values were changed by something other than a setter.
     func awake(_ objects: [ManagedObject], from events: SnapshotEvents) {
         let wasTracking = isTracking
         isTracking = false

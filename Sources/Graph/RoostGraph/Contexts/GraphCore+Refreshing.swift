@@ -1,15 +1,15 @@
 internal import RoostCore
 
-// A refresh that discards the changes of one object. The changes of other objects stay, and both
-// sides of each relationship must remain consistent.
+// A refresh that discards the changes of one object. Changes of other objects remain, and the two
+// sides of each relationship must stay consistent.
 
 extension GraphCore {
-    /// Sets the references that an object changed back to their committed destinations.
+    /// Resets the references that an object changed to their committed destinations.
     ///
     /// Removes the object from the other side of each relationship that no longer contains it.
     ///
-    /// - Returns: The committed references to objects that are deleted here, which must be cleared
-    ///   again.
+    /// - Returns: The committed references to objects that are deleted in this context. They must
+    ///   be cleared again.
     func takeBackReferences(of object: ManagedObject) -> [(relationship: Int, key: Int64)] {
         guard object.state.contains(.privateRow), !object.flags.contains(.deleted), let row = object.row,
             let committed = PrivateRow.committed(row)

@@ -11,51 +11,53 @@ final class GraphCore {
     let table: EntityTable
     /// The stores, or nil for the core of objects that have left their context.
     let stores: StoreSet?
-    // SAFETY: the context sets it to nil when it ends.
+    // SAFETY: the context sets this property to nil when it is deallocated.
     unowned(unsafe) var context: ManagedObjectContext?
 
-    // A core stays in one isolation, and none of the program's code runs while an unchecked
-    // property is being modified. A run-time check of exclusive access would be a third of the cost
-    // of a write.
+    // A core stays in one isolation, and no code of the program runs while an unchecked property is
+    // being modified. Checking exclusive access at run time would take a third of the time of a
+    // write.
 
     @exclusivity(unchecked) var registry = Registry()
-    /// The objects with changes, in the order in which they changed first.
+    /// The objects with changes, in the order of their first change.
     @exclusivity(unchecked) var changed: [ManagedObject] = []
     /// The objects that changed in the current event.
     @exclusivity(unchecked) var touched: ContiguousArray<ManagedObject> = []
-    /// The number of touched objects that the current notification of observers includes.
+    /// The number of touched objects in the current notification of observers.
     var notifiedCount = 0
-    /// The deleted objects whose delete rules were not applied yet.
+    /// The deleted objects whose delete rules were not yet applied.
     var undeleted: [ManagedObject] = []
     /// Whether delete rules were applied since the context last had no changes.
     var hasPropagatedDeletes = false
-    /// The first error of a getter, until a call can throw it.
+    /// The first error of a getter, until a call throws it.
     private(set) var latched: StoreError?
-    /// The reads of the current event.
+    /// The reader of the current event.
     @exclusivity(unchecked) private(set) var reader: EventReader?
-    /// The pinned state of the stores, which all reads use.
+    /// The reader of the pinned state, or nil.
+    ///
+    /// If set, all reads use it.
     @exclusivity(unchecked) var pinned: EventReader?
     /// Whether changes are tracked.
     @exclusivity(unchecked) var isTracking = true
     var deletesInaccessibleFaults = true
     /// Called at the first change and at the first read of an event.
     @exclusivity(unchecked) var onEventStart: (() -> Void)?
-    /// The check that the context is used only in its own isolation, or nil if this is not checked.
+    /// The check that the context is used only in its isolation, or nil if checks are inactive.
     @exclusivity(unchecked) var isolation: IsolationCheck?
-    /// The keys that were reserved and not used, by root entity.
+    /// The reserved keys that are not used yet, by root entity.
     var reservedKeys: [Int: (next: Int64, end: Int64, size: Int)] = [:]
     var nextTemporaryKey: Int64 = -1
 
-    /// The steps to undo, or nil if nothing is recorded.
+    /// The undo steps, or nil if the context has no undo.
     @exclusivity(unchecked) var undoStack: UndoStack?
-    /// The state at the beginning of the event, for undo, or nil if undo does not record now.
+    /// The state at the beginning of the event, or nil if undo is not recording.
     @exclusivity(unchecked) var undoRecord: UndoRecord?
-    /// The observation of objects, or nil if they cannot be observed.
+    /// The observation of the context's objects, or nil if they cannot be observed.
     @exclusivity(unchecked) var observation: ObjectObservation? {
         didSet { newState = observation == nil ? [] : .observed }
     }
-    /// The objects that changed in this event, for results that follow changes, or nil without such
-    /// results.
+    /// The objects that changed in this event, for results that follow changes, or nil if no such
+    /// results exist.
     @exclusivity(unchecked) var results: ResultsTracker?
     /// The initial state of a new object.
     @exclusivity(unchecked) private(set) var newState: ManagedObject.State = []
@@ -65,7 +67,7 @@ final class GraphCore {
     @exclusivity(unchecked) var children: [WeakCore] = []
     /// The number of commits of the context.
     var commitCount = 0
-    /// The number of changes that no undo step contains.
+    /// The number of changes that are in no undo step.
     var outsideCount = 0
     /// The changed objects that another context deleted.
     var deletedElsewhere: Set<ObjectPlace> = []
@@ -75,26 +77,26 @@ final class GraphCore {
     @exclusivity(unchecked) var fetchedRows = RowPage.Pool(isFetched: true)
     @exclusivity(unchecked) var privateRows = RowPage.Pool(
         isFetched: false, prefixByteCount: PrivateRow.prefixByteCount)
-    /// The number of rows that were fetched since sparse pages were last emptied.
+    /// The number of rows fetched since ``emptySparsePages()`` last ran.
     @exclusivity(unchecked) var fetchedRowCount = 0
-    /// The rows that were read for faults in this event, together with the rows read ahead.
+    /// The rows that this event read for faults or read ahead.
     @exclusivity(unchecked) var readAhead: [ObjectPlace: (row: UnsafeRawPointer, byteCount: Int)] = [:]
-    /// The objects that were prefetched, until the end of the event.
+    /// The prefetched objects, which are kept until the end of the event.
     var prefetched: [ManagedObject] = []
     /// The reference through which the newest fault was created.
     @exclusivity(unchecked) var company:
         (fault: ObjectPlace, row: UnsafeRawPointer, field: RecordLayout.Field, entity: Int)?
 
-    /// The position among the touched objects at which the current round of `willSave` began.
+    /// The index in ``touched`` at which the current round of `willSave` began.
     var roundStart: Int?
-    /// The core that the objects of this core have left.
+    /// The former core of this core's objects, which have left their context.
     private weak var former: GraphCore?
     private weak var knownOrphanage: GraphCore?
-    /// The information that the current save has collected about its objects.
+    /// The information about objects that the current save has collected.
     var survey = SaveSurvey()
-    /// The last positions, as read, in the ordered relationships to which the next commit appends.
+    /// The last positions, as read, of the ordered relationships to which the next commit appends.
     var expectedPlaces: [ChangeSet.LastPlace] = []
-    /// A row of nulls for objects that cannot be read, by entity number.
+    /// A row of nulls by entity number, for objects that cannot be read.
     var nullRows: [Int: UnsafeRawPointer] = [:]
 
     init(_ classes: ModelClasses, stores: StoreSet?) {
@@ -128,12 +130,11 @@ final class GraphCore {
         throw error
     }
 
-    /// Discards the stored error.
     func clearLatched() { latched = nil }
 
-    /// Runs `body`, and stores its error.
+    /// Runs `body`.
     ///
-    /// Returns nil after an error.
+    /// Stores its error and returns nil if it throws.
     func latching<Result>(_ body: () throws(StoreError) -> Result) -> Result? {
         do throws(StoreError) { return try body() } catch {
             latch(error)
@@ -152,7 +153,8 @@ final class GraphCore {
         }
         let fresh = EventReader(stores, parent: parent)
         reader = fresh
-        // Otherwise a context that only reads would never release this state of the stores.
+        // A context that only reads also needs an event. Otherwise its snapshot would never be
+        // released.
         if touched.isEmpty { onEventStart?() }
         return fresh
     }
@@ -160,9 +162,9 @@ final class GraphCore {
     /// Whether the event has read anything.
     var isReading: Bool { reader != nil }
 
-    /// Ends the reads of the current event.
+    /// Closes the reader of the current event.
     ///
-    /// The next read sees the newest state of the stores.
+    /// The next read uses the newest state of the stores.
     func closeReader() {
         reader = nil
         dropReadAhead()
@@ -172,9 +174,8 @@ final class GraphCore {
 
     /// Moves the rows of nearly empty pages to other pages.
     ///
-    /// Otherwise a few objects would keep the memory of a large result alive. The pass over all
-    /// objects runs only after many rows were fetched: some thousands, and four times the number of
-    /// objects.
+    /// Otherwise a few objects would keep the memory of a large result alive. To limit the cost,
+    /// this runs only after more than 8192 + 4*n* rows were fetched in a context of *n* objects.
     func emptySparsePages() {
         guard fetchedRowCount > 4 * registry.count + 8_192 else { return }
         fetchedRowCount = 0
@@ -192,7 +193,6 @@ final class GraphCore {
         }
     }
 
-    /// Releases the rows that were read ahead.
     func dropReadAhead() {
         for (_, entry) in readAhead { RowPage.release(entry.row) }
         readAhead.removeAll()
@@ -202,7 +202,7 @@ final class GraphCore {
 
     // MARK: Objects
 
-    /// Returns the registered object with a place, or nil.
+    /// Returns the registered object with a root and a key, or nil.
     @inline(__always)
     func registered(_ root: Int, key: Int64) -> ManagedObject? { registry.find(root, key: key) }
 
@@ -232,9 +232,9 @@ final class GraphCore {
         if let observation { observation.forget(object) }
     }
 
-    /// The core of the objects that have left the context.
+    /// The core of objects that have left the context.
     ///
-    /// These objects keep the core alive. The context does not.
+    /// Only these objects keep it alive.
     var orphanage: GraphCore {
         if let known = knownOrphanage { return known }
         let fresh = GraphCore(classes, stores: nil)
@@ -260,7 +260,7 @@ final class GraphCore {
         _ = Unmanaged.passRetained(orphanage)
     }
 
-    /// Lets all objects leave the context.
+    /// Removes all objects from the context.
     func orphanAll() {
         undoRecord = nil
         undoStack?.removeAll()
@@ -280,7 +280,7 @@ final class GraphCore {
         closeReader()
     }
 
-    /// Lets one object leave the context.
+    /// Removes one object from the context.
     func expel(_ object: ManagedObject) {
         results?.note(object)
         observation?.noteAll(object)
@@ -292,7 +292,7 @@ final class GraphCore {
 
     /// Prepares an object for a change of its row.
     ///
-    /// - Returns: Whether the object has a private row now. False if the object has left its
+    /// - Returns: Whether the object now has a private row; false if the object has left its
     ///   context.
     @inline(never)
     func touch(_ object: ManagedObject) -> Bool {
@@ -316,7 +316,8 @@ final class GraphCore {
         } else if isTracking, !object.state.contains(.touched) {
             if let undoRecord { noteRow(of: object, in: undoRecord) }
             if !object.flags.contains(.inserted) {
-                // The values at the beginning of the event, for `changedValuesForCurrentEvent`.
+                // Save the values at the beginning of the event, for
+                // `changedValuesForCurrentEvent`.
                 let copy = privateRows.copy(row, byteCount: count)
                 PrivateRow.setCommitted(nil, of: copy)
                 let extra = object.requireExtra()
@@ -328,9 +329,9 @@ final class GraphCore {
         return true
     }
 
-    /// Gives an object whose row is being saved a private copy.
+    /// Gives an object a private copy of its row, because the row is being saved.
     ///
-    /// The row being saved becomes the committed row of the copy.
+    /// The row becomes the committed row of the copy.
     private func leaveFlight(_ object: ManagedObject) {
         guard let row = object.row, row == object.extra?.rowInFlight else { return }
         let copy = privateRows.copy(row, byteCount: Int(object.byteCount))
@@ -353,7 +354,8 @@ final class GraphCore {
     func note(_ object: ManagedObject) {
         guard isTracking else { return }
         if let undoRecord, !object.state.contains(.touched), !object.flags.contains(.orphan) {
-            // From now on, setters of the object write directly if it has a private row.
+            // After this call, setters of the object write directly into a private row, without
+            // recording its state.
             if object.state.contains(.privateRow) {
                 noteRow(of: object, in: undoRecord)
             } else {
@@ -371,7 +373,8 @@ final class GraphCore {
             changed.append(object)
         }
         guard !object.state.contains(.touched) else { return }
-        // The setters of a touched object write into its row directly.
+        // Setters of a touched object write directly into its row, so it must not be the row being
+        // saved.
         if object.flags.contains(.inFlight) { leaveFlight(object) }
         object.state.insert(.touched)
         if !children.isEmpty { forEachChild { $0.closeReader() } }
@@ -402,8 +405,9 @@ final class GraphCore {
         RowPage.release(row)
     }
 
-    /// Replaces the values of an object by a private row, without updating the other sides of
-    /// relationships.
+    /// Replaces the values of an object with a private row.
+    ///
+    /// Does not update the other sides of relationships.
     func setPrivateRow(of object: ManagedObject, to bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress, touch(object), let old = object.row else { return }
         let copy = privateRows.copy(base, byteCount: bytes.count)
@@ -414,7 +418,7 @@ final class GraphCore {
         RowPage.release(old)
     }
 
-    /// Replaces the row of an object by the row of a store, and discards its changes.
+    /// Replaces an object's row with the row in a store, and discards the object's changes.
     func setCommittedRow(of object: ManagedObject, to bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress else { return }
         results?.suspect(object)
@@ -437,7 +441,7 @@ extension ManagedObject {
         self.row = nil
     }
 
-    /// Releases the row, and takes over another row, which is not private.
+    /// Releases the row, and stores another row, which is not private.
     final func replaceRow(by new: UnsafeRawPointer) {
         let old = row
         let committed = state.contains(.privateRow) ? old.flatMap { PrivateRow.committed($0) } : nil
@@ -447,7 +451,7 @@ extension ManagedObject {
         if let old { RowPage.release(old) }
     }
 
-    /// The row that the store had when the object was read, or nil for a new object or a fault.
+    /// The row as last read from the store, or nil for a new object or a fault.
     final var committedRow: UnsafeRawPointer? {
         guard let row else { return nil }
         return state.contains(.privateRow) ? PrivateRow.committed(row) : row

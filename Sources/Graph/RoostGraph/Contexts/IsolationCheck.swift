@@ -1,16 +1,16 @@
 internal import Foundation
 internal import RoostSystem
 
-/// Stops a program that uses a context outside of the isolation that it belongs to.
+/// A check that stops a program if it uses a context outside of its isolation.
 ///
-/// For clients in language mode 6 the compiler proves that contexts stay in their isolation. For
-/// all others, and for wrappers that turn the proof off, this check finds the mistake when the
-/// program runs. It is active in debug builds of Roost, and in release builds with the environment
+/// For clients in language mode 6, the compiler proves that contexts stay in their isolation. This
+/// check finds mistakes at run time in other clients, and in wrappers that disable the compiler's
+/// check. It is active in debug builds of Roost, and in release builds with the environment
 /// variable `ROOST_CHECK_ISOLATION=1`.
 ///
-/// The check covers the view context, background contexts and the contexts of attached actors.
-/// Reads from a store, first changes, fetches and saves are checked. Other accesses to properties
-/// are not.
+/// The check covers the view context, background contexts and the contexts of attached actors. It
+/// covers fetches, saves, the first change of an object and reads from a store, but no other access
+/// to properties.
 struct IsolationCheck {
     static let isActive: Bool = {
         #if DEBUG
@@ -23,10 +23,10 @@ struct IsolationCheck {
     private enum Owner {
         /// The main actor.
         ///
-        /// The check does not compare threads, because on some platforms the main actor's jobs do
-        /// not run on the main thread.
+        /// Threads are not compared, because on some platforms jobs of the main actor do not run on
+        /// the main thread.
         case mainActor
-        /// A thread, with its name for the message.
+        /// A thread, and its name for the error message.
         case thread(pthread_t, name: String)
     }
 
@@ -50,8 +50,7 @@ struct IsolationCheck {
         case .thread(let thread, let name):
             guard pthread_equal(pthread_self(), thread) == 0 else { return }
             let message = Self.message(context, owner: name)
-            // An optimized build does not print the message of a failed precondition, so it is
-            // written here.
+            // An optimized build does not print the message of a failed precondition.
             FileHandle.standardError.write(Data("\(message)\n".utf8))
             preconditionFailure(message)
         }

@@ -2,14 +2,16 @@ internal import RoostCore
 public import RoostStores
 
 extension ManagedObjectContext {
-    /// The commits that the context shows from now on: its own saves, and the saves that it merges.
+    /// The commits that the context shows from now on: its own saves, and saves that it merges.
     ///
-    /// A commit appears after the objects have been updated. The sequence is `Sendable`, so another
-    /// task can read the sequence and use the IDs.
+    /// A commit appears after the context's objects have been updated. The sequence is `Sendable`,
+    /// so another task can read it and use the IDs.
     public var changes: SaveNotices { SaveNotices(commits.makeSource()) }
 }
 
-/// The sequences that a context feeds, as long as programs keep them.
+/// The sequences to which a context adds its commits.
+///
+/// Programs keep them alive.
 final class CommitSequences {
     private struct Weak {
         weak var source: NoticeSource?

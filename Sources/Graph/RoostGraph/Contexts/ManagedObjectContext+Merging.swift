@@ -4,9 +4,9 @@ internal import RoostStores
 extension ManagedObjectContext {
     /// Applies the changes of another context's save.
     ///
-    /// Objects that are unchanged in this context get the new values. Changed objects keep their
-    /// changes on top of the new values. Objects that the save deleted count as deleted.
-    /// Relationships show their new members.
+    /// Objects without changes get the new values. Objects with changes get the new values except
+    /// for the properties that this context changed. Objects that the save deleted count as
+    /// deleted. Relationships show their new members.
     ///
     /// - Throws: Errors from reading.
     public func mergeChanges(_ notice: SaveNotice) throws(StoreError) {
@@ -34,7 +34,7 @@ extension ManagedObjectContext {
         core.updateResults()
     }
 
-    /// Merges without updating results, so that several merges give one difference.
+    /// Merges without updating results, so that several merges cause one update.
     func takeOverChanges(
         inserted: [ObjectID], updated: [ObjectID], deleted: [ObjectID]
     ) throws(StoreError) {
@@ -64,8 +64,8 @@ extension ManagedObjectContext {
             guard let object = registeredObject(for: id), !object.flags.contains(.inserted) else { continue }
             stale.append(object)
         }
-        // Objects that were inserted again since then, for example by a save of this context, are
-        // not deleted.
+        // An object may have been inserted again since the deletion, for example by this context.
+        // Such an object is not deleted.
         let named = deleted.compactMap { registeredObject(for: $0) }.filter { !$0.flags.contains(.inserted) }
         let present = try core.storedObjects(among: named)
         stale += named.filter { present.contains($0) }
@@ -83,7 +83,7 @@ extension ManagedObjectContext {
         return (stale, gone)
     }
 
-    /// Returns the generation of each store now, or nil for a store that records none.
+    /// Returns the current generation of each store, or nil for a store without generations.
     func currentGenerations() throws(StoreError) -> [Generation?] {
         var generations: [Generation?] = []
         for store in base.storeSet.stores {
@@ -96,22 +96,22 @@ extension ManagedObjectContext {
 
     /// Records that the context has merged the commits between two generations of a store.
     ///
-    /// If others committed too, the generations of the store and the context differ, and the next
-    /// merge finds their commits.
+    /// If another writer also committed, the store's generation differs from the context's, and the
+    /// next merge finds that commit.
     func noteGeneration(at position: Int, from previous: Generation, to next: Generation) {
         guard let seen = seenGenerations[position] else { return }
         if seen == previous {
             seenGenerations[position] = next
         } else if base.storeSet.stores[position].addsGenerations {
-            // Overlapping commits start at the same generation.
+            // Overlapping commits start at the same generation, so the differences are added.
             seenGenerations[position] = seen.adding(from: previous, to: next)
         }
     }
 
-    /// Merges commits that no notice reported: those of other containers and processes.
+    /// Merges commits that no notice reported, by other containers and processes.
     ///
-    /// The changed objects of these commits are not known, so the versions of all objects of the
-    /// context are compared.
+    /// These commits do not list the changed objects, so the versions of all objects of the context
+    /// are compared.
     func mergeForeignCommits() throws(StoreError) {
         let generations = try currentGenerations()
         guard generations != seenGenerations, !isPlanted(.ignoresForeignCommits) else { return }
@@ -136,7 +136,7 @@ extension ManagedObjectContext {
 }
 
 extension GraphCore {
-    /// Discards the stored members of all to-many relationships that were read, and keeps the
+    /// Discards the stored members of all to-many relationships in memory, but not the pending
     /// differences.
     func forgetBases() {
         for object in registry.all() { forgetBases(of: object) }
@@ -150,13 +150,13 @@ extension GraphCore {
 
     /// Records that another context deleted an object that this context changed.
     ///
-    /// The object becomes inaccessible when its changes are discarded.
+    /// The object becomes inaccessible when the changes are discarded.
     func noteDeletedElsewhere(_ object: ManagedObject) {
         guard !object.flags.contains(.inserted) else { return }
         deletedElsewhere.insert(ObjectPlace(root: object.root, key: object.key))
     }
 
-    /// Removes objects that another context deleted from pending relationships.
+    /// Removes from pending relationships the objects that another context deleted.
     func forgetReferences(to gone: [ManagedObject]) {
         guard !gone.isEmpty else { return }
         for relationship in model.relationships where relationship.isToMany {
@@ -188,13 +188,13 @@ extension GraphCore {
         return found
     }
 
-    /// Discards changes that have no effect after another context deleted the object.
+    /// Discards the changes of an object that another context deleted, if none of them still has an
+    /// effect.
     ///
-    /// - Members that were removed from its lists.
-    /// - Its positions in the lists of other objects, which a failed save may have assigned.
-    /// - Properties that were set to the values that they had.
-    ///
-    /// An object with other changes keeps all of them.
+    /// Changes without an effect are:
+    /// - Members that were removed from the object's lists.
+    /// - The object's positions in lists of other objects, which a failed save may have assigned.
+    /// - Properties that were set to their former values.
     func forgetRemovals(of object: ManagedObject) {
         guard object.flags.contains(.changed),
             object.flags.isDisjoint(with: [.deleted, .inserted, .inFlight, .detectsConflicts]),
@@ -204,7 +204,7 @@ extension GraphCore {
         discardChanges(of: object)
     }
 
-    /// Whether any value differs from the committed one, except positions in lists.
+    /// Returns whether any value differs from the committed value, except positions in lists.
     private func hasOwnChanges(_ object: ManagedObject) -> Bool {
         guard object.state.contains(.privateRow), isDirtyMeanwhile(object) else { return false }
         guard let committed = object.committedRow else { return true }
@@ -217,27 +217,29 @@ extension GraphCore {
 
     /// Reads the current rows of objects.
     ///
-    /// Their changes stay, on top of the new rows. An object that is being saved is skipped.
+    /// Objects keep their changes. An object that is being saved is skipped.
     ///
     /// - Parameter objects: Objects of the context.
-    /// - Returns: The objects that have other rows now, or whose rows are missing.
+    /// - Returns: The objects whose rows changed or are missing.
     /// - Throws: Errors from reading.
     @discardableResult
     func reread(_ objects: [ManagedObject]) throws(StoreError) -> [ManagedObject] {
         try perform([.read(objects, isReported: true)])
     }
 
-    /// Informs undo that the committed row of an object was replaced, and releases the former row.
+    /// Reports to undo that an object's committed row was replaced.
+    ///
+    /// Releases the former row.
     func noteForeignRow(of object: ManagedObject, former: UnsafeRawPointer?) {
         guard let former else { return }
         if let row = object.committedRow, row != former { undoStack?.rebase(object, from: former, to: row) }
         RowPage.release(former)
     }
 
-    /// Makes a record the committed row of an object, below its changes.
+    /// Replaces the committed row of an object with a record, and keeps the object's changes.
     ///
-    /// - Returns: Whether the object had another version, and the remaining merge steps for its
-    ///   references.
+    /// - Returns: Whether the record differs from the committed row, and the remaining merge steps
+    ///   for its references.
     func take(
         _ record: Record, object: ManagedObject
     ) throws(StoreError) -> (isChanged: Bool, steps: [MergeStep]) {
@@ -248,7 +250,7 @@ extension GraphCore {
         if isMissing { observation?.note(object, property: .deletion) }
         forgetBases(of: object)
         if isPlanted(.reusesStaleRows) { return (false, []) }
-        // An object that was deleted and inserted again begins with version 1, so the content is
+        // If an object was deleted and inserted again, its version is 1 again, so the content is
         // compared, too.
         if !isMissing, let committed = object.committedRow, RowAccess.version(committed) == record.version,
             record.bytes.withUnsafeBytes({ bytes in
@@ -270,8 +272,7 @@ extension GraphCore {
             wake(object)
             return (true, [])
         }
-        // Values that only the other context changed are applied. Values that this context changed
-        // stay.
+        // Apply values that only the other context changed. Keep values that this context changed.
         let former = RecordReader(
             row: committed, byteCount: object.tail.byteCount(committed), key: object.key, model: model)
         var values: [String: Value] = [:]
@@ -289,8 +290,7 @@ extension GraphCore {
         let partners = pairPartners(of: object)
         try setContent(of: object, to: values, merging: record)
         for (field, value) in places { try object.set(value, for: field) }
-        // This comes last, so that the next save still detects the conflict if the values could not
-        // be merged.
+        // Replace the row last. If merging fails, the next save then still detects the conflict.
         rebase(object, on: record)
         let steps = [MergeStep.settle(object, record, former: partners, from: 0)]
         return (true, wasTouched ? steps : steps + [.forgetTouch(object)])

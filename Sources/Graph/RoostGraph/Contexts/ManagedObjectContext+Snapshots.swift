@@ -1,13 +1,12 @@
 package import RoostCore
 
-// Access for tools that read the state of a context in the same way as a store.
+// Access for tools that read a context like a store.
 
 extension ManagedObjectContext {
-    /// Returns the state that the context shows, unsaved changes included, as a snapshot of a
-    /// store.
+    /// Returns the context's current state, including unsaved changes, as a snapshot of a store.
     ///
-    /// The snapshot is valid until the end of the event. Later changes of the context can appear in
-    /// the snapshot.
+    /// The snapshot is valid until the end of the event. Later changes of the context may appear in
+    /// it.
     ///
     /// - Throws: The error of a getter since the last call; errors from reading.
     package func snapshotWithChanges() throws(StoreError) -> any StoreSnapshot {
@@ -19,8 +18,8 @@ extension ManagedObjectContext {
 
     /// Calls `body` with each object that the next save writes.
     ///
-    /// Objects whose values equal the saved values are left out. So are objects that only gained or
-    /// lost members of a relationship that is stored with the members.
+    /// Excludes objects whose values equal the saved values, and objects that only gained or lost
+    /// members if the members' records store the relationship.
     package func forEachWrittenObject(_ body: (ManagedObject) -> Void) {
         for object in core.changed where core.isWritten(object) { body(object) }
     }
@@ -30,10 +29,11 @@ extension ManagedObjectContext {
     /// See ``forEachWrittenObject(_:)``.
     package var writtenObjectCount: Int { core.changed.count { core.isWritten($0) } }
 
-    /// Ends the event, and forgets the values of unchanged objects, which are read again when they
-    /// are needed.
+    /// Ends the event, and discards the values of unchanged objects.
     ///
-    /// Other processes can have changed them. Does not read.
+    /// They are read again when needed.
+    ///
+    /// Does not read. Use this method if other processes may have changed the objects.
     package func forgetUnchangedObjects() {
         processPendingChanges()
         core.closeReader()
@@ -43,7 +43,7 @@ extension ManagedObjectContext {
 }
 
 extension GraphCore {
-    /// Whether a save writes a changed object, or links of it.
+    /// Returns whether a save writes a changed object or its links.
     fileprivate func isWritten(_ object: ManagedObject) -> Bool {
         if !object.flags.isDisjoint(with: [.inserted, .deleted]) { return true }
         let hasLinks = object.extra?.members.contains { member in

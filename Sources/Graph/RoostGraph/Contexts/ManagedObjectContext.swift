@@ -4,10 +4,10 @@ internal import RoostStores
 
 /// A graph of objects that is read from stores, changed in memory and saved as a unit.
 ///
-/// A context is not `Sendable`: it and its objects stay in the isolation that received it. That is
-/// the main actor (``PersistentContainer/viewContext``), one call of
-/// ``PersistentContainer/perform(_:)``, an actor of the program, or a task. The compiler enforces
-/// this. A context has at most one object for each ID.
+/// A context is not `Sendable`. The context and its objects stay in one isolation: the main actor
+/// (``PersistentContainer/viewContext``), one call of ``PersistentContainer/perform(_:)``, an actor
+/// of the program, or a task. The compiler enforces this. A context has at most one object for each
+/// ID.
 ///
 /// ```swift
 /// let context = container.makeContext()
@@ -17,10 +17,10 @@ internal import RoostStores
 /// try context.save()
 /// ```
 ///
-/// Reads within one event are consistent: they all see one state of the stores, from the first read
-/// to the end of the event. `save`, a merge, ``processPendingChanges()`` and the end of `perform`
-/// end an event. The view context and the context of an attached actor also end it soon after its
-/// first change or read.
+/// All reads within one event see the same state of the stores, from the first read to the end of
+/// the event. `save`, a merge, ``processPendingChanges()`` and the end of `perform` end an event.
+/// The view context and the context of an attached actor also end an event soon after its first
+/// change or read.
 public final class ManagedObjectContext {
     let core: GraphCore
     let inbox: Inbox
@@ -31,15 +31,15 @@ public final class ManagedObjectContext {
     public var name: String?
     /// The author of the changes, for notices and history.
     public var author: String?
-    /// The rule for a save whose objects another context changed.
+    /// The rule for a save if another context changed the same objects.
     public var mergePolicy: MergePolicy = .error
-    /// Whether other contexts' saves appear at the end of each event.
+    /// Whether the context merges other contexts' saves at the end of each event.
     ///
     /// The default is true for the view context, and false for all others.
     ///
-    /// Commits of other containers and processes appear too: all objects whose versions changed are
-    /// read again. The view context and contexts of attached actors are woken for these commits.
-    /// See `Store.changes` for the delay. A child shows the changes of its parent, saved or not.
+    /// Commits of other containers and processes are merged, too: all objects whose versions
+    /// changed are read again. These commits wake the view context and contexts of attached actors.
+    /// See `Store.changes` for the delay. A child merges all changes of its parent, saved or not.
     public var mergesChangesAutomatically = false {
         didSet {
             guard core.parent == nil else { return followParent() }
@@ -53,24 +53,24 @@ public final class ManagedObjectContext {
     }
     /// Whether an object whose row is missing counts as deleted.
     ///
-    /// The properties of a fault then read as null. Values that were already read stay readable.
-    /// The object is not validated. If this property is false, reading the fault is an error that
-    /// the next save, fetch or count throws.
+    /// If true, the properties of a fault read as null, and the object is not validated. Values
+    /// that were already read stay readable. If false, reading the fault is an error that the next
+    /// save, fetch or count throws.
     public var deletesInaccessibleFaults: Bool {
         get { core.deletesInaccessibleFaults }
         set { core.deletesInaccessibleFaults = newValue }
     }
     /// Whether delete rules apply at the end of the event instead of at once.
     public var propagatesDeletesAtEndOfEvent = true
-    /// Whether the context keeps all its objects alive, not only changed ones.
+    /// Whether the context keeps all its objects alive, not only objects with changes.
     public var retainsRegisteredObjects = false {
         didSet { if !retainsRegisteredObjects { retained.removeAll() } }
     }
     var retained: Set<ManagedObject> = []
-    /// The generation of each store that the context has merged, or nil for stores without
-    /// generations.
+    /// The generation of each store up to which the context has merged commits, or nil for stores
+    /// without generations.
     var seenGenerations: [Generation?]
-    /// Keeps the observation of the parent.
+    /// The token of the parent's observation.
     var parentToken: ObservationToken?
     var observers: [(id: Int, body: (ObjectsChange) -> Void)] = []
     /// The sequences of commits that programs read.
@@ -88,7 +88,7 @@ public final class ManagedObjectContext {
     var isSaving = false
     /// The background saves that wait for the current save.
     var saveWaiters: [CheckedContinuation<Void, Never>] = []
-    /// Whether the home is scheduled to end the event.
+    /// Whether the end of the event is scheduled.
     private var isEventEnding = false
 
     init(_ container: PersistentContainer, name: String? = nil) {
@@ -123,10 +123,10 @@ public final class ManagedObjectContext {
         core.context = nil
     }
 
-    /// Gives the context a home: an isolation that ends its events.
+    /// Sets the home of the context: the isolation that ends its events.
     ///
     /// - Parameters:
-    ///   - check: The check that the context is used in its own isolation.
+    ///   - check: The check that the context is used only in its isolation.
     ///   - endEventLater: Schedules a later call of ``endEventOfHome()`` in the home's isolation.
     func setHome(_ check: IsolationCheck, endEventLater: @escaping () -> Void) {
         hasHome = true
@@ -138,18 +138,20 @@ public final class ManagedObjectContext {
         }
     }
 
-    /// Records which isolation may use the context, if checks are active.
+    /// Sets the isolation that may use the context, if checks are active.
     func requireIsolation(_ check: IsolationCheck) {
         if IsolationCheck.isActive, core.isolation == nil { core.isolation = check }
     }
 
-    /// Ends the event, as scheduled with the home.
+    /// Ends the event.
+    ///
+    /// Called in the home's isolation.
     func endEventOfHome() {
         isEventEnding = false
         processPendingChanges()
     }
 
-    /// Whether the context's home ends its events.
+    /// Whether an isolation ends the context's events; see ``setHome(_:endEventLater:)``.
     private(set) var hasHome = false
 
     var model: ManagedObjectModel { core.model }
@@ -161,8 +163,8 @@ public final class ManagedObjectContext {
 
     /// Inserts a new object of an entity, with the defaults of the model.
     ///
-    /// The object has its final ID at once, unless the store cannot reserve an ID now. In this case
-    /// the save assigns the ID.
+    /// The object immediately has its final ID, unless the store cannot reserve an ID. In this
+    /// case, the save assigns the ID.
     ///
     /// - Throws: `unknownEntity`; `invalidRequest` for an abstract entity.
     public func insert(_ entity: EntityName) throws(StoreError) -> ManagedObject {
@@ -215,8 +217,8 @@ public final class ManagedObjectContext {
 
     /// Returns the object for an ID: the registered object, or a new fault.
     ///
-    /// Reads nothing, unless the entity has subentities, because the object can then be of another
-    /// class. An ID of an unknown entity is an error that the next save, fetch or count throws. The
+    /// Reads only if the entity has subentities, because the object's class then depends on its
+    /// actual entity. An unknown entity is an error that the next save, fetch or count throws. The
     /// result is then a fault that cannot be read.
     public func object(with id: ObjectID) -> ManagedObject {
         let found = core.latching { () throws(StoreError) in try requireObject(id) }
@@ -233,14 +235,13 @@ public final class ManagedObjectContext {
         return objects[0]
     }
 
-    /// Returns the object for an ID, as ``object(with:)-(ObjectID)`` does.
+    /// Returns the object for an ID, like ``object(with:)-(ObjectID)``, or nil if it has another
+    /// class.
     public func object<Object: ManagedObjectClass>(_ id: ManagedObjectID<Object>) -> Object? {
         object(with: id.objectID) as? Object
     }
 
-    /// Returns the object for an ID if it is in the context.
-    ///
-    /// Does not read.
+    /// Returns the object for an ID if it is already in the context, without reading.
     public func registeredObject(for id: ObjectID) -> ManagedObject? {
         model.entity(id.entity).flatMap { core.registered($0.root, key: id.key) }
     }
@@ -288,15 +289,15 @@ public final class ManagedObjectContext {
     public var deletedObjects: Set<ManagedObject> { objects { $0.flags.contains(.deleted) } }
     /// All objects of the context.
     public var registeredObjects: Set<ManagedObject> { Set(core.registry.all()) }
-    /// Whether a save would write or check anything.
+    /// Whether a save would write or check any object.
     public var hasChanges: Bool { !core.changed.isEmpty }
 
     // MARK: Deleting
 
     /// Marks an object for deletion.
     ///
-    /// Delete rules apply at the end of the event (``propagatesDeletesAtEndOfEvent``). A rule that
-    /// denies the deletion makes the save fail. An object that was never saved leaves the context.
+    /// Delete rules apply at the end of the event (``propagatesDeletesAtEndOfEvent``). If a rule
+    /// denies the deletion, the save fails. An object that was never saved leaves the context.
     public func delete(_ object: ManagedObject) {
         guard object.core === core else { return }
         core.checkIsolation()
@@ -308,8 +309,10 @@ public final class ManagedObjectContext {
 
     // MARK: Events
 
-    /// Ends the event: applies delete rules, calls observers, and merges waiting saves of other
-    /// contexts if the context merges automatically.
+    /// Ends the event.
+    ///
+    /// Applies delete rules and calls observers. Then merges other contexts' saves if the context
+    /// merges automatically.
     public func processPendingChanges() {
         core.checkIsolation()
         core.propagateDeletes()
@@ -320,7 +323,7 @@ public final class ManagedObjectContext {
         core.updateResults()
     }
 
-    /// Begins an event of a context that has a home.
+    /// Begins an event.
     func beginEvent() {
         mergeInbox()
         core.updateResults()
@@ -332,7 +335,7 @@ public final class ManagedObjectContext {
         else { return }
         _ = core.latching { () throws(StoreError) in
             for notice in inbox.take() {
-                // For an incomplete notice, versions are compared below.
+                // The objects of an incomplete notice are found by their versions, below.
                 guard notice.isComplete else { continue }
                 try takeOverChanges(inserted: notice.inserted, updated: notice.updated, deleted: notice.deleted)
                 commits.put(notice)
@@ -350,7 +353,7 @@ public final class ManagedObjectContext {
     ///
     /// The changes do not update inverses, send no notices, and are not saved.
     ///
-    /// Use it for derived state in `awakeFromFetch` and `willSave`.
+    /// Use this method for derived state in `awakeFromFetch` and `willSave`.
     public func withoutTracking<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -362,13 +365,11 @@ public final class ManagedObjectContext {
 
     // MARK: Discarding
 
-    /// Discards all inserts, changes and deletes.
-    ///
-    /// Does not read.
+    /// Discards all inserts, changes and deletes, without reading.
     public func rollback() {
         core.clearLatched()
         let objects = core.changed
-        // The rollback clears the flags that mark inserted objects, so they are read first.
+        // The flags that mark inserted objects are read first, because the rollback clears them.
         let children = core.children.isEmpty ? [] : objects.map { ($0.objectID, $0.flags.contains(.inserted)) }
         core.rollback()
         core.awake(objects, from: .rollback)
@@ -391,14 +392,14 @@ public final class ManagedObjectContext {
     }
 
     /// Discards an object's changes and turns it into a fault, or reads its current row and keeps
-    /// the changes.
+    /// its changes.
     ///
-    /// The changes of other objects stay. Objects that refer to the refreshed object remain in its
-    /// to-many relationships.
+    /// The changes of other objects remain. An object that was added to a to-many relationship from
+    /// the other side remains a member.
     ///
     /// - Parameters:
     ///   - object: An object of the context.
-    ///   - mergingChanges: Whether the object's changes stay.
+    ///   - mergingChanges: Whether the object keeps its changes.
     /// - Throws: Errors from reading.
     public func refresh(_ object: ManagedObject, mergingChanges: Bool) throws(StoreError) {
         guard object.core === core, !object.flags.contains(.inserted) else { return }
@@ -423,7 +424,9 @@ public final class ManagedObjectContext {
         core.awake([object], from: .refresh)
     }
 
-    /// Refreshes all objects, and keeps their changes.
+    /// Refreshes all objects.
+    ///
+    /// They keep their changes.
     ///
     /// - Throws: Errors from reading.
     public func refreshAllObjects() throws(StoreError) {
@@ -441,8 +444,8 @@ public final class ManagedObjectContext {
         core.awake(objects, from: .refresh)
     }
 
-    /// Makes the next save fail if another context changed an object, even if this context did not
-    /// change it.
+    /// Makes the next save detect a conflict if another context changed the object, even if this
+    /// context did not.
     public func detectConflicts(for object: ManagedObject) {
         guard object.core === core, !object.flags.contains(.inserted) else { return }
         _ = object.firedRow
@@ -458,7 +461,7 @@ public final class ManagedObjectContext {
     /// Pins all reads to the current state of the stores, until the next save, merge, reset or
     /// ``unpin()``.
     ///
-    /// A pinned state keeps old pages of the store alive, so unpin it soon.
+    /// A pinned state prevents the store from reusing old pages, so unpin it soon.
     ///
     /// - Throws: `invalidRequest` for a child; errors from opening a snapshot.
     public func pin() throws(StoreError) {
@@ -471,7 +474,7 @@ public final class ManagedObjectContext {
         core.pinned = reader
     }
 
-    /// Lets reads see the current state of the stores again.
+    /// Ends a pin, so that reads use the current state of the stores.
     ///
     /// Objects keep their values until they are refreshed.
     public func unpin() {

@@ -14,7 +14,7 @@ public struct ObjectsChange {
     public let invalidated: [ManagedObject]
 }
 
-/// Ends an observation when it is released.
+/// A token that ends its observation when it is released.
 ///
 /// The token does not keep the context alive.
 public final class ObservationToken {
@@ -26,8 +26,9 @@ public final class ObservationToken {
 }
 
 extension ManagedObjectContext {
-    /// Calls `body` at the end of each event that changed objects, in the context's isolation,
-    /// until the token is released.
+    /// Calls `body` at the end of each event that changed objects, until the token is released.
+    ///
+    /// `body` runs in the context's isolation.
     public func observe(_ body: @escaping (ObjectsChange) -> Void) -> ObservationToken {
         nextObserver += 1
         let id = nextObserver
@@ -45,7 +46,7 @@ extension ManagedObjectContext {
 
     /// Notifies observers of the changes of the event.
     func notifyObservers() {
-        // An observer can end the event itself. The nested call does not report the same changes
+        // An observer can end the event itself. The nested call must not report the same changes
         // again.
         let isNested = isNotifying
         let start = isNested ? min(core.notifiedCount, core.touched.count) : 0
@@ -59,7 +60,7 @@ extension ManagedObjectContext {
         defer { isNotifying = isNested }
         var touched = core.touched[start...].filter { $0.state.contains(.touched) }
         if core.undoStack != nil {
-            // An object is listed twice if undo recording was restarted in the middle of an event.
+            // If undo recording restarted during an event, an object may be listed twice.
             var seen: Set<ManagedObject> = []
             touched = touched.filter { seen.insert($0).inserted }
         }

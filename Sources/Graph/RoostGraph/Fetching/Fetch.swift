@@ -9,14 +9,13 @@ internal import RoostPredicates
 /// for album in try context.fetch(request) { print(album.title) }
 /// ```
 public struct Fetch<Object: ManagedObjectClass>: Sendable {
-    /// The request, without the class.
+    /// The untyped request.
     public var request: FetchRequest
-    /// The relationships whose objects are read together with the result, as paths such as
-    /// `tracks.genre`.
+    /// The relationships whose objects are also read, as paths such as `tracks.genre`.
     public var prefetching: [String] = []
     /// Whether the result includes unsaved changes.
     public var includesPendingChanges = true
-    /// Whether unchanged objects of the context get the values that the fetch reads.
+    /// Whether the fetch refreshes unchanged objects that are already in the context.
     public var refreshesObjects = false
 
     /// Creates a request.
@@ -28,7 +27,7 @@ public struct Fetch<Object: ManagedObjectClass>: Sendable {
             Object.entityName, where: predicate, sortedBy: sortDescriptors, limit: limit, offset: offset)
     }
 
-    /// Creates a request from a predicate of Foundation.
+    /// Creates a request from a Foundation predicate.
     ///
     /// ```swift
     /// let request = try Fetch(#Predicate<Album> { $0.year > 1970 && $0.artist?.name == "Joni" })

@@ -5,21 +5,21 @@ internal import RoostStores
 extension ManagedObjectContext {
     /// Returns the objects of a request, with unsaved changes applied.
     ///
-    /// Objects that are already in the context keep their values. Objects with equal sort keys, and
-    /// all objects without an order, come in the order of their keys.
+    /// Objects that are already in the context keep their values. Without an order, and among equal
+    /// sort keys, objects are in the order of their keys.
     ///
     /// - Throws: The error of a getter since the last call; `unknownEntity`, `unknownProperty`,
     ///   `invalidRequest`; errors from reading.
-    /// - Complexity: The complexity of the store's fetch, if no unsaved change can affect the
-    ///   request. Otherwise one more comparison for each changed object of the entity. If the
-    ///   predicate or the order follows relationships to an entity with unsaved changes, each
-    ///   object that refers to a changed object is compared, too. If there are many of these
-    ///   objects, or if a relationship has no inverse, all objects are compared.
+    /// - Complexity: The complexity of the store's fetch if no unsaved change can affect the
+    ///   request. Otherwise, each changed object of the entity is also compared. If the predicate
+    ///   or order follows relationships to an entity with unsaved changes, each object that refers
+    ///   to a changed object is compared, too. If there are many of these objects, or if a
+    ///   relationship has no inverse, all objects are compared.
     public func fetch(_ request: FetchRequest) throws(StoreError) -> [ManagedObject] {
         try fetch(request, includesPendingChanges: true, refreshes: false)
     }
 
-    /// Returns the objects of a request, like ``fetch(_:)-(FetchRequest)``.
+    /// Returns the objects of a typed request, like ``fetch(_:)-(FetchRequest)``.
     public func fetch<Object: ManagedObjectClass>(_ request: Fetch<Object>) throws(StoreError) -> [Object] {
         let objects = try fetch(
             request.request, includesPendingChanges: request.includesPendingChanges,
@@ -32,7 +32,7 @@ extension ManagedObjectContext {
     }
 
     func typed<Object: ManagedObjectClass>(_ object: ManagedObject) throws(StoreError) -> Object {
-        // Nearly all objects have exactly this class, and a comparison is faster than a cast.
+        // Nearly all objects have exactly this class, and comparing classes is faster than a cast.
         if type(of: object) == Object.self { return unsafeDowncast(object, to: Object.self) }
         guard let typed = object as? Object else {
             throw StoreError(
@@ -73,7 +73,7 @@ extension ManagedObjectContext {
         return try combined(request, includesPendingChanges: includesPendingChanges)
     }
 
-    /// Prepares a fetch of the state that the context shows, without ending its event.
+    /// Prepares a fetch of the context's current state, without ending the event.
     func combined(
         _ request: FetchRequest, includesPendingChanges: Bool = true
     ) throws(StoreError) -> (snapshot: any StoreSnapshot, pending: PendingFetch?) {
@@ -85,7 +85,7 @@ extension ManagedObjectContext {
         let position = base.storeSet.storeOfEntity[entity.number]
         let pending = try core.pendingChanges(store: position, in: reach)
         guard !pending.changes.isEmpty else { return (snapshot, nil) }
-        // A changed link can change the result, although the records at its ends do not change.
+        // A changed link can change the result, although the records at both ends are unchanged.
         let hasLinks = !pending.changes.addedLinks.isEmpty || !pending.changes.removedLinks.isEmpty
         let isStoreRight =
             reach.followedRoots.isEmpty || !hasLinks && !core.changed.contains { reach.followedRoots.contains($0.root) }
@@ -176,12 +176,11 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Returns the result of a request as a collection that reads its objects page by page, on
-    /// access.
+    /// Returns the result of a request as a collection that reads its objects by pages, on access.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - count: The number of objects of a page.
+    ///   - count: The number of objects in a page.
     /// - Returns: The result.
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public func pages<Object: ManagedObjectClass>(
@@ -191,14 +190,12 @@ extension ManagedObjectContext {
         return PagedObjects(self, ids: ids, pageCount: max(1, count))
     }
 
-    /// Reads the rows of all faults among the objects in one step, and then the objects of each
-    /// path.
+    /// Reads the rows of all faults among the objects in one step, then the objects of each path.
     ///
     /// - Parameters:
     ///   - objects: Objects of the context.
     ///   - paths: Paths of relationships, such as `tracks.genre`. Each step is read for all objects
-    ///     at once. Objects that the program does not reference are kept until the end of the
-    ///     event.
+    ///     together. The context keeps the read objects alive until the end of the event.
     /// - Throws: `unknownProperty` for an invalid path; errors from reading.
     public func load(
         _ objects: some Collection<ManagedObject>, prefetching paths: [String] = []
@@ -243,7 +240,7 @@ extension GraphCore {
                 object.row = UnsafeRawPointer(fetchedRows.copy(base, byteCount: count))
             }
             object.byteCount = UInt32(truncatingIfNeeded: count)
-            // A fault that was created with a superentity gets its actual entity now.
+            // A fault may have been created with a superentity, so set its actual entity.
             object.entityNumber = UInt16(truncatingIfNeeded: record.entityNumber)
             object.flags.remove(.inaccessible)
             fresh.append(object)
@@ -253,7 +250,7 @@ extension GraphCore {
         return objects
     }
 
-    /// Reads the objects of one relationship of many objects in one step.
+    /// Reads the related objects of many objects, for one relationship, in one step.
     func prefetch(_ name: String, of objects: [ManagedObject]) throws(StoreError) -> [ManagedObject] {
         var found: [ManagedObject] = []
         var seen: Set<ObjectIdentifier> = []
@@ -288,9 +285,9 @@ extension GraphCore {
     }
 }
 
-/// The result of a request, read one page of objects at a time.
+/// The result of a request, which reads its objects by pages.
 ///
-/// The order was determined when the request was executed. Later changes do not move objects.
+/// The fetch determines the order. Later changes do not move objects.
 public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
     private let context: ManagedObjectContext
     private let ids: [ObjectID]
@@ -307,8 +304,8 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
 
     /// The object at a position, or nil for an object of another class.
     ///
-    /// If the object is a fault, its page is read. An object that was deleted meanwhile reads as
-    /// null.
+    /// If the object is a fault, its page is read. The properties of an object that was deleted
+    /// meanwhile are null.
     public subscript(position: Int) -> Object? {
         let object = context.object(with: ids[position])
         if object.isFault, context.core.isReadAhead(object) {
@@ -332,7 +329,7 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
 extension ManagedObjectContext {
     /// Returns the objects of a request, and reads them on a thread of Roost.
     ///
-    /// If unsaved changes affect the request, it is executed again in the caller's isolation.
+    /// If the context has unsaved changes, the request is executed in the caller's isolation.
     ///
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public nonisolated(nonsending) func fetchInBackground<Object: ManagedObjectClass>(
@@ -357,7 +354,7 @@ extension ManagedObjectContext {
             }
             return batches
         }
-        // Changes made in the meantime must be included.
+        // The result must include changes that were made in the meantime.
         guard core.changed.isEmpty || !request.includesPendingChanges else { return try fetch(request) }
         var objects: [Object] = []
         for batch in batches {
@@ -369,8 +366,9 @@ extension ManagedObjectContext {
         return objects
     }
 
-    /// Returns columns, groups and aggregates of saved data, without unsaved changes, as in Core
-    /// Data.
+    /// Returns columns, groups and aggregates of saved data.
+    ///
+    /// As in Core Data, unsaved changes are not included.
     ///
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public func rows(_ request: RowRequest) throws(StoreError) -> [RowBatch] {

@@ -1,10 +1,11 @@
 internal import RoostCore
 internal import RoostStores
 
-/// Finds the objects whose place in a request's result may differ because other objects changed.
+/// A search for objects whose position in a request's result may differ because other objects
+/// changed.
 ///
-/// The search follows the inverses of the request's relationships from each changed object to its
-/// referring objects, both in the stored state and in the changed state.
+/// From each changed object, the search follows the inverses of the request's relationships to
+/// referring objects, in both the stored and the changed state.
 struct PendingCandidates {
     private let changes: ChangeSet
     private let model: ManagedObjectModel
@@ -31,13 +32,13 @@ struct PendingCandidates {
         ObjectPlace(root: batch.model.entities[batch.entityNumber(at: index)].root, key: batch.key(at: index))
     }
 
-    /// Returns the keys of the objects.
+    /// Returns the keys of the objects found.
     ///
     /// - Parameters:
     ///   - root: The root of the requested entity.
     ///   - limit: The maximum number of objects to examine.
     /// - Returns: The keys, including those of changed objects, or nil if a relationship has no
-    ///   inverse, or if the objects are too many.
+    ///   inverse or there are too many objects.
     /// - Throws: Errors from reading.
     func keys(ofHierarchy root: Int, limit: Int) throws(StoreError) -> Set<Int64>? {
         guard followed.allSatisfy({ $0.inverse != nil }) else { return nil }
@@ -59,7 +60,7 @@ struct PendingCandidates {
         return Set(known.lazy.filter { $0.root == root }.map(\.key))
     }
 
-    /// The objects whose records or links change.
+    /// Returns the objects whose records or links change.
     private func changedPlaces() throws(StoreError) -> Set<ObjectPlace> {
         var places = inserted
         for index in 0..<changes.updates.count { places.insert(Self.place(changes.updates, index: index)) }
@@ -78,7 +79,7 @@ struct PendingCandidates {
         return places
     }
 
-    /// Adds the objects that refer to the given objects of one hierarchy in one state.
+    /// Adds the objects that refer to the given objects of one hierarchy in one of the two states.
     private func collect(
         _ keys: [Int64], root: Int, graph: any ObjectGraph, found: inout Set<ObjectPlace>
     ) throws(StoreError) {

@@ -2,26 +2,26 @@ internal import RoostCore
 internal import RoostQuery
 internal import RoostStores
 
-/// A fetch that sees unsaved changes.
+/// A fetch that includes unsaved changes.
 ///
-/// The changes form one change set, as in a save. Its records are compared with the request by the
-/// store's own predicates and orders, over a graph with the changes applied (`ChangedGraph`). So a
-/// predicate means the same in the store and in the context.
+/// The changes form one change set, as in a save. The store's own predicates and orders compare its
+/// records with the request, on a graph with the changes applied (`ChangedGraph`). So a predicate
+/// has the same meaning in the store and in the context.
 struct PendingFetch {
     private let checked: CheckedFetchRequest
     private let entity: ManagedObjectModel.Entity
     private let changes: ChangeSet
     private let snapshot: any StoreSnapshot
     private let graph: any ObjectGraph
-    /// The related objects with the changes applied, or nil if they were not needed yet.
+    /// The related objects with the changes applied, or nil if they were not yet needed.
     private let changedGraph: ChangedGraph?
     /// The keys of the hierarchy that are in the change set.
     private let changedKeys: Set<Int64>
     /// The changed records of the entity, in the order of their keys.
     private let records: RecordBatch
-    /// Whether the store's result is correct for all objects that did not change themselves.
+    /// Whether the store's result is correct for all unchanged objects.
     private let isStoreRight: Bool
-    /// Whether a record alone determines if it matches the request, and its place in the order.
+    /// Whether a record alone determines its position in the order and whether it matches.
     private let isLocal: Bool
 
     /// Prepares a fetch.
@@ -30,10 +30,10 @@ struct PendingFetch {
     ///   - request: The request.
     ///   - entity: Its entity.
     ///   - changes: All changes of the hierarchies that can affect the request.
-    ///   - isStoreRight: Whether no change can affect an object that did not change itself.
-    ///   - followed: The relationships that the request follows, or nil if they are not known.
+    ///   - isStoreRight: Whether no change can affect an unchanged object.
+    ///   - followed: The relationships that the request follows, or nil if they are unknown.
     ///   - snapshot: The state of the store.
-    ///   - graph: The objects of that state.
+    ///   - graph: The objects of the snapshot.
     /// - Throws: Errors from compiling the request.
     init(
         _ request: FetchRequest, entity: ManagedObjectModel.Entity, changes: ChangeSet, isStoreRight: Bool,
@@ -70,11 +70,10 @@ struct PendingFetch {
             let after = try ChangedGraph(changes, over: graph)
             changedGraph = after
             let search = PendingCandidates(following: followed, changes: changes, from: graph, to: after)
-            // If there are more candidates than a fraction of all objects, one pass over all
-            // objects is faster.
+            // With many candidates, one pass over all objects is faster.
             let limit = max(64, Int(clamping: try snapshot.lastKey(of: entity.name) / 16))
             if let candidates = try search.keys(ofHierarchy: entity.root, limit: limit) {
-                // The store's result is correct for all other objects. Candidates are compared like
+                // The store's result is correct for all other objects. Candidates are handled like
                 // changed objects.
                 let unchanged = candidates.subtracting(keys).sorted()
                 try graph.read(unchanged, inHierarchyOf: entity.root, into: &related)
@@ -109,7 +108,8 @@ struct PendingFetch {
     private func source() throws(StoreError) -> any RecordVisitor {
         var request = checked.request
         if isStoreRight {
-            // Each changed object may remove one object from the result.
+            // Each changed object may be in the store's result and be removed from it, so more
+            // objects are fetched.
             request.fetchLimit = request.fetchLimit.map { limit in
                 let (sum, overflow) = limit.addingReportingOverflow(request.fetchOffset ?? 0)
                 if isPlanted(.cutsWindowFirst) { return limit }
@@ -132,8 +132,9 @@ struct PendingFetch {
     }
 }
 
-/// Visits the records of a cursor merged with changed records, by ascending keys if the cursor's
-/// keys ascend.
+/// A visitor of a cursor's records merged with changed records.
+///
+/// Keys ascend if the cursor's keys ascend.
 private final class PendingRecords: RecordVisitor {
     private let records: RecordBatch
     private let changedKeys: Set<Int64>

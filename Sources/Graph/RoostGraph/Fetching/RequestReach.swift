@@ -1,15 +1,15 @@
 internal import RoostCore
 
-/// The hierarchies whose objects a request reads: its own, and those of related objects.
+/// The hierarchies whose objects a request reads: the entity's own, and those of related objects.
 ///
-/// The names in the request's paths determine the hierarchies. A relationship that no path contains
-/// is not followed. The set may contain too many hierarchies, but never too few.
+/// The names in the request's paths determine the hierarchies. The set may contain too many
+/// hierarchies, but never too few.
 struct RequestReach {
     /// The root of the requested entity.
     let root: Int
     /// The roots of the hierarchies of related objects.
     let followedRoots: Set<Int>
-    /// The numbers of the relationships that are followed, or nil if a path can begin at any
+    /// The numbers of the relationships that the request follows, or nil if a path may begin at any
     /// object.
     let followed: [Int]?
 
@@ -24,7 +24,7 @@ struct RequestReach {
         followedRoots = names.followedRoots(in: model)
     }
 
-    /// Whether the objects of a hierarchy can affect the request.
+    /// Returns whether objects of a hierarchy can affect the request.
     func includes(_ root: Int) -> Bool { root == self.root || followedRoots.contains(root) }
 }
 
@@ -32,16 +32,16 @@ struct RequestReach {
 private struct PathNames {
     /// The last names of paths.
     ///
-    /// A reference with such a name is read, but its destination is not.
+    /// The request reads a reference with such a name, but not its destination.
     private var last: Set<String> = []
-    /// All other names in paths.
+    /// All other names of paths.
     private var followed: Set<String> = []
     /// The entities of constant objects from which a path continues.
     private var entities: Set<EntityName> = []
     /// Whether a path continues from an object whose entity is unknown.
     private var startsAnywhere = false
 
-    /// Whether all paths begin at the object that is compared.
+    /// Whether all paths begin at the compared object.
     var isRooted: Bool { !startsAnywhere && entities.isEmpty }
 
     func followedRoots(in model: ManagedObjectModel) -> Set<Int> {

@@ -15,7 +15,7 @@ extension Value: AttributeValue {
     /// The value itself.
     public var attributeValue: Value { self }
 
-    /// Whether an attribute of a type can have the value.
+    /// Returns whether the value is valid for an attribute of the given type.
     func fits(_ type: AttributeType) -> Bool {
         switch (self, type) {
         case (_, .undefined), (.bool, .boolean), (.double, .double), (.double, .float), (.decimal, .decimal),
@@ -36,7 +36,7 @@ extension Bool: AttributeValue {
         guard case .bool(let value) = value else { return nil }
         self = value
     }
-    /// The value as attributes have it.
+    /// The attribute value.
     public var attributeValue: Value { .bool(self) }
 }
 
@@ -46,7 +46,7 @@ extension Double: AttributeValue {
         guard case .double(let value) = value else { return nil }
         self = value
     }
-    /// The value as attributes have it.
+    /// The attribute value.
     public var attributeValue: Value { .double(self) }
 }
 
@@ -56,7 +56,7 @@ extension Decimal: AttributeValue {
         guard case .decimal(let value) = value else { return nil }
         self = value
     }
-    /// The value as attributes have it.
+    /// The attribute value.
     public var attributeValue: Value { .decimal(self) }
 }
 
@@ -66,7 +66,7 @@ extension Data: AttributeValue {
         guard case .data(let value) = value else { return nil }
         self = value
     }
-    /// The value as attributes have it.
+    /// The attribute value.
     public var attributeValue: Value { .data(self) }
 }
 
@@ -76,7 +76,7 @@ extension Date: AttributeValue {
         guard case .date(let value) = value else { return nil }
         self = value
     }
-    /// The value as attributes have it.
+    /// The attribute value.
     public var attributeValue: Value { .date(self) }
 }
 
@@ -86,7 +86,7 @@ extension UUID: AttributeValue {
         guard case .uuid(let value) = value else { return nil }
         self = value
     }
-    /// The value as attributes have it.
+    /// The attribute value.
     public var attributeValue: Value { .uuid(self) }
 }
 
@@ -96,47 +96,47 @@ extension ObjectID: AttributeValue {
         guard case .objectID(let value) = value else { return nil }
         self = value
     }
-    /// The value as attributes have it.
+    /// The attribute value.
     public var attributeValue: Value { .objectID(self) }
 }
 
 extension Int16: AttributeValue {
-    /// Creates the value, or nil if it has another type or does not fit.
+    /// Creates the value, or nil if it has another type or is out of range.
     public init?(attribute value: Value) {
         guard case .int(let number) = value else { return nil }
         self.init(exactly: number)
     }
-    /// The value as attributes have it.
+    /// The attribute value.
     public var attributeValue: Value { .int(Int64(self)) }
 }
 
 extension Int32: AttributeValue {
-    /// Creates the value, or nil if it has another type or does not fit.
+    /// Creates the value, or nil if it has another type or is out of range.
     public init?(attribute value: Value) {
         guard case .int(let number) = value else { return nil }
         self.init(exactly: number)
     }
-    /// The value as attributes have it.
+    /// The attribute value.
     public var attributeValue: Value { .int(Int64(self)) }
 }
 
 extension Int64: AttributeValue {
-    /// Creates the value, or nil if it has another type or does not fit.
+    /// Creates the value, or nil if it has another type or is out of range.
     public init?(attribute value: Value) {
         guard case .int(let number) = value else { return nil }
         self.init(exactly: number)
     }
-    /// The value as attributes have it.
+    /// The attribute value.
     public var attributeValue: Value { .int(Int64(self)) }
 }
 
 extension Int: AttributeValue {
-    /// Creates the value, or nil if it has another type or does not fit.
+    /// Creates the value, or nil if it has another type or is out of range.
     public init?(attribute value: Value) {
         guard case .int(let number) = value else { return nil }
         self.init(exactly: number)
     }
-    /// The value as attributes have it.
+    /// The attribute value.
     public var attributeValue: Value { .int(Int64(self)) }
 }
 
@@ -146,7 +146,7 @@ extension Float: AttributeValue {
         guard case .double(let number) = value else { return nil }
         self.init(number)
     }
-    /// The value as attributes have it.
+    /// The attribute value.
     public var attributeValue: Value { .double(Double(self)) }
 }
 
@@ -158,6 +158,6 @@ extension String: AttributeValue {
         default: return nil
         }
     }
-    /// The value as attributes have it.
+    /// The attribute value.
     public var attributeValue: Value { .string(self) }
 }

@@ -1,20 +1,20 @@
 internal import RoostCore
 
-/// The state that only few objects need.
+/// The state that only some objects need.
 final class Extra {
     /// The to-many relationships that were read or changed.
     var members: [(relationship: Int, state: Members)] = []
     /// The values of transient attributes.
     var transients: [String: Value] = [:]
-    /// The values of transformable attributes, decoded, with the bytes that they were decoded from.
+    /// The decoded values of transformable attributes, each with its encoded bytes.
     var decoded: [Int: any Sendable] = [:]
-    /// The row at the beginning of the event, for an object that already had changes then.
+    /// The row at the beginning of the event, if the object already had changes then.
     var eventRow: UnsafeRawPointer?
-    /// The row that is being saved in the background.
+    /// The row that a background save is saving.
     var rowInFlight: UnsafeRawPointer?
     /// Whether the object is inserted again after its deletion was saved.
     ///
-    /// Stores may then have objects that refer to this object.
+    /// Stored objects may still refer to the object.
     var isReturning = false
 
     /// Whether all changes of the object are in its row.
@@ -26,34 +26,33 @@ final class Extra {
     }
 }
 
-/// The members of a to-many relationship of one object: the stored members, and the pending
-/// differences.
+/// The members of an object's to-many relationship: the stored members and the pending differences.
 struct Members {
-    /// The stored keys, in their order, or nil until they are read.
+    /// The stored keys, in their order, or nil before they are read.
     private(set) var base: [Int64]?
     private var baseKeys: Set<Int64> = []
     /// The keys of members that are not stored.
     private(set) var added: Set<Int64> = []
-    /// The keys that are no longer members, although they may be stored.
+    /// The keys of former members, which may still be stored.
     private(set) var removed: Set<Int64> = []
     /// The added keys of an ordered relationship, in the order in which they were added.
     private var appended: [Int64] = []
     /// The keys of an ordered relationship that were removed and added again.
     ///
-    /// These keys are at the end, regardless of their stored position.
+    /// They are at the end, regardless of their stored positions.
     private var movedToEnd: Set<Int64> = []
-    /// The current members in their order, or nil until they are read.
+    /// The current members in their order, or nil if they are not computed.
     private(set) var current: [Int64]?
     /// Whether an ordered relationship needs new stored positions.
     private(set) var isReordered = false
-    /// The number of the last undo record that contains the order.
+    /// The number of the last undo record with the order.
     var recordWithOrder = 0
-    /// The differences that are being saved in the background.
+    /// The differences that a background save is saving.
     var inFlight: (added: Set<Int64>, removed: Set<Int64>, isReordered: Bool)?
 
     var hasDifferences: Bool { !added.isEmpty || !removed.isEmpty || isReordered }
 
-    /// Whether an object is a member, or nil if the members must be read to decide.
+    /// Returns whether an object is a member, or nil if the members must first be read.
     func knows(_ key: Int64) -> Bool? {
         if added.contains(key) { return true }
         if removed.contains(key) { return false }
@@ -66,12 +65,12 @@ struct Members {
 
     /// Adds a member.
     ///
-    /// In an ordered relationship, it is added at the end.
+    /// In an ordered relationship, adds the member at the end.
     mutating func add(_ key: Int64, isOrdered: Bool) {
         let isMember = knows(key) ?? false
         if isOrdered, removed.contains(key) { movedToEnd.insert(key) }
-        // A removed key need not be stored, if the members were not read. A key whose removal is
-        // being saved must be shown as added.
+        // If the members were not read, a removed key may not be stored. If the key's removal is
+        // being saved, the key must be shown as added.
         if removed.remove(key) == nil || !baseKeys.contains(key) || inFlight?.removed.contains(key) ?? false {
             if !isMember { added.insert(key) }
         }
@@ -87,7 +86,7 @@ struct Members {
 
     /// Removes a member.
     mutating func remove(_ key: Int64, isOrdered: Bool) {
-        // An added key can also be stored, if the members were not read.
+        // If the members were not read, an added key may also be stored.
         if added.remove(key) == nil || base == nil || storeHas(key) { removed.insert(key) }
         guard isOrdered else {
             current = nil
@@ -98,17 +97,17 @@ struct Members {
         current?.removeAll { $0 == key }
     }
 
-    /// Sets the stored members, as they were read.
+    /// Sets the stored members.
     mutating func setBase(_ keys: [Int64]) {
         base = keys
         baseKeys = Set(keys)
-        // Changes that another context made, too, are no longer differences. Changes that are being
-        // saved will be stored.
+        // Changes that another context also saved are no longer differences, except for changes
+        // that conflict with a save in progress.
         added = added.filter { !baseKeys.contains($0) || inFlight?.removed.contains($0) ?? false }
         removed = removed.filter { baseKeys.contains($0) || inFlight?.added.contains($0) ?? false }
         guard isReordered, let own = current else { return settle() }
-        // The program's order is kept. Members that other contexts added come before members that
-        // were added here at the end.
+        // Keep the program's order. Members added by other contexts precede members added here at
+        // the end.
         let kept = own.filter { baseKeys.contains($0) || added.contains($0) }
         let known = Set(kept)
         let new = keys.filter { !known.contains($0) && !removed.contains($0) }
@@ -125,7 +124,7 @@ struct Members {
         current = keys
     }
 
-    /// Computes the current members of a relationship whose stored members are known.
+    /// Computes the current members.
     mutating func settle(isOrdered: Bool) {
         guard current == nil else { return }
         settle()
@@ -138,7 +137,7 @@ struct Members {
         isReordered = true
     }
 
-    /// Discards the stored members, and the membership changes of the given objects.
+    /// Discards the stored members, and the differences of the given objects.
     mutating func retract(_ keys: Set<Int64>) {
         added.subtract(keys)
         removed.subtract(keys)
@@ -148,7 +147,7 @@ struct Members {
         forgetBase()
     }
 
-    /// Discards the stored members, and keeps the differences.
+    /// Discards the stored members, but not the differences.
     mutating func forgetBase() {
         (base, baseKeys) = (nil, [])
         if !isReordered { current = nil }
@@ -180,7 +179,7 @@ struct Members {
         case removed
     }
 
-    /// The order of an ordered relationship.
+    /// The order of the members of an ordered relationship.
     struct Order {
         /// The members, or nil if they were not read.
         var current: [Int64]?
@@ -188,19 +187,19 @@ struct Members {
         var appended: [Int64]
     }
 
-    /// Returns the change to a member.
+    /// Returns the pending change of a member.
     func difference(of key: Int64) -> Difference {
         added.contains(key) ? .added : removed.contains(key) ? .removed : .none
     }
 
-    /// Whether an object is a stored member, or nil if that was not read.
+    /// Returns whether an object is a stored member, or nil if the members were not read.
     func isStored(_ key: Int64) -> Bool? { base == nil ? nil : baseKeys.contains(key) }
 
     var order: Order { Order(current: current, appended: appended) }
 
-    /// Sets the change to a member.
+    /// Sets the pending change of a member.
     ///
-    /// An ordered relationship needs ``arrange(_:)`` afterwards.
+    /// For an ordered relationship, call ``arrange(_:)`` afterwards.
     mutating func set(_ difference: Difference, of key: Int64, isOrdered: Bool) {
         added.remove(key)
         removed.remove(key)
@@ -215,7 +214,7 @@ struct Members {
 
     /// Restores a former order of the members of an ordered relationship.
     ///
-    /// A member that is not in that order stays after its current predecessor.
+    /// A member that is missing in `former` stays after its current predecessor.
     mutating func arrange(_ former: Order) {
         appended = Self.unique(former.appended + appended + added.sorted()).filter { added.contains($0) }
         movedToEnd.formIntersection(appended)
@@ -227,7 +226,7 @@ struct Members {
         let isKnown = base != nil
         let candidates = order + (current ?? []) + (base ?? []) + appended
         let keys = Self.unique(candidates).filter { key in
-            // Keys that are not stored are removed when the stored members are read.
+            // Keys that are not stored are removed later, when the stored members are read.
             added.contains(key) || !removed.contains(key) && (!isKnown || baseKeys.contains(key))
         }
         current = Self.inserting(keys, into: order.filter(Set(keys).contains), following: current ?? base ?? [])
@@ -240,13 +239,13 @@ struct Members {
         return keys.filter { seen.insert($0).inserted }
     }
 
-    /// Adds keys to a list, each after its predecessor in another list.
+    /// Inserts keys into a list, each after its predecessor in another list.
     private static func inserting(_ keys: [Int64], into list: [Int64], following other: [Int64]) -> [Int64] {
         let known = Set(list)
         let new = keys.filter { !known.contains($0) }
         guard !new.isEmpty else { return list }
         let wanted = Set(new)
-        // The new keys directly after each key.
+        // For each key, the new keys that directly follow it.
         var followers: [Int64: [Int64]] = [:]
         var start: [Int64] = []
         var last: Int64?
@@ -262,9 +261,9 @@ struct Members {
         return start + list.flatMap { [$0] + (followers[$0] ?? []) } + new.filter { !placed.contains($0) }
     }
 
-    // MARK: Saves in the background
+    // MARK: Background saves
 
-    /// Notes that the differences are being saved.
+    /// Marks the differences as being saved.
     ///
     /// Later differences are recorded separately.
     mutating func takeOff() {
@@ -276,15 +275,15 @@ struct Members {
     mutating func abort() {
         guard let flight = inFlight else { return }
         inFlight = nil
-        // Keys that were removed and added again, or the reverse, are in neither set.
+        // Opposite changes cancel out: a key that was removed and added again is in neither set.
         added.formUnion(flight.added.subtracting(removed))
         removed.formUnion(flight.removed.subtracting(added))
         isReordered = isReordered || flight.isReordered
     }
 
-    /// Marks the differences that were being saved as stored.
+    /// Marks the differences of a background save as stored.
     ///
-    /// Later differences stay.
+    /// Later differences remain pending.
     mutating func land() {
         guard let flight = inFlight else { return }
         inFlight = nil

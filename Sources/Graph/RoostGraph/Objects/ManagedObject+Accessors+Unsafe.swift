@@ -1,18 +1,19 @@
 public import Foundation
 public import RoostCore
 
-// The accessors that generated classes call. Each accessor has two forms: one with constant
-// offsets, for entities without superentity and subentities, and one by slot of the class
-// (``ClassShape``).
+// The accessors that generated classes call. Each accessor has two forms: with constant offsets,
+// for entities without superentity and subentities, and with a slot of the class (``ClassShape``).
 //
-// SAFETY of the whole file: a container compares the offsets with the records' layout when it
-// opens, and a row has the structure of its layout.
+// SAFETY of the whole file: when a container opens, it compares the offsets with the records'
+// layout, and each row has that layout.
 
 extension ManagedObject {
-    /// The row of the object, read first if it is a fault.
+    /// The row of the object.
+    ///
+    /// If the object is a fault, its row is read first.
     final var firedRow: UnsafeRawPointer { row ?? core.fire(self) }
 
-    /// The row of an object that is a fault or can be observed, to read the field at an offset.
+    /// Returns the row for reading the field at an offset, if the object is a fault or observable.
     @usableFromInline @inline(never)
     final func slowRow(at offset: Int) -> UnsafeRawPointer {
         let row = firedRow
@@ -24,16 +25,16 @@ extension ManagedObject {
         return row
     }
 
-    /// Reads a number of an object that is a fault or can be observed.
+    /// Reads a number from an object that is a fault or observable.
     ///
-    /// The compiler would count a reference to the object on the fast path too, if both paths
-    /// shared the read.
+    /// If this read shared code with the fast path, the compiler would also count a reference to
+    /// the object on the fast path.
     @inlinable @inline(never)
     final func slowLoad<T: BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T {
         slowRow(at: offset).loadUnaligned(fromByteOffset: offset, as: T.self)
     }
 
-    /// Whether a field of an object that is a fault or can be observed is null.
+    /// Returns whether a field of an object that is a fault or observable is null.
     @usableFromInline @inline(never)
     final func slowIsNull(_ field: Int) -> Bool {
         let row = firedRow
@@ -41,7 +42,7 @@ extension ManagedObject {
         return RowAccess.isNull(row, field: field)
     }
 
-    // SAFETY of the next two: `fastRow` is a row if its address is even.
+    // SAFETY of the next two functions: `fastRow` is the address of a row if it is even.
 
     @inlinable @inline(__always)
     final func load<T: BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T {
@@ -60,7 +61,7 @@ extension ManagedObject {
 
     /// Prepares the row for a change of a field, and calls `body` to write into it.
     ///
-    /// Does nothing if the object cannot change.
+    /// Does nothing if the object cannot be changed.
     @inline(__always)
     final func withWritableRow(_ field: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
         if state != .writable {
@@ -95,7 +96,7 @@ extension ManagedObject {
         }
     }
 
-    /// Returns the field of a slot of the class in the object's entity.
+    /// Returns the field at a slot of the class.
     final func field(_ slot: Int) -> RecordLayout.Field? {
         let slots = info.slots
         if slots.indices.contains(slot), let field = slots[slot].field { return field }
@@ -346,9 +347,7 @@ extension ManagedObject {
 
     // MARK: Text and data
 
-    /// Runs `body` with the bytes of a field in the tail.
-    ///
-    /// Returns nil if the field is null.
+    /// Runs `body` with the bytes of a field in the tail, or returns nil if the field is null.
     @inline(__always)
     final func withTail<Result>(_ offset: Int, field: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         let row = firedRow
@@ -362,7 +361,7 @@ extension ManagedObject {
     ///
     /// The row remains a complete record.
     final func setTail(_ bytes: UnsafeRawBufferPointer?, at offset: Int, field: Int) {
-        // The same steps as `withWritableRow`, without a closure, to avoid reference counting.
+        // Repeats the code of `withWritableRow` without a closure, to avoid reference counting.
         if state != .writable {
             if state.contains(.observed) { return setObservedTail(bytes, at: offset, field: field) }
             guard core.touch(self) else { return }
@@ -455,7 +454,7 @@ extension ManagedObject {
     package final func value(slot: Int) -> Value { read(slot: slot) }
     /// Sets a stored attribute of any type.
     ///
-    /// An error is thrown by the next save, fetch or count.
+    /// If the value is invalid, the next save, fetch or count throws an error.
     package final func setValue(_ value: Value, slot: Int) { write(value, slot: slot) }
 
     /// The value of a mandatory attribute.

@@ -1,9 +1,9 @@
 public import RoostCore
 
-// The accessors of relationships that generated classes call, and access by name.
+// Relationship accessors for generated classes, and access by name.
 
 extension ManagedObject {
-    /// The number of the relationship at a slot of the class.
+    /// Returns the number of the relationship at a slot of the class.
     private final func relationship(_ slot: Int) -> Int? {
         let slots = info.slots
         if slots.indices.contains(slot), let number = slots[slot].relationship { return number }
@@ -16,7 +16,7 @@ extension ManagedObject {
         destination(info.entity.layout.fields[field]) as? Object
     }
 
-    /// Sets a to-one relationship, and updates its other side.
+    /// Sets a to-one relationship, and updates the inverse.
     public final func setToOne(_ object: ManagedObject?, at offset: Int, field: Int) {
         guard let relationship = info.entity.layout.fields[field].relationship else { return }
         setDestination(object, relationship: relationship)
@@ -27,7 +27,7 @@ extension ManagedObject {
         field(slot).flatMap { destination($0) as? Object }
     }
 
-    /// Sets a to-one relationship, and updates its other side.
+    /// Sets a to-one relationship, and updates the inverse.
     public final func setToOne(_ object: ManagedObject?, slot: Int) {
         if let relationship = relationship(slot) { setDestination(object, relationship: relationship) }
     }
@@ -38,7 +38,7 @@ extension ManagedObject {
         return destination
     }
 
-    /// Sets a to-one relationship by its number, and updates its other side.
+    /// Sets a to-one relationship by its number, and updates the inverse.
     final func setDestination(_ object: ManagedObject?, relationship: Int) {
         guard let field = info.references[relationship] else { return }
         setting(.field(field.index)) { core.setDestination(of: self, relationship: relationship, to: object) }
@@ -64,8 +64,7 @@ extension ManagedObject {
         relationship(slot).map { OrderedToMany(self, relationship: $0) } ?? OrderedToMany()
     }
 
-    /// Replaces the members of an ordered to-many relationship with a list, in the order of the
-    /// list.
+    /// Replaces the members of an ordered to-many relationship with a list.
     public final func setOrderedToMany<Object: ManagedObject>(_ objects: OrderedToMany<Object>, slot: Int) {
         guard let number = relationship(slot), !objects.isRelationship(number, of: self) else { return }
         setMembers(objects.elements, relationship: number)
@@ -91,7 +90,7 @@ extension ManagedObject {
         return info.references[found.number].flatMap { destination($0) }
     }
 
-    /// Sets a to-one relationship, and updates its other side.
+    /// Sets a to-one relationship, and updates the inverse.
     ///
     /// - Throws: `unknownProperty`; `invalidRequest` for a to-many relationship.
     public final func setObject(_ object: ManagedObject?, for relationship: String) throws(StoreError) {
@@ -99,7 +98,9 @@ extension ManagedObject {
         setDestination(object, relationship: found.number)
     }
 
-    /// Returns the members of a to-many relationship, which can be changed through the result.
+    /// Returns the members of a to-many relationship.
+    ///
+    /// Changes to the result change the relationship.
     ///
     /// - Throws: `unknownProperty`; `invalidRequest` if the relationship is to-one or ordered.
     public final func objects(_ relationship: String) throws(StoreError) -> ToMany<ManagedObject> {
@@ -109,8 +110,9 @@ extension ManagedObject {
         return ToMany(self, relationship: found.number)
     }
 
-    /// Returns the members of an ordered to-many relationship, which can be changed through the
-    /// result.
+    /// Returns the members of an ordered to-many relationship.
+    ///
+    /// Changes to the result change the relationship.
     ///
     /// - Throws: `unknownProperty`; `invalidRequest` for a relationship without an order.
     public final func orderedObjects(_ relationship: String) throws(StoreError) -> OrderedToMany<ManagedObject> {
@@ -118,9 +120,8 @@ extension ManagedObject {
         return OrderedToMany(self, relationship: found.number)
     }
 
-    /// Returns whether the members of a to-many relationship are still unread.
-    ///
-    /// Does not read.
+    /// Returns whether the members of a to-many relationship are still unread, without reading
+    /// them.
     public final func hasFault(for relationship: String) -> Bool {
         guard let number = info.entity.relationship(relationship)?.number else { return false }
         guard model(number).isToMany else { return false }

@@ -1,14 +1,14 @@
 internal import Foundation
 public import RoostCore
 
-// Access by name, for programs without classes, scripts and tests.
+// Access by name, for scripts, tests and programs without classes.
 
 extension ManagedObject {
     /// The value of a property by name.
     ///
-    /// The value of a to-one relationship is the ID of its destination. An unknown name or a value
-    /// of another type is an error that the next save, fetch or count throws. ``setValue(_:for:)``
-    /// throws the error at once.
+    /// The value of a to-one relationship is the ID of its destination. If the name is unknown or
+    /// the value has the wrong type, the next save, fetch or count throws an error.
+    /// ``setValue(_:for:)`` throws it immediately.
     public final subscript(_ name: String) -> Value {
         get { core.latching { () throws(StoreError) in try value(name) } ?? .null }
         set { _ = core.latching { () throws(StoreError) in try setValue(newValue, for: name) } }
@@ -16,7 +16,7 @@ extension ManagedObject {
 
     /// Returns the value of a property.
     ///
-    /// - Throws: `unknownProperty`, with the nearest name in the message; `invalidRequest` for a
+    /// - Throws: `unknownProperty`, with a similar name in the message; `invalidRequest` for a
     ///   to-many relationship; errors from reading a fault.
     public final func value(_ name: String) throws(StoreError) -> Value {
         if let attribute = info.transients[name] {
@@ -35,9 +35,9 @@ extension ManagedObject {
     ///
     /// The value of a to-one relationship is the ID of its destination.
     ///
-    /// - Throws: `unknownProperty`, with the nearest name in the message; `invalidValue` for a
-    ///   value of another type or out of range; `invalidRequest` for a to-many relationship. After
-    ///   an error the object is unchanged.
+    /// - Throws: `unknownProperty`, with a similar name in the message; `invalidValue` for a value
+    ///   of the wrong type or out of range; `invalidRequest` for a to-many relationship. After an
+    ///   error, the object is unchanged.
     public final func setValue(_ value: Value, for name: String) throws(StoreError) {
         if let attribute = info.transients[name] { return try setTransient(value, attribute: attribute) }
         guard let field = info.entity.layout.field(name) else { throw unknown(name) }
@@ -84,7 +84,7 @@ extension ManagedObject {
         }
     }
 
-    /// The value of a field.
+    /// Returns the value of a field.
     final func value(of field: RecordLayout.Field) -> Value { withReader { $0.value(field) } }
 
     /// Runs `body` with a reader of the row.
@@ -94,9 +94,9 @@ extension ManagedObject {
         return body(RecordReader(row: row, byteCount: count, key: key, model: core.model))
     }
 
-    /// Sets the value of a field of any type.
+    /// Sets a field of any type.
     final func set(_ value: Value, for field: RecordLayout.Field) throws(StoreError) {
-        // The value is checked before anything changes.
+        // Check the whole value before any change.
         guard !flags.contains(.orphan) else { return }
         _ = firedRow
         var replacements: [(field: RecordLayout.Field, value: Value)] = []
@@ -162,8 +162,8 @@ extension ManagedObject {
 
     /// The value of a transformable attribute, decoded from JSON.
     ///
-    /// The decoded value is kept until the row changes. Bytes that cannot be decoded are an error
-    /// that the next save, fetch or count throws.
+    /// The decoded value is cached until the row changes. If the bytes cannot be decoded, the next
+    /// save, fetch or count throws an error.
     public final func coded<T: Codable & Sendable>(slot: Int) -> T? {
         guard let field = field(slot) else { return nil }
         let row = firedRow
@@ -186,7 +186,7 @@ extension ManagedObject {
 
     /// Sets a transformable attribute.
     ///
-    /// Equal values are stored as equal bytes.
+    /// Equal values are encoded as equal bytes.
     public final func setCoded<T: Codable & Sendable>(_ value: T?, slot: Int) {
         guard let field = field(slot) else { return }
         guard let value else {
@@ -211,8 +211,8 @@ extension ManagedObject {
 
     /// Returns the current values of the stored properties that differ from the saved ones.
     ///
-    /// The result has attributes and to-one relationships. For a new object, it has all values that
-    /// are not null.
+    /// The result contains attributes and to-one relationships. For a new object, it contains all
+    /// values except null.
     public final func changedValues() -> [String: Value] {
         guard state.contains(.privateRow), let row else { return [:] }
         return differences(of: row, count: Int(byteCount), from: PrivateRow.committed(row), current: true)
@@ -225,7 +225,7 @@ extension ManagedObject {
         return differences(of: row, count: Int(byteCount), from: old, current: false)
     }
 
-    /// Returns the saved values of the given properties, or all values that are not null if `names`
+    /// Returns the saved values of the given properties, or all saved values except null if `names`
     /// is nil.
     ///
     /// - Throws: `unknownProperty`; errors from reading a fault.

@@ -6,9 +6,9 @@ public import RoostCore
 /// instance. An object and its context stay in one isolation, because neither is `Sendable`. Pass
 /// the ``objectID`` to other isolations.
 ///
-/// An object is a *fault* until its values are needed. Then the values are read, together with
-/// those of neighboring objects. A property that cannot be read is null or zero, and the next save,
-/// fetch or count of the context throws the error.
+/// An object is a *fault* until its values are needed. Then they are read, together with the values
+/// of neighboring objects. If a property cannot be read, its value is null or zero, and the next
+/// save, fetch or count of the context throws the error.
 ///
 /// ```swift
 /// let album = try context.insert("Album")
@@ -19,33 +19,32 @@ public import RoostCore
 /// Subclasses add computed properties and methods. A stored property of a subclass is not saved,
 /// and a rollback does not reset it.
 open class ManagedObject {
-    /// The address of the object's record for accessors, which must not read an odd address.
+    /// The address that accessors use: the record's address, or an odd value that they must not
+    /// read.
     ///
     /// The value is 1 for a fault. In an observable context, the value is the record's address plus
-    /// 1, so that each accessor takes the slow path.
+    /// 1. An odd value makes each accessor take the slow path.
     @usableFromInline @exclusivity(unchecked) final var fastRow: UnsafeRawPointer
     @exclusivity(unchecked) final var extra: Extra?
-    // SAFETY: a context that ends, and an object that leaves its context, set this to a core that
-    // the object retains; see `GraphCore.orphan(_:)`.
+    // SAFETY: when the context is deallocated or the object leaves it, this property is set to a
+    // core that the object retains; see `GraphCore.orphan(_:)`.
     @exclusivity(unchecked) unowned(unsafe) final var core: GraphCore
     @exclusivity(unchecked) final var key: Int64
     /// The number of bytes of the row.
     @exclusivity(unchecked) final var byteCount: UInt32 = 0
     @exclusivity(unchecked) final var entityNumber: UInt16
-    /// The state that decides whether a setter may write directly.
-    ///
-    /// See ``State``.
+    /// The state that determines whether a setter may write directly into the row.
     @usableFromInline @exclusivity(unchecked) final var state: State
     @exclusivity(unchecked) final var flags: Flags = []
 
-    /// The properties of an object that decide how a setter writes.
+    /// The properties that determine how a setter writes.
     @usableFromInline
     struct State: OptionSet, Sendable {
         @usableFromInline let rawValue: UInt8
         @usableFromInline init(rawValue: UInt8) { self.rawValue = rawValue }
         /// The object changed in the current event.
         static let touched = State(rawValue: 1)
-        /// The row is a private one.
+        /// The row is private.
         static let privateRow = State(rawValue: 2)
         /// The object can be observed, so each setter takes the slow path.
         static let observed = State(rawValue: 4)
@@ -58,11 +57,11 @@ open class ManagedObject {
         let rawValue: UInt8
         static let inserted = Flags(rawValue: 1)
         static let deleted = Flags(rawValue: 2)
-        /// The object is in the list of changed objects.
+        /// The object is in the context's list of changed objects.
         static let changed = Flags(rawValue: 4)
         /// The object's row is missing in the store.
         static let inaccessible = Flags(rawValue: 8)
-        /// The row is being saved in the background.
+        /// A background save is saving the row.
         static let inFlight = Flags(rawValue: 16)
         /// The object has left its context.
         static let orphan = Flags(rawValue: 32)
@@ -104,8 +103,7 @@ open class ManagedObject {
 
     /// The value of ``fastRow`` for a fault.
     ///
-    /// The initializer for the address 1 returns an optional, so the compiler needs a fallback
-    /// pointer.
+    /// The initializer for the address 1 returns an optional, so the compiler requires a fallback.
     @inline(__always)
     static func noRow(or other: UnsafeRawPointer) -> UnsafeRawPointer { UnsafeRawPointer(bitPattern: 1) ?? other }
 
@@ -120,7 +118,7 @@ open class ManagedObject {
     ///
     /// The key is negative until the first save if the store could not reserve a key.
     public final var objectID: ObjectID { ObjectID(info.entity.name, key: key) }
-    /// The object's own entity.
+    /// The object's actual entity.
     public final var entity: ManagedObjectModel.Entity { info.entity }
     /// The context, or nil after the object has left it.
     ///
@@ -130,11 +128,11 @@ open class ManagedObject {
 
     // MARK: State
 
-    /// Whether the object's values are unread.
+    /// Whether the object's values have not been read.
     public final var isFault: Bool { row == nil }
-    /// Whether the object is new, and will be inserted by the next save.
+    /// Whether the next save will insert the object.
     public final var isInserted: Bool { flags.contains(.inserted) && !flags.contains(.deleted) }
-    /// Whether a property was set since the last save, even to the same value.
+    /// Whether a property was set since the last save, even if its value did not change.
     public final var isUpdated: Bool {
         flags.contains(.changed) && flags.isDisjoint(with: [.inserted, .deleted, .inaccessible])
     }
@@ -145,7 +143,7 @@ open class ManagedObject {
     }
     /// Whether the object is inserted, updated or deleted.
     public final var hasChanges: Bool { flags.contains(.changed) }
-    /// Whether any stored value or relationship differs from the saved one.
+    /// Whether any stored value or relationship differs from the saved state.
     public final var hasPersistentChangedValues: Bool {
         if extra?.members.contains(where: \.state.hasDifferences) ?? false { return true }
         guard state.contains(.privateRow), let row else { return false }
@@ -162,21 +160,21 @@ open class ManagedObject {
 
     // MARK: Hooks
 
-    /// Called once after the object was inserted, with the defaults of the model.
+    /// Called once after the object was inserted and has the model's defaults.
     open func awakeFromInsert() {}
     /// Called after the object's values were read.
     ///
-    /// Values that the method sets are not changes.
+    /// Values that the method sets do not count as changes.
     open func awakeFromFetch() {}
     /// Called after the object's values were changed by something other than a setter, such as undo
     /// or a refresh.
     ///
-    /// Override it to update state that is computed from values. Values that the method sets are
-    /// not changes.
+    /// Override this method to update state that is computed from values. Values that the method
+    /// sets do not count as changes.
     open func awake(from events: SnapshotEvents) {}
-    /// Called by each call of ``ManagedObjectContext/delete(_:)``, before delete rules apply.
+    /// Called by each ``ManagedObjectContext/delete(_:)``, before delete rules apply.
     open func prepareForDeletion() {}
-    /// Called before a save, and again for objects that change in it.
+    /// Called before a save, and again if any call of `willSave` changes the object.
     open func willSave() {}
     /// Called after a save that wrote the object.
     open func didSave() {}
@@ -186,17 +184,17 @@ open class ManagedObject {
     open func didTurnIntoFault() {}
     /// The properties that ``validate(_:for:)`` checks.
     ///
-    /// None by default, which makes saves of many objects faster.
+    /// None by default, because validation slows down saves of many objects.
     open class var validatedProperties: [String] { [] }
-    /// Checks the value of one of the ``validatedProperties``, and may replace the value.
+    /// Checks the value of one of the ``validatedProperties``, and can replace it.
     ///
-    /// Called before a save, before the rules of the model.
+    /// Called before a save checks the rules of the model.
     ///
     /// - Parameters:
     ///   - value: The value of an attribute or the ID of the destination of a to-one relationship.
     ///   - property: The name of the property.
-    /// - Throws: The failure, which the save reports together with all others. Create it with
-    ///   ``validationFailure(_:for:)``.
+    /// - Throws: A failure, created with ``validationFailure(_:for:)``. The save reports it
+    ///   together with all other failures.
     open func validate(_ value: inout Value, for property: String) throws(ValidationFailure) {}
     /// Returns the failures that prevent the insertion of the object.
     open func validateForInsert() -> [ValidationFailure] { [] }
@@ -205,10 +203,10 @@ open class ManagedObject {
     /// Returns the failures that prevent the deletion of the object.
     open func validateForDelete() -> [ValidationFailure] { [] }
 
-    /// Returns a failure of the program's own rule.
+    /// Returns a failure for a custom rule.
     ///
     /// - Parameters:
-    ///   - reason: The rule, in words, without the value.
+    ///   - reason: A description of the rule, without the value.
     ///   - property: The property that breaks the rule, or nil for the object as a whole.
     /// - Returns: The failure.
     public final func validationFailure(_ reason: String, for property: String? = nil) -> ValidationFailure {
@@ -218,14 +216,16 @@ open class ManagedObject {
 }
 
 extension ManagedObject: Hashable {
-    /// Whether both are the same instance.
+    /// Returns whether both are the same instance.
     public static func == (left: ManagedObject, right: ManagedObject) -> Bool { left === right }
     /// Hashes the identity of the instance.
     public final func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 extension ManagedObject: CustomStringConvertible {
-    /// The object's ID and state, without reading.
+    /// The object's ID and state.
+    ///
+    /// Does not read.
     public final var description: String {
         let state =
             switch true {
@@ -240,9 +240,9 @@ extension ManagedObject: CustomStringConvertible {
     }
 }
 
-/// The data with which a context creates an object.
+/// The data that a context passes to the initializer of an object.
 ///
-/// Only contexts create seats.
+/// Only contexts can create a seat.
 public struct ObjectSeat {
     let core: GraphCore
     let entity: UInt16

@@ -1,14 +1,16 @@
 internal import RoostCore
 
-/// The objects of a context by root entity and key, without keeping them alive.
+/// A table of a context's objects by root entity and key.
 ///
-/// The table uses open addressing. A slot is a tag of 4 bytes and a pointer of 8. The tag contains
-/// the hash, so growing touches no object. At most two thirds of the slots are used, and the table
-/// grows by a half, so an object takes 18 to 29 bytes. The length is a multiple of 16. A
-/// multiplication maps a hash to its group of 16 slots.
+/// The table does not keep the objects alive.
 ///
-/// SAFETY: an object leaves the registry in its `deinit`, or when its context ends earlier. So
-/// every pointer in the registry is to a living object.
+/// The table uses open addressing. A slot consists of a tag of 4 bytes and a pointer of 8. The tag
+/// contains the hash, so growing does not access the objects. At most two thirds of the slots are
+/// used, and the capacity grows by a half, so an object takes 18 to 29 bytes. The capacity is a
+/// multiple of 16. A multiplication maps a hash to a group of 16 slots.
+///
+/// SAFETY: an object is removed from the registry in its `deinit`, or earlier when its context is
+/// deallocated. So every pointer in the registry refers to a living object.
 struct Registry: ~Copyable {
     private var tags: UnsafeMutablePointer<UInt32>
     private var objects: UnsafeMutablePointer<Unmanaged<ManagedObject>?>
@@ -16,7 +18,7 @@ struct Registry: ~Copyable {
     private var capacity = 64
     /// The number of objects.
     private(set) var count = 0
-    /// The number of slots that are used, including the slots of removed objects.
+    /// The number of used slots, including those of removed objects.
     private var usedCount = 0
 
     init() {
@@ -33,7 +35,7 @@ struct Registry: ~Copyable {
 
     /// Returns the hash of a key.
     ///
-    /// Consecutive keys share a cache line of tags.
+    /// Consecutive keys have tags in the same cache line.
     @inline(__always)
     private static func hash(_ root: Int, key: Int64) -> UInt32 {
         let bits = UInt64(bitPattern: key)
@@ -47,7 +49,7 @@ struct Registry: ~Copyable {
     /// Returns the slot at which the search for a tag starts.
     @inline(__always)
     private func slot(of tag: UInt32) -> Int {
-        // The hash of 27 bits is a fraction of the number of groups.
+        // The group is the hash of 27 bits, scaled to the number of groups.
         let group = (UInt64(tag & 0x7FFF_FFF0) &* UInt64(truncatingIfNeeded: capacity)) &>> 31
         return Int(truncatingIfNeeded: group & ~15 | UInt64(tag & 15))
     }
@@ -58,7 +60,6 @@ struct Registry: ~Copyable {
     @inline(__always)
     private func slot(before slot: Int) -> Int { slot == 0 ? capacity &- 1 : slot &- 1 }
 
-    /// Returns the object, or nil.
     @inline(__always)
     func find(_ root: Int, key: Int64) -> ManagedObject? {
         let tag = Self.hash(root, key: key)
@@ -84,8 +85,8 @@ struct Registry: ~Copyable {
 
     private mutating func place(_ object: Unmanaged<ManagedObject>, tag: UInt32) {
         var slot = slot(of: tag)
-        // The slot of a removed object can be reused, because the new object is not in the
-        // registry.
+        // The slot of a removed object can be reused, because no later slot contains the new
+        // object.
         while tags[slot] != 0, objects[slot] != nil { slot = self.slot(after: slot) }
         if tags[slot] == 0 { usedCount += 1 }
         tags[slot] = tag
@@ -107,8 +108,9 @@ struct Registry: ~Copyable {
         }
     }
 
-    /// Frees the slots of removed objects at the end of a run of used slots, so that runs stay
-    /// short.
+    /// Frees the slots of removed objects at the end of a run of used slots.
+    ///
+    /// Short runs make searches fast.
     private mutating func free(_ slot: Int) {
         guard tags[self.slot(after: slot)] == 0 else { return }
         var slot = slot
@@ -121,7 +123,7 @@ struct Registry: ~Copyable {
 
     private mutating func grow() {
         let (oldTags, oldObjects, oldCapacity) = (tags, objects, capacity)
-        // Slots of removed objects are not copied, so the capacity can stay the same.
+        // Slots of removed objects are not copied, so growing may not be necessary.
         if count * 8 >= capacity * 5 { capacity = (capacity * 3 / 2 + 15) & ~15 }
         tags = .allocate(capacity: capacity)
         tags.initialize(repeating: 0, count: capacity)
@@ -135,12 +137,10 @@ struct Registry: ~Copyable {
         oldObjects.deallocate()
     }
 
-    /// Returns all objects.
     func all() -> [ManagedObject] {
         (0..<capacity).compactMap { objects[$0]?.takeUnretainedValue() }
     }
 
-    /// Removes all objects.
     mutating func removeAll() {
         tags.update(repeating: 0, count: capacity)
         objects.update(repeating: nil, count: capacity)

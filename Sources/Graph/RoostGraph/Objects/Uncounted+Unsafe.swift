@@ -1,14 +1,13 @@
 internal import RoostCore
 
-// Loops over objects that a list keeps alive, without counting a reference for each object.
-// Counting costs two atomic operations for each object, and a save goes through all changed objects
-// several times.
+// Loops over a list of objects without counting references. Counting costs two atomic operations
+// for each object, and a save visits all changed objects several times.
 //
-// SAFETY of the whole file: a list is a value that is held for the whole loop. So no object of the
-// list is deallocated, whatever the body does to the context's own lists. A class reference and an
+// SAFETY of the whole file: the list is a value that is alive for the whole loop. So none of its
+// objects is deallocated, even if `body` changes the context's own lists. A class reference and an
 // `Unmanaged` of it have the same representation.
 
-/// A list of objects whose elements can be visited without counting references.
+/// A list of objects that can be visited without counting references.
 protocol UncountedList {
     func withUnsafeBufferPointer<Result, Failure: Error>(
         _ body: (UnsafeBufferPointer<ManagedObject>) throws(Failure) -> Result
@@ -57,7 +56,7 @@ extension UncountedList {
     }
 }
 
-/// A selection of objects from a list that keeps the objects alive.
+/// A selection of objects from another list, which keeps the objects alive.
 struct UncountedObjects {
     private var objects: ContiguousArray<Unmanaged<ManagedObject>> = []
 
@@ -66,13 +65,10 @@ struct UncountedObjects {
     /// The objects as strong references.
     var all: [ManagedObject] { objects.map { $0.takeUnretainedValue() } }
 
-    /// Adds an object.
-    ///
-    /// Another list must keep the object alive as long as this list is used.
+    /// Adds an object, which another list must keep alive as long as this list is used.
     @inline(__always)
     mutating func append(_ object: ManagedObject) { objects.append(.passUnretained(object)) }
 
-    /// Makes room for objects.
     mutating func reserveCapacity(_ count: Int) { objects.reserveCapacity(count) }
 
     /// Calls `body` for each object.

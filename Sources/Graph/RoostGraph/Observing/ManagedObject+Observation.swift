@@ -4,13 +4,13 @@ internal import RoostCore
 extension ManagedObject: Observable {}
 
 extension ManagedObject {
-    /// Records for observation that a property was read.
+    /// Reports to observation that a property was read.
     @inline(__always)
     final func noteAccess(_ property: ObservedProperty) {
         if let observation = core.observation { observation.access(self, property: property) }
     }
 
-    /// Records for observation that a field was read.
+    /// Reports to observation that a field was read.
     @inline(__always)
     final func noteAccess(_ field: RecordLayout.Field) { noteAccess(.field(field.index)) }
 
@@ -28,29 +28,29 @@ extension ManagedObject {
         return try body()
     }
 
-    /// Adds a member to a relationship, and the object to the other side.
+    /// Adds a member to a relationship, and updates the inverse.
     final func add(_ member: ManagedObject, relationship: Int) {
         setting(.members(relationship)) { core.add(member, to: self, relationship: relationship) }
     }
 
-    /// Removes a member of a relationship, and the object from the other side.
+    /// Removes a member from a relationship, and updates the inverse.
     final func remove(_ member: ManagedObject, relationship: Int) {
         setting(.members(relationship)) { core.remove(member, from: self, relationship: relationship) }
     }
 
-    /// The property of a field, or nil for a composite attribute and its parts, which change
-    /// together.
+    /// Returns the property of a field, or nil for a composite attribute and its elements, which
+    /// change together.
     final func property(of field: RecordLayout.Field) -> ObservedProperty? {
         field.kind == .composite || field.name.contains(".") ? nil : .field(field.index)
     }
 
-    /// Sets the row of an object that can be observed.
+    /// Sets the row of an observable object.
     @inline(never)
     final func setObservedRow(_ new: UnsafeRawPointer?) {
         let old = row
         fastRow = new.map { $0 + 1 } ?? Self.noRow(or: fastRow)
-        // Reading a fault changes no value. Turning into a fault is recorded as a change of all
-        // properties elsewhere.
+        // Reading a fault changes no value. When the object becomes a fault,
+        // ``GraphCore/turnIntoFault(_:)`` reports all properties.
         guard let old, let new, old != new, let observation = core.observation else { return }
         observation.noteDifferences(of: self, old: old, new: new)
     }

@@ -3,8 +3,8 @@ internal import RoostCore
 extension ManagedObjectContext {
     /// Whether `withObservationTracking` and SwiftUI see reads and writes of the context's objects.
     ///
-    /// Set this property before the context has objects. Setting it later is an error that the next
-    /// save, fetch or count throws. A child of an observable context is observable, too.
+    /// Set this property before the context has objects. If it is set later, the next save, fetch
+    /// or count throws an error. A child of an observable context is also observable.
     ///
     /// ```swift
     /// let context = container.viewContext
@@ -20,20 +20,20 @@ extension ManagedObjectContext {
     ///
     /// - An observation covers one property of one object: an attribute (transient or stored), a
     ///   relationship, or ``ManagedObject/isDeleted``. A setter reports before and after it writes.
-    /// - Other changes are reported at the end of the call that causes them: the other sides of
-    ///   relationships, delete rules, merges, rollback, undo and redo. Properties with the same
-    ///   value are not reported. A rollback reads nothing, so it reports all to-many relationships
-    ///   that were read.
+    /// - Other changes are reported at the end of the call that causes them. These are changes of
+    ///   inverses, delete rules, merges, rollback, undo and redo. Properties whose value remains
+    ///   the same are not reported. Because a rollback reads nothing, it reports all to-many
+    ///   relationships that were read.
     /// - All properties of an object are reported if it is deleted, leaves the context or becomes a
     ///   fault.
-    /// - SwiftUI needs nothing else: an object is `Observable`, so a view that read a property is
-    ///   updated when the property changes.
+    /// - SwiftUI needs no other setup. An object is `Observable`, so SwiftUI updates a view when a
+    ///   property that it read changes.
     ///
-    /// The results of fetches are not observed, nor is the state of an object except
-    /// ``ManagedObject/isDeleted``. Use ``observe(_:)`` to observe the changes of an event.
+    /// Results of fetches are not observed. Of an object's state, only ``ManagedObject/isDeleted``
+    /// is observed. Use ``observe(_:)`` to observe the changes of an event.
     ///
-    /// - Complexity: Each read and write calls a function. An object that was read needs more memory,
-    ///   for its registrar. Other contexts have no such costs.
+    /// - Complexity: Each read and write calls a function. An object whose properties were read
+    ///   needs memory for a registrar. Other contexts have no such costs.
     public var isObservable: Bool {
         get { core.observation != nil }
         set {

@@ -3,24 +3,25 @@ internal import RoostCore
 
 /// The observation of a context's objects.
 ///
-/// A setter reports its property to observers before and after it writes. All other changes, such
-/// as the other sides of relationships, merges, rollback and undo, are first collected, because
-/// code of the program must not run in the middle of them. They are reported at the end of the
-/// call, when the graph is consistent again.
+/// A setter reports its property to observers before and after it writes. All other changes are
+/// first collected, because code of the program must not run while they are applied. Examples are
+/// changes by merges, rollback and undo. These changes are reported at the end of the call, when
+/// the graph is consistent again.
 ///
-/// An object gets a registrar at the first read of one of its properties. Earlier changes of the
-/// object are not collected.
+/// An object gets a registrar when one of its properties is first read. Its earlier changes are not
+/// collected.
 final class ObjectObservation {
-    /// The changes of an object that are not reported yet.
+    /// The unreported changes of an object.
     private struct Pending {
         let object: ManagedObject
-        // The object can leave the context before its changes are reported.
+        // Stored, because the object may leave the context before its changes are reported.
         let registrar: ObservationRegistrar
         var properties: Set<ObservedProperty> = []
-        /// Whether all properties can have changed.
+        /// Whether all properties may have changed.
         var isWhole = false
-        /// The discarded members of each relationship, which are compared with the members that are
-        /// read again.
+        /// The discarded members of each relationship.
+        ///
+        /// When members are read again, they are compared with these.
         var forgotten: [Int: [Int64]] = [:]
     }
 
@@ -29,7 +30,7 @@ final class ObjectObservation {
     private var pending: [Pending] = []
     private var positions: [ObjectIdentifier: Int] = [:]
     private var isReporting = false
-    /// Whether changes are ignored, because they are caused by a read.
+    /// Whether changes are ignored because a read causes them.
     var isPaused = false
 
     // MARK: Reading
@@ -56,8 +57,8 @@ final class ObjectObservation {
     /// Reports that a setter wrote a property.
     func didSet(_ object: ManagedObject, property: ObservedProperty) {
         let id = ObjectIdentifier(object)
-        // The change was also recorded, like all changes of rows and members, so the record is
-        // removed.
+        // The change was also recorded when the row or members changed. Remove it, so that it is
+        // not reported again.
         if let position = positions[id] { pending[position].properties.remove(property) }
         registrars[id]?.didSet(object, keyPath: keyPaths[property])
     }
@@ -80,7 +81,7 @@ final class ObjectObservation {
         change(object) { $0.properties.insert(property) }
     }
 
-    /// Records that all properties can have changed.
+    /// Records that all properties may have changed.
     func noteAll(_ object: ManagedObject) { change(object) { $0.isWhole = true } }
 
     /// Records the properties that differ between two rows of an object.
@@ -96,8 +97,9 @@ final class ObjectObservation {
         }
     }
 
-    /// Records that the context discards the members of an object's relationships, because they may
-    /// have changed in the store.
+    /// Records that the context discards the members of an object's relationships.
+    ///
+    /// The members may have changed in the store.
     func noteForgotten(_ object: ManagedObject) {
         guard let extra = object.extra, registrars[ObjectIdentifier(object)] != nil else { return }
         for (relationship, state) in extra.members {
@@ -117,7 +119,7 @@ final class ObjectObservation {
 
     /// Reports the recorded changes.
     ///
-    /// Code of the program runs during the call, so the graph must be consistent.
+    /// Observers run code of the program, so the graph must be consistent.
     func report() {
         guard !pending.isEmpty, !isReporting else { return }
         isReporting = true
@@ -159,7 +161,7 @@ final class ObjectObservation {
 }
 
 extension GraphCore {
-    /// Notifies observers of objects of all changes that setters did not report.
+    /// Reports all changes that setters did not report.
     @inline(__always)
     func reportChanges() {
         if let observation { observation.report() }

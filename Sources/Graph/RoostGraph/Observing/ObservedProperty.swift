@@ -1,10 +1,10 @@
-/// A property of an object that can be observed.
+/// An observable property of an object.
 enum ObservedProperty: Hashable {
-    /// A stored attribute or a to-one relationship, by the position of its field.
+    /// The index of the field of a stored attribute or a to-one relationship.
     case field(Int)
-    /// A to-many relationship, by its number.
+    /// The number of a to-many relationship.
     case members(Int)
-    /// A transient attribute, by its name.
+    /// The name of a transient attribute.
     case transient(String)
     /// Whether the object is deleted.
     case deletion
@@ -13,15 +13,15 @@ enum ObservedProperty: Hashable {
 extension ManagedObject {
     /// Provides a distinct key path for each property.
     ///
-    /// No code reads through the key paths. The slow path of an accessor identifies a property by
-    /// its position, not by the key path of a class.
+    /// The key paths only identify properties. No code reads through them, because accessors
+    /// identify a property by its position.
     final subscript(observed property: ObservedProperty) -> Void { () }
 }
 
 /// The key paths of properties, each created once.
 ///
-/// All objects of a context share them, because an observation consists of a key path and one
-/// object.
+/// All objects of a context share the key paths, because an observation consists of an object and a
+/// key path.
 struct ObservedKeyPaths {
     private var fields: [KeyPath<ManagedObject, Void>] = []
     private var members: [KeyPath<ManagedObject, Void>] = []

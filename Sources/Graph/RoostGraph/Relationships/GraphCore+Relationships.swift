@@ -1,9 +1,9 @@
 internal import RoostCore
 internal import RoostStores
 
-// Both sides of a relationship are changed at once. A to-one relationship is a field of its
-// object's row. A to-many relationship is stored as a set of differences, so adding and removing
-// members read nothing.
+// A change of a relationship immediately updates both sides. A to-one relationship is a field of
+// its object's row. A to-many relationship stores differences, so members are added and removed
+// without reading.
 
 extension GraphCore {
     /// Returns the destination of a to-one relationship.
@@ -21,7 +21,7 @@ extension GraphCore {
         return makeObject(entity, root: root, key: key)
     }
 
-    /// Sets a to-one relationship, and updates its other side.
+    /// Sets a to-one relationship, and updates the inverse.
     func setDestination(of object: ManagedObject, relationship: Int, to new: ManagedObject?) {
         let declared = model.relationships[relationship]
         guard let field = object.info.references[relationship] else { return }
@@ -73,7 +73,7 @@ extension GraphCore {
             ))
     }
 
-    /// Sets a reference to null if it refers to the object with the given key.
+    /// Sets a reference to null if it refers to an object with the given key.
     func clear(_ object: ManagedObject, relationship: Int, ifItIs key: Int64) {
         guard let field = object.info.references[relationship],
             RowAccess.reference(object.firedRow, field: field)?.key == key, !object.flags.contains(.inaccessible)
@@ -81,14 +81,14 @@ extension GraphCore {
         setReference(of: object, relationship: relationship, to: nil)
     }
 
-    /// Writes a reference, without updating the other side.
+    /// Writes a reference, without updating the inverse.
     func setReference(of object: ManagedObject, relationship: Int, to new: ManagedObject?) {
         guard let field = object.info.references[relationship], touch(object), let row = object.row else { return }
         if let observation { observation.note(object, property: .field(field.index)) }
         let writable = UnsafeMutableRawPointer(mutating: row)
         RowAccess.setReference(new.map { (Int($0.entityNumber), $0.key) }, row: writable, field: field)
         guard let place = object.info.places[relationship] else { return }
-        // The save assigns the position in the new list.
+        // The save assigns a position in the new list.
         RowAccess.setNull(true, row: writable, field: place.index)
         writable.storeBytes(of: 0, toByteOffset: place.byteOffset, as: Int64.self)
     }
@@ -110,7 +110,7 @@ extension GraphCore {
         note(object)
     }
 
-    /// Adds a member on one side.
+    /// Adds a member, without updating the inverse.
     func addMember(_ key: Int64, to owner: ManagedObject, relationship: ManagedObjectModel.Relationship) {
         let number = undoRecord?.number ?? 0
         change(owner, relationship: relationship.number) { state in
@@ -120,7 +120,7 @@ extension GraphCore {
         }
     }
 
-    /// Removes a member on one side.
+    /// Removes a member, without updating the inverse.
     func removeMember(_ key: Int64, of owner: ManagedObject, relationship: ManagedObjectModel.Relationship) {
         let number = undoRecord?.number ?? 0
         change(owner, relationship: relationship.number) { state in
@@ -130,7 +130,7 @@ extension GraphCore {
         }
     }
 
-    /// Adds a member, and updates the other side.
+    /// Adds a member, and updates the inverse.
     func add(_ member: ManagedObject, to owner: ManagedObject, relationship: Int) {
         let declared = model.relationships[relationship]
         guard member.core === self, !owner.flags.contains(.orphan) else {
@@ -156,7 +156,7 @@ extension GraphCore {
         }
     }
 
-    /// Removes a member, and updates the other side.
+    /// Removes a member, and updates the inverse.
     func remove(_ member: ManagedObject, from owner: ManagedObject, relationship: Int) {
         let declared = model.relationships[relationship]
         guard member.core === self else { return }
@@ -191,8 +191,8 @@ extension GraphCore {
                 throw StoreError(
                     .closed, "\(owner.objectID) has left its context, so '\(declared.name.name)' cannot be read.")
             }
-            // An object that returns after a saved deletion may still be the destination of stored
-            // references, but it has no links.
+            // An object that is inserted again after a saved deletion may still be the destination
+            // of stored references. It has no links.
             let canBeStored = if case .derived = declared.storage { extra.isReturning } else { false }
             if !owner.flags.contains(.inserted) || canBeStored, owner.key > 0 || parent != nil {
                 try openReader().graph(ofEntity: Int(owner.entityNumber))
@@ -205,9 +205,9 @@ extension GraphCore {
         return extra.members[index].state.current ?? []
     }
 
-    /// Removes members that are deleted in this context from newly read members.
+    /// Removes newly read members that are deleted in this context.
     ///
-    /// Members read earlier were removed at the deletion.
+    /// Members that were already read were removed when they were deleted.
     private func removeDeleted(
         _ keys: [Int64], from owner: ManagedObject, relationship: ManagedObjectModel.Relationship
     ) {
@@ -225,13 +225,14 @@ extension GraphCore {
         }
     }
 
-    /// Returns the members in their order.
     func members(of owner: ManagedObject, relationship: Int) throws(StoreError) -> [ManagedObject] {
         let keys = try memberKeys(of: owner, relationship: relationship)
         return try objects(keys, destination: model.relationships[relationship].destination)
     }
 
-    /// Returns the objects with keys of a hierarchy, as faults if their entity is certain.
+    /// Returns the objects with the given keys.
+    ///
+    /// An object can be a fault if its entity is certain.
     func objects(_ keys: [Int64], destination: Int) throws(StoreError) -> [ManagedObject] {
         let root = model.entities[destination].root
         let isPolymorphic = model.entities[destination].selfAndSubentities.count > 1

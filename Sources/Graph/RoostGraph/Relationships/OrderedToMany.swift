@@ -2,8 +2,7 @@ internal import RoostCore
 
 /// The members of an ordered to-many relationship: an array without duplicates.
 ///
-/// Both sides of the relationship change at once. A save writes the positions only of members that
-/// moved.
+/// Changes immediately update the inverse. A save writes only the positions of members that moved.
 ///
 /// ```swift
 /// playlist.tracks.append(track)
@@ -21,7 +20,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
 
     init(_ owner: ManagedObject, relationship: Int) { storage = .relationship(owner, relationship) }
 
-    /// Creates an empty list, to be set as the members of a relationship.
+    /// Creates an empty list, which can be assigned to a relationship.
     public init() { storage = .list([]) }
 
     /// The members in their order.
@@ -37,7 +36,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         }
     }
 
-    /// Whether the list is bound to the given relationship of an object.
+    /// Returns whether the list is bound to the given relationship of an object.
     func isRelationship(_ relationship: Int, of owner: ManagedObject) -> Bool {
         if case .relationship(let own, relationship) = storage { own === owner } else { false }
     }
@@ -81,12 +80,12 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         }
     }
 
-    /// Returns an iteration over the members as they are now.
+    /// Returns an iterator over the current members.
     public func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }
 
     // MARK: Changes
 
-    /// Replaces members.
+    /// Replaces the members in a range.
     ///
     /// An object that is already a member moves to its last position among `objects`.
     public mutating func replaceSubrange(_ range: Range<Int>, with objects: some Collection<Element>) {
@@ -98,7 +97,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
                 + former[range.upperBound...].filter { !moved.contains($0) })
     }
 
-    /// Adds an object at the end, if it is not a member yet.
+    /// Adds an object at the end if it is not yet a member.
     ///
     /// Does not read the members.
     public mutating func append(_ object: Element) {
@@ -116,14 +115,14 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         }
     }
 
-    /// Exchanges two members.
+    /// Swaps two members.
     public mutating func swapAt(_ left: Int, _ right: Int) {
         var objects = elements
         objects.swapAt(left, right)
         set(objects)
     }
 
-    /// Runs `body` with the members as one array, and then applies the array's order.
+    /// Runs `body` with an array of the members, then applies the order of the array.
     public mutating func withContiguousMutableStorageIfAvailable<Result>(
         _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> Result
     ) rethrows -> Result? {
@@ -132,11 +131,11 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         return try objects.withContiguousMutableStorageIfAvailable(body)
     }
 
-    /// Moves the member at one position to another position.
+    /// Moves a member to another position.
     ///
     /// - Parameters:
     ///   - position: The member's position.
-    ///   - target: Its position afterwards.
+    ///   - target: The member's new position.
     public mutating func move(from position: Int, to target: Int) {
         var objects = elements
         let object = objects.remove(at: position)
@@ -146,7 +145,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
 }
 
 extension OrderedToMany: ExpressibleByArrayLiteral {
-    /// Creates a list of objects, to be set as the members of a relationship.
+    /// Creates a list of objects, which can be assigned to a relationship.
     public init(arrayLiteral elements: Element...) {
         self.init()
         set(elements)

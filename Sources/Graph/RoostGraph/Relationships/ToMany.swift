@@ -1,9 +1,9 @@
 public import RoostCore
 
-/// The members of a to-many relationship: a set, in the order of their keys.
+/// The members of a to-many relationship: a set, in the order of the objects' keys.
 ///
-/// Adding and removing do not read the members. They are read when the program accesses them. Both
-/// sides of the relationship change at once.
+/// Changes immediately update the inverse, without reading the members. The members are read when
+/// the program accesses them.
 ///
 /// ```swift
 /// artist.albums.insert(album)
@@ -19,10 +19,10 @@ public struct ToMany<Element: ManagedObject>: Collection {
 
     init(_ owner: ManagedObject, relationship: Int) { storage = .relationship(owner, relationship) }
 
-    /// Creates a set of objects, to be set as the members of a relationship.
+    /// Creates a set of objects, which can be assigned to a relationship.
     public init(_ objects: some Sequence<Element>) { storage = .list(Array(objects)) }
 
-    /// Creates an empty set, to be set as the members of a relationship.
+    /// Creates an empty set, which can be assigned to a relationship.
     public init() { storage = .list([]) }
 
     private var keys: [Int64] {
@@ -46,7 +46,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
         }
     }
 
-    /// Whether the set is bound to the given relationship of an object.
+    /// Returns whether the set is bound to the given relationship of an object.
     func isRelationship(_ relationship: Int, of owner: ManagedObject) -> Bool {
         if case .relationship(let own, relationship) = storage { own === owner } else { false }
     }
@@ -59,7 +59,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
     public var endIndex: Int { count }
     /// The number of members.
     ///
-    /// Reads keys, not objects.
+    /// Only their keys are read.
     public var count: Int {
         if case .list(let objects) = storage { objects.count } else { keys.count }
     }
@@ -67,12 +67,12 @@ public struct ToMany<Element: ManagedObject>: Collection {
     public func index(after index: Int) -> Int { index + 1 }
     /// The member at a position.
     public subscript(position: Int) -> Element { elements[position] }
-    /// Returns an iteration over the members as they are now.
+    /// Returns an iterator over the current members.
     public func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }
 
     /// Returns whether an object is a member.
     ///
-    /// If the relationship's inverse is to-one, reads only that object.
+    /// If the inverse is to-one, reads only `object`.
     public func contains(_ object: Element) -> Bool {
         switch storage {
         case .list(let objects): return objects.contains(object)
@@ -85,9 +85,9 @@ public struct ToMany<Element: ManagedObject>: Collection {
         }
     }
 
-    /// Returns the members that meet a condition, as the unsaved changes leave them.
+    /// Returns the members that match a predicate, with unsaved changes applied.
     ///
-    /// The store finds them. Other members are not read.
+    /// Reads only these members.
     ///
     /// - Throws: `invalidRequest` for a set that is not bound to a relationship; `closed` if the
     ///   owning object has left its context; the same errors as
@@ -113,9 +113,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
 
     // MARK: Changes
 
-    /// Adds an object.
-    ///
-    /// Does not read the members.
+    /// Adds an object, without reading the members.
     public mutating func insert(_ object: Element) {
         switch storage {
         case .list(let objects): if !objects.contains(object) { storage = .list(objects + [object]) }
@@ -123,9 +121,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
         }
     }
 
-    /// Removes an object.
-    ///
-    /// Does not read the members.
+    /// Removes an object, without reading the members.
     public mutating func remove(_ object: Element) {
         switch storage {
         case .list(let objects): storage = .list(objects.filter { $0 !== object })
@@ -143,7 +139,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
         for object in Array(objects) { remove(object) }
     }
 
-    /// Removes all members that are not among the objects.
+    /// Removes all members that are not in the given sequence.
     public mutating func formIntersection(_ objects: some Sequence<Element>) {
         let kept = Set(objects)
         for object in elements where !kept.contains(object) { remove(object) }
@@ -154,6 +150,6 @@ public struct ToMany<Element: ManagedObject>: Collection {
 }
 
 extension ToMany: ExpressibleByArrayLiteral {
-    /// Creates a set of objects, to be set as the members of a relationship.
+    /// Creates a set of objects, which can be assigned to a relationship.
     public init(arrayLiteral elements: Element...) { self.init(elements) }
 }

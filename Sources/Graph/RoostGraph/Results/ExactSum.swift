@@ -1,15 +1,14 @@
 internal import Foundation
 package import RoostCore
 
-/// A sum from which numbers can be removed again without a rounding error.
+/// A sum from which numbers can be removed without rounding errors.
 ///
-/// Adding and subtracting floating-point numbers rounds each time. So they are added as multiples
-/// of the smallest double, and rounded once, when the sum is read.
+/// Each floating-point addition or subtraction rounds. So doubles are added as multiples of the
+/// smallest double, and the sum is rounded only once, when it is read.
 package struct ExactSum: Sendable {
     private var whole: Int128 = 0
     private var decimal: Decimal = 0
-    /// The digits of the sum of doubles, 32 bits each, lowest first, or empty before the first
-    /// double.
+    /// The sum of doubles in digits of 32 bits, lowest first; empty before the first double.
     private var digits: [Int64] = []
     private var (nanCount, plusCount, minusCount) = (0, 0, 0)
     private var uncarriedCount = 0
@@ -17,7 +16,7 @@ package struct ExactSum: Sendable {
 
     package init(_ kind: RecordLayout.Field.Kind) { self.kind = kind }
 
-    /// Whether numbers of a kind can be added.
+    /// Returns whether numbers of a kind are supported.
     static func supports(_ kind: RecordLayout.Field.Kind) -> Bool {
         switch kind {
         case .integer16, .integer32, .integer64, .double, .float, .decimal: true
@@ -27,7 +26,7 @@ package struct ExactSum: Sendable {
 
     /// Adds or subtracts a number.
     ///
-    /// Null is ignored.
+    /// Ignores null.
     package mutating func add(_ value: Value, isRemoved: Bool = false) {
         switch value {
         case .int(let number): whole += isRemoved ? -Int128(number) : Int128(number)
@@ -50,7 +49,7 @@ package struct ExactSum: Sendable {
             return
         }
         guard number != 0 else { return }
-        // 2 098 bits from the unit of the smallest double to the largest one, and room for carries.
+        // 2 098 bits from the smallest to the largest double, and room for carries.
         if digits.isEmpty { digits = [Int64](repeating: 0, count: 68) }
         let exponent = max(1, Int(number.exponentBitPattern)) - 1
         let mantissa =
@@ -65,7 +64,7 @@ package struct ExactSum: Sendable {
         if uncarriedCount >= 1 << 29 { carry() }
     }
 
-    /// Brings all digits but the highest into 0..<2^32.
+    /// Normalizes all digits except the highest to 0..<2^32.
     private mutating func carry() {
         uncarriedCount = 0
         for index in 0..<max(0, digits.count - 1) {
@@ -74,7 +73,7 @@ package struct ExactSum: Sendable {
         }
     }
 
-    /// The sum: a whole number, a decimal or a double, depending on the attribute.
+    /// The sum as a whole number, a decimal or a double, depending on the attribute's type.
     ///
     /// A whole number beyond 64 bits becomes a double.
     package var value: Value {
@@ -98,7 +97,7 @@ package struct ExactSum: Sendable {
             sum.carry()
         }
         guard let top = sum.digits.lastIndex(where: { $0 != 0 }) else { return 0 }
-        // The highest 128 bits, and one more bit for all that is below them, decide how to round.
+        // Rounding depends on the highest 128 bits, and on whether any lower bit is set.
         var lead: UInt128 = 0
         for index in stride(from: top, through: top - 3, by: -1) {
             lead = lead << 32 | UInt128(index >= 0 ? UInt64(bitPattern: sum.digits[index]) : 0)
@@ -108,10 +107,10 @@ package struct ExactSum: Sendable {
         let result: Double
         let width = 128 - lead.leadingZeroBitCount
         if unit + width > -1_021 {
-            // A normal number: one rounding, to 53 bits.
+            // A normal number is rounded once, to 53 bits.
             result = Self.scaled(Double(lead), exponent: unit)
         } else {
-            // All digits fit below the smallest normal number, so nothing is rounded.
+            // A number below the smallest normal number is exact.
             result = Double(
                 bitPattern: UInt64(
                     truncatingIfNeeded: unit + 1_074 >= 0
@@ -121,7 +120,7 @@ package struct ExactSum: Sendable {
     }
 
     private static func scaled(_ number: Double, exponent: Int) -> Double {
-        // In two steps, so that no factor leaves the range of exponents.
+        // Scale in two steps, so that each factor has a valid exponent.
         let half = exponent / 2
         return number * Double(sign: .plus, exponent: half, significand: 1)
             * Double(sign: .plus, exponent: exponent - half, significand: 1)

@@ -1,7 +1,7 @@
 public import RoostCore
 internal import RoostStores
 
-/// The sorted result of a request, in sections, kept up to date with the changes of its context.
+/// The sorted result of a request, in sections, which follows the changes of its context.
 ///
 /// ```swift
 /// let albums = try FetchedResultsController(
@@ -12,59 +12,63 @@ internal import RoostStores
 /// }
 /// ```
 ///
-/// At the end of each event of the context, after observers were called, the controller applies the
-/// changes to the result, and reports one difference. The events include saves, merges of saves by
-/// other contexts and batch requests, undo, rollbacks, refreshes and resets.
+/// At the end of each event of the context, after observers were called, the controller updates the
+/// result and reports one difference. Events include saves, merges of other contexts' saves and of
+/// batch requests, undo, rollbacks, refreshes and resets.
 ///
 /// The controller guarantees:
 ///
-/// - The result equals a fetch at the end of the event, and applying the difference to the old
-///   result gives the new result.
+/// - The result equals a fetch at the end of the event. Applying the difference to the old result
+///   gives the new result.
 /// - A difference lists exactly the objects of the result that changed in the event, even if a
 ///   property was set to its former value. There are two exceptions. In a window, other objects
-///   leave or enter at the edges. If the predicate, the order or the sections follow relationships,
-///   objects enter, leave or move because of changes of other objects.
-/// - The program sees the new result when `onChange` is called. Changes that it makes during the
-///   call are reported afterwards.
+///   enter or leave at the edges. If the predicate, the order or the sections follow relationships,
+///   changes of other objects can make objects enter, leave or move.
+/// - When `onChange` is called, the controller has the new result. Changes that the program makes
+///   during the call are reported afterwards.
 ///
-/// The controller fetches again only if the changed objects do not determine the result:
+/// The controller fetches again only if the changed objects do not determine the result. This is
+/// the case if:
 ///
 /// - The predicate, the order or the sections read a changed object through a relationship. A
-///   changed reference alone does not require a fetch, unless the relationship is to-many or its
+///   changed reference alone requires a fetch only if the relationship is to-many or its
 ///   destination is in the same hierarchy.
-/// - The request has an offset, and objects outside of the window changed or objects left it.
-/// - The request has only a limit, the window is full, and more objects left it than entered.
+/// - The request has an offset, and objects outside of the window changed or objects left the
+///   window.
+/// - The request has only a limit, the window is full, and more objects left the window than
+///   entered.
 /// - The context was reset.
-/// - Another container or process changed the store, so the changed objects are not known.
+/// - Another container or process changed the store, so the changed objects are unknown.
 /// - The last update failed.
 /// - The request does not include pending changes.
 /// - The context is a child that follows its parent, and an event of the parent changed objects.
 ///
 /// After a rollback or a refresh, the controller reads the objects whose changes were discarded.
 ///
-/// The controller keeps the context alive, but not the objects. A difference is computed in the
+/// The controller keeps the context alive, but not the objects. It computes differences in the
 /// isolation of the context. A context without controllers has no costs.
 ///
-/// - Complexity: Memory for each row is about 60 to 100 bytes and the bytes of its sort keys, and
-///   nothing for rows outside of a window. An event with *m* changed objects takes
-///   O(*m* log *n*) comparisons in a result of *n* rows.
+/// - Complexity: Each row takes about 60 to 100 bytes of memory and the bytes of its sort keys.
+///   Rows outside of a window take none. An event with *m* changed objects takes O(*m* log *n*)
+///   comparisons in a result of *n* rows.
 public final class FetchedResultsController<Object: ManagedObject> {
     private let result: FollowedResult
 
-    /// Fetches a result, and keeps it up to date from now on.
+    /// Fetches a result, and updates it with the changes of the context.
     ///
-    /// Ends the event of a context without a home, as a fetch does.
+    /// Like a fetch, ends the event of a context without a home.
     ///
     /// - Parameters:
-    ///   - request: The request, with the order of the result. Objects with equal values are
-    ///     ordered by their IDs. Prefetching and refreshing have no effect.
+    ///   - request: The request, with the order of the result. Objects with equal sort keys are
+    ///     ordered by their IDs. The settings for prefetching and refreshing have no effect.
     ///   - context: The context.
     ///   - path: An attribute, or a path to an attribute through to-one relationships. Objects with
     ///     the same value form a section. The result is sorted by this value first, even if the
-    ///     request is not. Nil for one section without a name, which exists even if it is empty.
+    ///     request has another order. If nil, the result has one section without a name, which
+    ///     exists even if it is empty.
     ///   - name: Returns the name of the section for a value of `path`, such as its first letter.
-    ///     The function must return equal names only for neighbors in the order. By default, the
-    ///     name is the text of the value.
+    ///     Values with equal names must be neighbors in the order. By default, the name is the text
+    ///     of the value.
     /// - Throws: The same errors as ``ManagedObjectContext/fetch(_:)-(FetchRequest)``;
     ///   `invalidRequest` for a path whose values have no order.
     public convenience init(
@@ -75,7 +79,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
             request.request, includesPendingChanges: request.includesPendingChanges, context: context, path: path, name)
     }
 
-    /// Fetches a result of an entity without a class, and keeps it up to date from now on.
+    /// Fetches an untyped result, and updates it with the changes of the context.
     ///
     /// - Throws: The same errors as ``init(_:in:sections:named:)-(Fetch<Object>,_,_,_)``.
     public convenience init(
@@ -108,7 +112,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
     /// The sections in their order, as values.
     ///
     /// - Complexity: O(1) for each section. If the program keeps the value, the next event copies
-    ///   the parts that it changes.
+    ///   the changed parts.
     public var sections: [ResultsSection] { result.sections }
 
     /// The number of objects in all sections.
@@ -116,7 +120,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
 
     /// All objects in their order.
     ///
-    /// - Complexity: O(*n*). Objects that are not in the context are read, 64 at once.
+    /// - Complexity: O(*n*). Objects that are not in the context are read in groups of 64.
     public var objects: [Object] {
         var objects: [Object] = []
         objects.reserveCapacity(count)
@@ -128,8 +132,8 @@ public final class FetchedResultsController<Object: ManagedObject> {
 
     /// The object at a place, which must exist.
     ///
-    /// An object that is not in the context is read, with up to 63 of its neighbors. An error of
-    /// reading is thrown by the next save, fetch or count.
+    /// An object that is not in the context is read, with up to 63 of its neighbors. If this fails,
+    /// the next save, fetch or count throws the error.
     public subscript(place: ResultsPlace) -> Object {
         let sections = result.list.sections
         precondition(
@@ -141,7 +145,8 @@ public final class FetchedResultsController<Object: ManagedObject> {
 
     /// Returns the place of an object, or nil if it is not in the result.
     ///
-    /// - Complexity: O(1), and one addition for each chunk of the section before the object.
+    /// - Complexity: O(1), and one addition for each chunk of rows that precedes the object in its
+    ///   section.
     public func place(of object: Object) -> ResultsPlace? { result.place(of: object) }
 
     // MARK: Changes
@@ -157,20 +162,20 @@ public final class FetchedResultsController<Object: ManagedObject> {
 
     /// The error that prevented the last update of the result, or nil.
     ///
-    /// After an error, the result is still that from before the event. The end of the next event
-    /// fetches again, and reports all differences.
+    /// After an error, the result is still the result before the event. At the end of the next
+    /// event, the controller fetches again and reports all differences.
     public var error: StoreError? { result.error }
 
-    /// Fetches again, and reports the differences in the same way as an event.
+    /// Fetches again, and reports the differences like an event.
     ///
-    /// Only needed after an error, or to see the saves of other contexts if the context does not
-    /// merge.
+    /// Call this method after an error, or to include other contexts' saves if the context does not
+    /// merge automatically.
     ///
     /// - Throws: The same errors as ``ManagedObjectContext/fetch(_:)-(FetchRequest)``. After an
     ///   error, the result is unchanged.
     public func performFetch() throws(StoreError) { try result.fetch(nil) }
 
-    /// Shows another part of the result, and reports the differences in the same way as an event.
+    /// Changes the window of the result, and reports the differences like an event.
     ///
     /// ```swift
     /// try albums.setWindow(offset: page * 50, limit: 50)

@@ -3,7 +3,7 @@ internal import RoostQuery
 internal import RoostStores
 internal import RoostSystem
 
-/// The implementation of a controller: the rows of a result and the difference to report.
+/// The implementation of a controller: the rows of a result, and the unreported difference.
 final class FollowedResult: ResultsFollower {
     let context: ManagedObjectContext
     private(set) var request: ResultsRequest
@@ -11,11 +11,11 @@ final class FollowedResult: ResultsFollower {
     private(set) var error: StoreError?
     var onChange: ((ResultsChange) -> Void)?
     private var channels: [WeakChannel] = []
-    /// The difference that is not reported yet.
+    /// The unreported difference.
     private var change: ResultsChange?
-    /// The objects that changed since the list was last up to date, or empty if it is up to date.
+    /// The objects that changed since the list was last up to date.
     private var touched: Set<Int64> = []
-    /// Whether the list has to be fetched again, because it could not be updated.
+    /// Whether the list must be fetched again, because an update failed.
     private var isBehind = false
 
     private struct WeakChannel {
@@ -47,12 +47,12 @@ final class FollowedResult: ResultsFollower {
 
     // MARK: Fetching
 
-    /// Fetches the list again, with another request if one is given, and reports the differences.
+    /// Fetches the list again, with another request if given, and reports the differences.
     func fetch(_ other: ResultsRequest?) throws(StoreError) {
         let former = request
         if let other { request = other }
         do throws(StoreError) {
-            // The fetch can end an event, which can update the list itself.
+            // The fetch may end an event, and the event may update the list.
             let new = try request.fetchList(context, endsEvent: true)
             take(new, from: list)
         } catch {
@@ -71,10 +71,9 @@ final class FollowedResult: ResultsFollower {
         change = difference.isEmpty ? nil : difference
     }
 
-    /// Joins two differences.
+    /// Combines two differences into one that contains the whole result.
     ///
-    /// A difference waits only if the program fetches during a callback. The program then receives
-    /// the whole result.
+    /// Two differences wait only if the program fetches during a callback.
     private static func joining(
         _ first: ResultsChange, second: ResultsChange, list: ResultsList, owner: FollowedResult
     ) -> ResultsChange {
@@ -114,7 +113,7 @@ final class FollowedResult: ResultsFollower {
 
     /// Computes the difference from the changed objects alone.
     ///
-    /// - Returns: The difference, or nil if the list has to be fetched again.
+    /// - Returns: The difference, or nil if the list must be fetched again.
     private func follow(_ noted: [Int64: ResultsNote]) throws(StoreError) -> ResultsChange? {
         var changes: [ResultsRowChange] = []
         changes.reserveCapacity(noted.count)
@@ -131,20 +130,20 @@ final class FollowedResult: ResultsFollower {
         return list.apply(changes, limit: limit, model: model)
     }
 
-    /// Returns the number of rows of a window to keep, if it can be updated without a fetch.
+    /// Returns the number of rows that a window keeps, if it can be updated without a fetch.
     ///
     /// - Parameters:
-    ///   - changes: The changes; rows after the last row of the window are changed to rows that
-    ///     leave.
+    ///   - changes: The changes. Rows that move past the last row of the window are changed to rows
+    ///     that leave it.
     ///   - missing: The keys of objects that are not in the result.
-    /// - Returns: The maximum number of rows to keep, or nil if the window has to be fetched again.
+    /// - Returns: The maximum number of rows to keep, or nil if the window must be fetched again.
     private func followedLimit(_ changes: inout [ResultsRowChange], missing: [Int64]) -> Int?? {
         let (limit, offset) = (request.request.fetchLimit, request.request.fetchOffset ?? 0)
         guard limit != nil || offset > 0 else { return .some(nil) }
         if isPlanted(.keepsWindow) { return .some(limit) }
         if offset > 0 {
             if isPlanted(.trustsOffset) { return .some(nil) }
-            // Rows before the window are not known, so only moves inside of the window are certain.
+            // Rows before the window are unknown, so only moves within the window are certain.
             guard missing.isEmpty else { return nil }
             for change in changes {
                 guard let row = change.row, let position = list.position(of: change.key) else { return nil }
@@ -155,7 +154,7 @@ final class FollowedResult: ResultsFollower {
             return .some(nil)
         }
         guard let limit, list.count >= limit else { return .some(limit) }
-        // Rows after the last row of a full window are not known, so rows that move there leave the
+        // Rows after a full window are unknown, so rows that move past its last row leave the
         // window.
         var count = list.count
         for index in changes.indices {
@@ -188,10 +187,12 @@ final class FollowedResult: ResultsFollower {
 
     // MARK: Objects
 
-    /// The number of objects that are read together.
+    /// The number of objects that are read in one step.
     private static let pageCount = 64
 
-    /// Returns the object at a place, and reads its neighbors in the same step.
+    /// Returns the object at a place.
+    ///
+    /// Reads its neighbors in the same step.
     func object(at place: ResultsPlace) -> ManagedObject {
         let section = list.sections[place.section]
         let (chunk, index) = section.position(ofItem: place.item)

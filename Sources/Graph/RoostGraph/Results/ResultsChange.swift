@@ -1,21 +1,21 @@
 public import RoostCore
 
-/// The place of an object in a result: the number of its section, and its number in the section.
+/// The place of an object in a result: the index of its section, and its index in the section.
 ///
 /// ```swift
 /// let first = ResultsPlace(section: 0, item: 0)
 /// print(controller[first].objectID)
 /// ```
 public struct ResultsPlace: Hashable, Comparable, Sendable {
-    /// The number of the section, from 0.
+    /// The index of the section, from 0.
     public var section: Int
-    /// The number of the object in its section, from 0.
+    /// The index of the object in its section, from 0.
     public var item: Int
 
     /// Creates a place.
     public init(section: Int, item: Int) { (self.section, self.item) = (section, item) }
 
-    /// Whether one place comes before another.
+    /// Returns whether one place comes before another.
     public static func < (left: ResultsPlace, right: ResultsPlace) -> Bool {
         (left.section, left.item) < (right.section, right.item)
     }
@@ -35,18 +35,17 @@ public struct ResultsPlace: Hashable, Comparable, Sendable {
 /// A difference guarantees:
 ///
 /// - An object is in at most one of the lists. Unchanged objects are in none.
-/// - If an object is moved past others, only that object is in ``moved``.
-/// - Old places refer to the state before all parts of the difference, new places to the state
-///   after them, as in collection views.
-/// - Objects of a removed section are in ``deleted`` or ``moved`` one by one, and objects of an
-///   inserted section are in ``inserted`` or ``moved``.
+/// - If one object is moved past others, only that object is in ``moved``.
+/// - As in collection views, old places refer to the state before the whole difference, and new
+///   places to the state after it.
+/// - Each object of a removed section is in ``deleted`` or ``moved``. Each object of an inserted
+///   section is in ``inserted`` or ``moved``.
 public struct ResultsChange: Hashable, Sendable {
     /// An object that entered or left the result.
     public struct Item: Hashable, Sendable {
         /// The object.
         public let id: ObjectID
-        /// The place of a deleted object in the old result, or of an inserted object in the new
-        /// one.
+        /// The old place of a deleted object, or the new place of an inserted object.
         public let place: ResultsPlace
 
         package init(id: ObjectID, place: ResultsPlace) { (self.id, self.place) = (id, place) }
@@ -56,9 +55,9 @@ public struct ResultsChange: Hashable, Sendable {
     public struct Move: Hashable, Sendable {
         /// The object.
         public let id: ObjectID
-        /// Its place in the old result.
+        /// The object's place in the old result.
         public let from: ResultsPlace
-        /// Its place in the new result.
+        /// The object's place in the new result.
         public let to: ResultsPlace
 
         package init(id: ObjectID, from: ResultsPlace, to: ResultsPlace) {
@@ -66,9 +65,9 @@ public struct ResultsChange: Hashable, Sendable {
         }
     }
 
-    /// The numbers in the old result of the sections that are not in the new result, ascending.
+    /// The old indexes of the sections that are not in the new result, ascending.
     public internal(set) var deletedSections: [Int] = []
-    /// The numbers of the new sections in the new result, ascending.
+    /// The new indexes of the sections that are not in the old result, ascending.
     public internal(set) var insertedSections: [Int] = []
     /// The objects that left the result, by old place.
     public internal(set) var deleted: [Item] = []
@@ -76,19 +75,19 @@ public struct ResultsChange: Hashable, Sendable {
     public internal(set) var inserted: [Item] = []
     /// The objects that moved relative to other objects, by new place.
     ///
-    /// Their values can have changed, too.
+    /// Their values may also have changed.
     public internal(set) var moved: [Move] = []
     /// The objects that changed without moving relative to other objects, by new place.
     public internal(set) var updated: [Move] = []
-    /// The whole new result, if differences were dropped, or nil for a difference.
+    /// The whole new result if differences were dropped; otherwise nil.
     ///
-    /// Only ``ResultsChanges`` has elements with a whole result, for readers that are too slow.
-    /// Their lists are empty.
+    /// Only ``ResultsChanges`` drops differences, for slow readers. All lists of such an element
+    /// are empty.
     public internal(set) var reload: [ResultsSection]?
 
     package init() {}
 
-    /// Whether nothing differs.
+    /// Whether the difference is empty.
     var isEmpty: Bool {
         reload == nil && deletedSections.isEmpty && insertedSections.isEmpty && entryCount == 0
     }
@@ -103,8 +102,8 @@ public struct ResultsChange: Hashable, Sendable {
     /// for await change in controller.changes { rows = change.applying(to: rows) }
     /// ```
     ///
-    /// If `sections` is not the old result of the difference, the return value is not meaningful.
-    /// The method does not trap.
+    /// If `sections` is not the old result of the difference, the return value is meaningless, but
+    /// the method does not trap.
     ///
     /// - Parameter sections: The IDs of each section of the old result.
     /// - Returns: The IDs of each section of the new result.

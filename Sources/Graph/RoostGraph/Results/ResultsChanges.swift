@@ -1,6 +1,6 @@
 internal import RoostSystem
 
-/// The differences of a result, one after the other, for a task in any isolation.
+/// The differences of a result, in order, for a task in any isolation.
 ///
 /// ```swift
 /// var rows: [[ObjectID]] = controller.sections.map { Array($0) }
@@ -12,15 +12,15 @@ internal import RoostSystem
 ///
 /// The sequence guarantees:
 ///
-/// - All differences since the sequence was requested are delivered in order. The sequence ends
-///   with its controller.
-/// - At most 64 elements with together at most 10 000 objects wait for a slow reader. Beyond that
-///   limit, they are replaced by one element with the whole new result, ``ResultsChange/reload``.
-///   So a reader does not make memory grow, and ``ResultsChange/applying(to:)`` always gives the
+/// - All differences since the creation of the sequence are delivered in order. The sequence ends
+///   when its controller is deallocated.
+/// - At most 64 differences with together at most 10 000 objects wait for a slow reader. Beyond
+///   that limit, one element with the whole new result replaces them; see ``ResultsChange/reload``.
+///   So a slow reader does not exhaust memory, and ``ResultsChange/applying(to:)`` always gives the
 ///   current result.
 ///
-/// Only one task may read a sequence. A second task gets its own sequence from
-/// ``FetchedResultsController/changes``.
+/// Only one task may read a sequence. Use ``FetchedResultsController/changes`` again to create a
+/// sequence for another task.
 public struct ResultsChanges: AsyncSequence, Sendable {
     private let channel: ResultsChannel
 
@@ -29,7 +29,7 @@ public struct ResultsChanges: AsyncSequence, Sendable {
     /// Returns an iterator over the differences.
     public func makeAsyncIterator() -> Iterator { Iterator(channel) }
 
-    /// Waits for the next difference.
+    /// An iterator that waits for each difference.
     public struct Iterator: AsyncIteratorProtocol {
         private let channel: ResultsChannel
         private var signals: AsyncStream<Void>.Iterator
@@ -39,7 +39,8 @@ public struct ResultsChanges: AsyncSequence, Sendable {
             signals = channel.signals.makeAsyncIterator()
         }
 
-        /// Returns the next difference, or nil after the end of the controller, or of the task.
+        /// Returns the next difference, or nil if the controller was deallocated or the task was
+        /// cancelled.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> ResultsChange? {
             while true {
                 if let change = channel.take() { return change }
@@ -49,9 +50,9 @@ public struct ResultsChanges: AsyncSequence, Sendable {
     }
 }
 
-/// The differences that wait for the reader of one sequence.
+/// The differences that wait for one sequence's reader.
 final class ResultsChannel: Sendable {
-    /// The maximum number of differences that wait, and the maximum number of objects in them.
+    /// The maximum numbers of waiting differences, and of objects in them.
     static let mostChanges = 64
     static let mostEntries = 10_000
 
@@ -61,9 +62,9 @@ final class ResultsChannel: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Wakes the reader.
+    /// A stream that wakes the reader.
     ///
-    /// One signal is enough for all waiting differences.
+    /// One signal suffices for all waiting differences.
     let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
@@ -73,7 +74,7 @@ final class ResultsChannel: Sendable {
     ///
     /// - Parameters:
     ///   - change: The difference.
-    ///   - whole: Returns the whole result, if too many differences wait.
+    ///   - whole: Returns the whole result. Called if too many differences wait.
     func put(_ change: ResultsChange, _ whole: () -> [ResultsSection]) {
         let isFull = state.withLock { state in
             if state.waiting.first?.reload == nil, change.reload == nil, state.waiting.count < Self.mostChanges,
@@ -94,7 +95,7 @@ final class ResultsChannel: Sendable {
         signal.yield()
     }
 
-    /// Takes the first difference that waits.
+    /// Removes and returns the first waiting difference, if any.
     func take() -> ResultsChange? {
         state.withLock { state in
             guard !state.waiting.isEmpty else { return nil }

@@ -1,14 +1,14 @@
 package import RoostCore
 
-// The differences between two states of a result, without contexts and stores.
+// The computation of differences between two states of a result, without contexts and stores.
 
-/// An object that an event changed or may have changed, with its current row.
+/// An object that an event changed or may have changed, and its current row.
 package struct ResultsRowChange: Sendable {
     /// The key of the object.
     package var key: Int64
     /// The current row of the object, or nil if it is not in the result.
     package var row: ResultsRow?
-    /// Whether the event changed the object for certain, even if its row is the same.
+    /// Whether the event certainly changed the object, even if its row is the same.
     package var isTouched: Bool
 
     package init(key: Int64, row: ResultsRow?, isTouched: Bool) {
@@ -21,17 +21,17 @@ extension ResultsList {
     ///
     /// - Parameters:
     ///   - changes: At most one change for each key.
-    ///   - limit: The maximum number of rows to keep, from the first one on, or nil for all.
+    ///   - limit: The maximum number of rows to keep, starting from the first, or nil for all.
     ///   - model: The model of the rows.
     /// - Returns: The difference between the list before and after.
     /// - Complexity: O(*m* log *n*) comparisons for *m* changes of *n* rows. In addition, each row
-    ///   that enters or leaves moves the rest of its chunk of at most 128 rows, and finding a place
-    ///   adds up the row counts of a section's chunks.
+    ///   that enters or leaves moves the rest of its chunk of at most 128 rows, and computing a
+    ///   place adds up the row counts of a section's chunks.
     package mutating func apply(
         _ changes: [ResultsRowChange], limit: Int? = nil, model: ManagedObjectModel
     ) -> ResultsChange {
         var difference = ResultsDifference(model: model, oldSerials: serials)
-        // A window is small, so that a copy of it is cheap.
+        // A window is small, so a copy is cheap.
         let old = limit == nil ? nil : self
         var leaving: [Position] = []
         var coming: [ResultsRow] = []
@@ -66,9 +66,10 @@ extension ResultsList {
         return difference.finish(self)
     }
 
-    /// Removes the rows at some positions.
+    /// Removes the rows at the given positions.
     ///
-    /// - Returns: The serial numbers of the sections that became empty and were removed, by name.
+    /// - Returns: The serial numbers of sections that were removed because they became empty, by
+    ///   name.
     private mutating func remove(_ positions: [Position]) -> [String: UInt32] {
         var former: [String: UInt32] = [:]
         for position in positions.sorted().reversed() {
@@ -77,7 +78,7 @@ extension ResultsList {
         return former
     }
 
-    /// Removes the last rows, which are beyond the edge of a window.
+    /// Removes the last rows, which no longer fit into a window.
     private mutating func dropLast(_ excess: Int, of old: ResultsList, difference: inout ResultsDifference) {
         for _ in 0..<excess {
             guard let section = sections.indices.last(where: { sections[$0].count > 0 }) else { return }
@@ -92,18 +93,18 @@ extension ResultsList {
         }
     }
 
-    /// Returns the difference between an old list and this one, both complete.
+    /// Returns the difference between a complete old list and this list.
     ///
-    /// Sections with the same name are treated as the same section.
+    /// Sections with the same name count as the same section.
     ///
     /// - Parameters:
-    ///   - old: The list before.
-    ///   - touched: The keys of the objects that changed for certain.
+    ///   - old: The old list.
+    ///   - touched: The keys of the objects that certainly changed.
     ///   - model: The model of the rows.
-    /// - Returns: The difference. It has all changed objects, and as few unchanged objects as
+    /// - Returns: The difference, with all changed objects and as few unchanged objects as
     ///   possible.
-    /// - Complexity: O(*n* + *m* log *m*) for *n* rows, if *m* rows are between the first and the
-    ///   last row that differ.
+    /// - Complexity: O(*n* + *m* log *m*) for *n* rows, where *m* rows are between the first and
+    ///   the last differing rows.
     package mutating func difference(
         from old: ResultsList, touched: Set<Int64>, model: ManagedObjectModel
     ) -> ResultsChange {
@@ -152,7 +153,7 @@ extension ResultsList {
             let (place, entry) = formerRows[former]
             difference.displace(entry.key, entity: Int(entry.entity), from: place, isChanged: true)
         }
-        // As many unchanged rows as possible stay in place.
+        // As many unchanged rows as possible count as not moved.
         let staying = Set(ResultsDifference.longestAscendingRun(kept.map(\.former)))
         for (position, row) in kept.enumerated() where !staying.contains(position) {
             let entry = presentRows[row.present].1
@@ -162,17 +163,19 @@ extension ResultsList {
     }
 }
 
-/// Collects the differences between two lists, and recognizes moves.
+/// A collector of the differences between two lists, which recognizes moves.
 struct ResultsDifference {
-    /// A row that may have moved relative to other rows, or that is in only one of the lists.
+    /// A row that may have moved relative to other rows, or that is in only one of the two lists.
     private struct Displaced {
         let key: Int64
         let entity: Int
         let from: ResultsPlace?
-        /// Whether the values of the row changed, so that it is always reported.
+        /// Whether the values of the row changed.
+        ///
+        /// Such a row is always reported.
         let isChanged: Bool
         var to: ResultsPlace?
-        /// The number of rows that are not displaced before this row, in its old and in its new
+        /// The numbers of rows before this row that are not displaced, in its old and its new
         /// section.
         var gap: (former: Int, present: Int) = (-1, -1)
     }
@@ -193,7 +196,7 @@ struct ResultsDifference {
         updated.append((key, entity, from))
     }
 
-    /// Whether a row was recorded.
+    /// Returns whether a row was recorded.
     func concerns(_ key: Int64) -> Bool {
         displaced.contains { $0.key == key } || updated.contains { $0.key == key }
     }
@@ -240,7 +243,7 @@ struct ResultsDifference {
         return change
     }
 
-    /// Counts the rows before each displaced row that are not displaced.
+    /// For each displaced row, counts the preceding rows that are not displaced.
     private mutating func measureGaps() {
         func measure(_ place: KeyPath<Displaced, ResultsPlace?>, gap: WritableKeyPath<Displaced, Int>) {
             var places: [(place: ResultsPlace, index: Int)] = []
@@ -259,9 +262,9 @@ struct ResultsDifference {
         measure(\.to, gap: \.gap.present)
     }
 
-    /// Returns the positions of the displaced rows that did not actually move.
+    /// Returns the positions of displaced rows that did not actually move.
     ///
-    /// Of several rows in one gap, the rows that kept their order did not move.
+    /// If several rows are in one gap, the rows that kept their relative order did not move.
     private func staying(_ newSerials: [UInt32]) -> Set<Int> {
         struct Gap: Hashable {
             let section: Int
@@ -284,7 +287,7 @@ struct ResultsDifference {
 
     /// Returns the positions of a longest ascending subsequence of distinct numbers.
     static func longestAscendingRun(_ numbers: [Int]) -> [Int] {
-        // The position of the smallest number at which a run of each length ends.
+        // For each length, the position of the smallest number that ends a run of that length.
         var ends: [Int] = []
         var previous = [Int](repeating: -1, count: numbers.count)
         for (position, number) in numbers.enumerated() {

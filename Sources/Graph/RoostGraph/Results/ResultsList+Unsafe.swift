@@ -1,13 +1,13 @@
 internal import Foundation
 
 extension ResultsList.Chunk {
-    /// Compares an order with the order of the row at an index.
+    /// Compares the bytes of an order with those of the row at an index.
     ///
-    /// - Returns: A negative number if `order` comes first, 0 for equal bytes.
+    /// - Returns: A negative number if `order` comes first, or 0 for equal bytes.
     func compare(_ order: [UInt8], with index: Int) -> Int {
         let range = range(index)
-        // SAFETY: `range` lies in `bytes`, because the ends of the entries ascend to its count, and
-        // no more bytes than the shorter side has are compared.
+        // SAFETY: `range` is within `bytes`, because the ends of the entries ascend to its count.
+        // Only as many bytes as the shorter side has are compared.
         let common = order.withUnsafeBytes { left in
             bytes.withUnsafeBytes { right -> Int32 in
                 guard let left = left.baseAddress, let right = right.baseAddress else { return 0 }

@@ -1,18 +1,18 @@
 internal import RoostCore
 
-/// One object of a result, with the data that determine its place.
+/// One object of a result, with the data that determine its position.
 package struct ResultsRow: Sendable {
     /// The key of the object.
     package var key: Int64
-    /// The number of its entity.
+    /// The number of the object's entity.
     package var entity: Int
-    /// A hash of its values.
+    /// A hash of the object's values.
     package var fingerprint: UInt64
-    /// Bytes that compare in the order of the objects.
+    /// The bytes that determine the object's position in the order.
     ///
-    /// If they are equal, the objects' keys decide.
+    /// If two objects have equal bytes, their keys determine the order.
     package var order: [UInt8]
-    /// The name of its section.
+    /// The name of the object's section.
     package var section: String
 
     package init(key: Int64, entity: Int, fingerprint: UInt64, order: [UInt8], section: String = "") {
@@ -24,14 +24,14 @@ package struct ResultsRow: Sendable {
 /// The rows of a result in their order, in sections.
 ///
 /// The rows are in chunks of at most 128, and a dictionary maps each key to its chunk. So a row is
-/// found, removed and inserted without moving the others. The bytes of the order are stored,
-/// because a changed object no longer has the values of its old place.
+/// found, removed or inserted without moving the rows of other chunks. Each row stores the bytes of
+/// its order, because a changed object no longer has the values of its old position.
 package struct ResultsList: Sendable {
-    /// A row without its order.
+    /// A row, without the bytes of its order.
     struct Entry: Sendable {
         var key: Int64
         var fingerprint: UInt64
-        /// The end of the row's order in the bytes of its chunk.
+        /// The end of the order's bytes in the chunk's bytes.
         var end: Int32
         var entity: UInt16
     }
@@ -43,20 +43,20 @@ package struct ResultsList: Sendable {
         var bytes: [UInt8] = []
     }
 
-    /// The rows whose sections have one name.
+    /// A section: the rows with the same section name.
     struct Section: Sendable {
         let name: String
-        /// The number of the section as long as it exists.
+        /// The serial number of the section, which does not change.
         let serial: UInt32
         var count = 0
         var chunks: [Chunk] = []
-        /// The numbers of the chunks, which stay the same.
+        /// The numbers of the chunks, which do not change when chunks are inserted.
         var chunkNumbers: [UInt32] = []
         /// The number of rows in each chunk.
         var counts: [Int32] = []
     }
 
-    /// The place of a row inside of the list.
+    /// The position of a row in the list.
     struct Position: Hashable, Comparable {
         var section: Int
         var chunk: Int
@@ -73,23 +73,23 @@ package struct ResultsList: Sendable {
     /// The serial numbers of the sections.
     private(set) var serials: [UInt32] = []
     private(set) var count = 0
-    /// By key: the number of the chunk.
+    /// The chunk numbers by key.
     private var chunkOfKey: [Int64: UInt32] = [:]
-    /// By number of a chunk: the serial number of its section.
+    /// The serial numbers of sections by chunk number.
     private var sectionOfChunk: [UInt32] = []
     private var freeChunkNumbers: [UInt32] = []
     private var nextSerial: UInt32 = 0
 
     /// Creates an empty list.
     ///
-    /// - Parameter isOneSection: Whether the list has one section without a name, also if it is
+    /// - Parameter isOneSection: Whether the list has one section without a name, even if it is
     ///   empty.
     package init(isOneSection: Bool) {
         self.isOneSection = isOneSection
         if isOneSection { _ = insertSection("", at: 0) }
     }
 
-    // MARK: Looking
+    // MARK: Searching
 
     func contains(_ key: Int64) -> Bool { chunkOfKey[key] != nil }
 
@@ -103,41 +103,40 @@ package struct ResultsList: Sendable {
         return Position(section: section, chunk: chunk, index: index)
     }
 
-    /// Returns the place that programs see.
+    /// Returns the public place for a position.
     func place(of position: Position) -> ResultsPlace {
         var item = position.index
         for count in sections[position.section].counts[..<position.chunk] { item += Int(count) }
         return ResultsPlace(section: position.section, item: item)
     }
 
-    /// Returns the place of a key.
     func place(of key: Int64) -> ResultsPlace? { position(of: key).map { place(of: $0) } }
 
     func entry(at position: Position) -> Entry {
         sections[position.section].chunks[position.chunk].entries[position.index]
     }
 
-    /// Whether the row at a position has the order and the section of another row.
+    /// Returns whether the row at a position has the same order and section as another row.
     func hasOrder(_ row: ResultsRow, at position: Position) -> Bool {
         let section = sections[position.section]
         return section.chunks[position.chunk].compare(row.order, with: position.index) == 0
             && (isOneSection || section.name == row.section)
     }
 
-    /// Whether a row comes after the last row.
+    /// Returns whether a row belongs after the last row.
     func isAfterLast(_ row: ResultsRow) -> Bool {
         guard let section = sections.last, let chunk = section.chunks.last, let last = chunk.entries.indices.last
         else { return true }
         return chunk.precedes(last, row: row)
     }
 
-    /// Whether a row comes before the first row.
+    /// Returns whether a row belongs before the first row.
     func isBeforeFirst(_ row: ResultsRow) -> Bool {
         guard let chunk = sections.first?.chunks.first, !chunk.entries.isEmpty else { return true }
         return !chunk.precedes(0, row: row)
     }
 
-    /// Returns the entries in their order, with their places.
+    /// Calls `body` with each entry and its place, in order.
     func forEach(_ body: (ResultsPlace, Entry) -> Void) {
         for (number, section) in sections.enumerated() {
             var item = 0
@@ -152,12 +151,14 @@ package struct ResultsList: Sendable {
 
     // MARK: Changing
 
-    /// Adds a row, which comes after all others if the rows are added in their order.
+    /// Adds a row.
+    ///
+    /// Call this method in the order of the rows if possible, because adding at the end is faster.
     package mutating func append(_ row: ResultsRow) {
         guard isAfterLast(row) else { return insert(row, former: [:]) }
         if let last = sections.indices.last, isOneSection || sections[last].name == row.section {
             let chunk = sections[last].chunks.count - 1
-            // Some room is left for rows that come later.
+            // Chunks are not filled, so that later insertions do not split them.
             if chunk < 0 || sections[last].chunks[chunk].entries.count >= Chunk.mostRows * 3 / 4 {
                 insertChunk(Chunk(), at: chunk + 1, in: last)
             }
@@ -173,16 +174,15 @@ package struct ResultsList: Sendable {
         }
     }
 
-    /// Sets the hash of the values of a row.
     mutating func setFingerprint(_ fingerprint: UInt64, at position: Position) {
         sections[position.section].chunks[position.chunk].entries[position.index].fingerprint = fingerprint
     }
 
     /// Removes the row at a position, and its section if it becomes empty.
     ///
-    /// Positions before it stay the same.
+    /// Earlier positions remain valid.
     ///
-    /// - Returns: The name and the number of the section if it was removed.
+    /// - Returns: The name and serial number of the section if it was removed.
     mutating func remove(at position: Position) -> (name: String, serial: UInt32)? {
         let (s, c) = (position.section, position.chunk)
         let key = sections[s].chunks[c].remove(at: position.index)
@@ -201,14 +201,14 @@ package struct ResultsList: Sendable {
         return (section.name, section.serial)
     }
 
-    /// Inserts a row at the position given by its order.
+    /// Inserts a row at the position that its order determines.
     ///
     /// - Parameters:
     ///   - row: A row whose key is not in the list.
-    ///   - former: The serial numbers of sections that were removed in the same step, by name.
+    ///   - former: The serial numbers of sections that were removed in the same update, by name.
     mutating func insert(_ row: ResultsRow, former: [String: UInt32]) {
-        // Finds the last section that begins before the row. The row is in this section or in one
-        // of its neighbors.
+        // Find the last section that begins before the row. The row belongs to this section or a
+        // neighbor.
         var (low, high) = (0, sections.count)
         while low < high {
             let middle = (low + high) / 2
@@ -284,7 +284,7 @@ package struct ResultsList: Sendable {
         for entry in half.entries { chunkOfKey[entry.key] = number }
     }
 
-    /// Gives the sections the serial numbers that sections of the same names have in another list.
+    /// Replaces serial numbers with those of the sections with the same names in another list.
     mutating func adoptSerials(of other: ResultsList) {
         var known = Dictionary(other.sections.map { ($0.name, $0.serial) }, uniquingKeysWith: { first, _ in first })
         nextSerial = max(nextSerial, other.nextSerial)
@@ -310,7 +310,7 @@ package struct ResultsList: Sendable {
 }
 
 extension ResultsList.Section {
-    /// Returns the chunk and the index in it of an item.
+    /// Returns the chunk of an item, and the item's index in the chunk.
     func position(ofItem item: Int) -> (chunk: Int, index: Int) {
         var (chunk, rest) = (0, item)
         while chunk < counts.count - 1, rest >= Int(counts[chunk]) {
@@ -322,12 +322,12 @@ extension ResultsList.Section {
 }
 
 extension ResultsList.Chunk {
-    /// The range of the bytes of a row's order.
+    /// Returns the range of a row's order in `bytes`.
     func range(_ index: Int) -> Range<Int> {
         (index == 0 ? 0 : Int(entries[index - 1].end))..<Int(entries[index].end)
     }
 
-    /// Whether the row at an index comes before another row.
+    /// Returns whether the row at an index comes before another row.
     func precedes(_ index: Int, row: ResultsRow) -> Bool {
         let order = compare(row.order, with: index)
         return order == 0 ? entries[index].key < row.key : order > 0
@@ -362,7 +362,7 @@ extension ResultsList.Chunk {
         return entries.remove(at: index).key
     }
 
-    /// Removes the second half of the rows, and returns it.
+    /// Removes and returns the second half of the rows.
     mutating func splitInHalf() -> ResultsList.Chunk {
         let middle = entries.count / 2
         let start = middle == 0 ? 0 : Int(entries[middle - 1].end)

@@ -3,18 +3,18 @@ internal import RoostCore
 internal import RoostQuery
 internal import RoostStores
 
-/// A request whose result is kept up to date, compiled for the model of a context.
+/// A request whose result follows changes, compiled for the model of a context.
 ///
-/// The request can examine single objects, or fetch the whole result.
+/// The request can examine single objects or fetch the whole result.
 struct ResultsRequest {
     let checked: CheckedFetchRequest
     let entity: ManagedObjectModel.Entity
     let reach: RequestReach
     let includesPendingChanges: Bool
-    /// The number of levels of the order that determine the section; 0 for a result without
-    /// sections.
+    /// The number of sort descriptors that determine the section; 0 for a result without sections.
     let sectionLevels: Int
-    /// Returns the name of a section for the value of an object, or nil for the text of the value.
+    /// Returns the name of a section for the value of an object, or nil to use the text of the
+    /// value.
     let sectionName: ((Value) -> String)?
     /// The examiner of single objects, or nil if examining requires other objects.
     private let examiner: RecordExaminer?
@@ -34,7 +34,8 @@ struct ResultsRequest {
             if first == nil || request.sortDescriptors[0].key != path {
                 request.sortDescriptors.insert(FetchRequest.SortDescriptor(path), at: 0)
             } else if let first, !first.options.isEmpty, name == nil {
-                // Different texts that compare as equal in this order form separate sections.
+                // Texts that are equal in the sort order but have different characters form
+                // separate sections.
                 levels = 2
                 request.sortDescriptors.insert(
                     FetchRequest.SortDescriptor(path, ascending: first.isAscending), at: 1)
@@ -48,7 +49,7 @@ struct ResultsRequest {
         examiner = reach.followedRoots.isEmpty ? try RecordExaminer(checked, graph: nil) : nil
     }
 
-    /// Returns the same request with another window.
+    /// Returns the request with another window.
     ///
     /// - Throws: `invalidRequest` for a negative number.
     func with(offset: Int?, limit: Int?) throws(StoreError) -> ResultsRequest {
@@ -66,17 +67,18 @@ struct ResultsRequest {
 
     var request: FetchRequest { checked.request }
 
-    /// Whether a change of an object can affect other objects in the result.
+    /// Returns whether a change of an object in this hierarchy can affect other objects in the
+    /// result.
     func follows(_ root: Int) -> Bool { reach.followedRoots.contains(root) }
 
     // MARK: Single objects
 
-    /// Calls `body` for the objects that are in the result now.
+    /// Calls `body` for the given objects that are in the current result.
     ///
     /// - Parameters:
     ///   - noted: Objects of the request's hierarchy, by key.
     ///   - context: The context.
-    ///   - body: Receives each object that is in the result, as a record.
+    ///   - body: Receives the record of each object that is in the result.
     /// - Returns: The keys of the objects that are not in the result.
     /// - Throws: Errors from reading and comparing.
     func examine(
@@ -109,7 +111,7 @@ struct ResultsRequest {
             try core.openReader().graph(ofEntity: entity.number).read(
                 stored, inHierarchyOf: entity.root, into: &batch)
             try batch.forEachRecord { (record) throws(StoreError) in
-                // A fault that was found deleted in this event stays deleted.
+                // A fault may have been found to be deleted in this event.
                 if let object = core.registered(entity.root, key: record.key), object.flags.contains(.deleted) {
                     return
                 }
@@ -121,7 +123,7 @@ struct ResultsRequest {
         return missing + unread.filter { !found.contains($0) }
     }
 
-    /// Returns an object that examines records in the state that the context shows.
+    /// Returns an examiner for records in the context's current state.
     private func makeExaminer(_ context: ManagedObjectContext) throws(StoreError) -> RecordExaminer {
         if let examiner { return examiner }
         let core = context.core
@@ -161,7 +163,7 @@ struct ResultsRequest {
     ///
     /// - Parameters:
     ///   - context: The context.
-    ///   - endsEvent: Whether an open event is ended first, as a fetch does.
+    ///   - endsEvent: Whether to end an open event first, as a fetch does.
     ///   - body: Receives each object of the result in order.
     /// - Throws: Errors from fetching.
     func fetch(
@@ -191,7 +193,7 @@ struct ResultsRequest {
     /// - Throws: Errors from fetching.
     func fetchList(_ context: ManagedObjectContext, endsEvent: Bool) throws(StoreError) -> ResultsList {
         var list = ResultsList(isOneSection: sectionLevels == 0)
-        // Neighboring objects are mostly in the same section, so its name is created once.
+        // Neighboring objects usually have the same section, so its name is computed only once.
         var known: (prefix: [UInt8], name: String)?
         try fetch(context, endsEvent: endsEvent) { (record, examiner) throws(StoreError) in
             var row = ResultsRow(

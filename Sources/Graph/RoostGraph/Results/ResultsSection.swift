@@ -2,7 +2,7 @@ public import RoostCore
 
 /// A section of a result: a name, and the IDs of its objects in their order.
 ///
-/// A section is a `Sendable` value. It keeps the state at the time of the request.
+/// A section is a `Sendable` value that later changes of the result do not affect.
 ///
 /// ```swift
 /// for section in controller.sections {
@@ -10,8 +10,8 @@ public import RoostCore
 /// }
 /// ```
 ///
-/// - Complexity: An ID at a position takes O(*n*) for *n* objects, with a very small factor. A loop
-///   over all IDs is O(*n*).
+/// - Complexity: Accessing an ID by position is O(*n*) for *n* objects, with a very small factor. A
+///   loop over all IDs is O(*n*).
 public struct ResultsSection: RandomAccessCollection, Hashable, Sendable {
     private let content: ResultsList.Section
     private let model: ManagedObjectModel
@@ -20,13 +20,13 @@ public struct ResultsSection: RandomAccessCollection, Hashable, Sendable {
         (self.content, self.model) = (content, model)
     }
 
-    /// The text of the value that the objects of the section share, or empty for null, and for a
-    /// result without sections.
+    /// The text of the value that the section's objects share; empty for null and for a result
+    /// without sections.
     public var name: String { content.name }
-    /// The first letter of the name, as a capital, for an index beside a list.
+    /// The first character of the name in upper case, for an index beside a list.
     public var indexTitle: String { String(name.prefix(1)).uppercased() }
 
-    /// The position of the first ID: 0.
+    /// The position of the first ID.
     public var startIndex: Int { 0 }
     /// The number of objects.
     public var endIndex: Int { content.count }
@@ -57,7 +57,7 @@ public struct ResultsSection: RandomAccessCollection, Hashable, Sendable {
         }
     }
 
-    /// Whether two sections have the same name and the same objects.
+    /// Returns whether two sections have the same name and the same objects.
     public static func == (left: ResultsSection, right: ResultsSection) -> Bool {
         left.name == right.name && left.elementsEqual(right)
     }
@@ -70,7 +70,7 @@ public struct ResultsSection: RandomAccessCollection, Hashable, Sendable {
 }
 
 extension ResultsList {
-    /// Returns the sections as programs see them.
+    /// Returns the public values of the sections.
     package func publicSections(_ model: ManagedObjectModel) -> [ResultsSection] {
         sections.map { ResultsSection($0, model: model) }
     }

@@ -2,35 +2,35 @@ public import RoostCore
 internal import RoostQuery
 internal import RoostStores
 
-/// The number of objects of a request and sums of their attributes, kept up to date with the
-/// changes of a context.
+/// The number of a request's objects and sums of their attributes, which follow the changes of a
+/// context.
 ///
 /// ```swift
 /// let totals = try ResultsTotals(Fetch<Album>(where: "year > 1970"), sums: ["plays"], in: context)
 /// totals.onChange = { print(totals.count, totals.sum("plays")) }
 /// ```
 ///
-/// At the end of each event, the changed objects are compared with the predicate, and their former
-/// contribution is replaced by the current one. The request is executed again only if a
-/// ``FetchedResultsController`` without a window would fetch again.
+/// At the end of each event, changed objects are compared with the predicate, and their former
+/// contribution is replaced. The request is executed again only if a ``FetchedResultsController``
+/// without a window would fetch again.
 ///
-/// Sums of whole numbers and of floating-point numbers are exact, and a floating-point sum is
-/// rounded once. So the sums do not depend on the order of changes. Null is not added.
+/// Sums of whole numbers are exact. A sum of floating-point numbers is computed exactly and rounded
+/// once, so it does not depend on the order of changes. Null is ignored.
 ///
-/// - Complexity: Memory for each object of the result is about 30 bytes, and about 100 bytes more
-///   if there are sums. An event takes time for each changed object.
+/// - Complexity: Each object of the result takes about 30 bytes of memory, and about 100 bytes more
+///   if there are sums. The time of an event is proportional to the number of changed objects.
 public final class ResultsTotals {
     private let totals: FollowedTotals
 
-    /// Counts the objects of a request, adds up their attributes, and keeps both up to date.
+    /// Counts the objects of a request, adds up their attributes, and follows changes.
     ///
     /// - Parameters:
-    ///   - request: The request, without a limit and an offset. Its order does not matter.
-    ///   - attributes: The names of attributes with numbers.
-    ///   - context: The context, which is kept alive.
+    ///   - request: The request, without limit and offset. Its order does not matter.
+    ///   - attributes: The names of numeric attributes.
+    ///   - context: The context. The totals keep it alive.
     /// - Throws: The same errors as ``ManagedObjectContext/fetch(_:)-(FetchRequest)``;
-    ///   `unknownProperty`; `invalidRequest` for a limit or an offset, and for an attribute without
-    ///   numbers.
+    ///   `unknownProperty`; `invalidRequest` for a limit, an offset, or an attribute that is not
+    ///   numeric.
     public init<Object: ManagedObjectClass>(
         _ request: Fetch<Object>, sums attributes: [String] = [], in context: ManagedObjectContext
     ) throws(StoreError) {
@@ -39,8 +39,7 @@ public final class ResultsTotals {
             context: context)
     }
 
-    /// Counts the objects of an entity without a class, adds up their attributes, and keeps both up
-    /// to date.
+    /// Counts the objects of an untyped request, adds up their attributes, and follows changes.
     ///
     /// - Throws: The same errors as ``init(_:sums:in:)-(Fetch<Object>,_,_)``.
     public init(
@@ -52,14 +51,14 @@ public final class ResultsTotals {
     /// The number of objects.
     public var count: Int { totals.count }
 
-    /// Returns the sum of an attribute that was given to the initializer, or null for any other
-    /// attribute.
+    /// Returns the sum of an attribute, or null for an attribute that was not given to the
+    /// initializer.
     ///
     /// - Complexity: O(1).
     public func sum(_ attribute: String) -> Value { totals.sum(attribute) }
 
-    /// Called at the end of each event that changed the number or a sum, in the isolation of the
-    /// context.
+    /// Called in the isolation of the context, at the end of each event that changed the count or a
+    /// sum.
     public var onChange: (() -> Void)? {
         get { totals.onChange }
         set { totals.onChange = newValue }
@@ -67,8 +66,8 @@ public final class ResultsTotals {
 
     /// The error that prevented the last update of the totals, or nil.
     ///
-    /// After an error, the totals are those from before the event. The end of the next event counts
-    /// again.
+    /// After an error, the totals are those before the event. At the end of the next event, they
+    /// are computed again.
     public var error: StoreError? { totals.error }
 }
 
@@ -77,7 +76,7 @@ final class FollowedTotals: ResultsFollower {
     private let context: ManagedObjectContext
     private let request: ResultsRequest
     private let attributes: [(name: String, fields: [RecordLayout.Field?])]
-    /// The numbers that each object contributes, by key.
+    /// The contributions of each object to the sums, by key.
     private var parts: [Int64: [Value]] = [:]
     private var sums: [ExactSum]
     private let emptySums: [ExactSum]
@@ -143,9 +142,7 @@ final class FollowedTotals: ResultsFollower {
         (self.parts, self.sums) = (parts, sums)
     }
 
-    /// Replaces the contribution of an object.
-    ///
-    /// Nil for an object that is not counted.
+    /// Replaces the contribution of an object; nil removes it.
     private func replace(_ key: Int64, by values: [Value]?) {
         let old = parts[key]
         guard old != values else { return }

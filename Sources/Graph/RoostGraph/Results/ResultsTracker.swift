@@ -1,12 +1,12 @@
 internal import RoostCore
 internal import RoostStores
 
-/// A result that is updated at the end of each event.
+/// A result that updates at the end of each event.
 protocol ResultsFollower: AnyObject {
     /// Updates the result for changed objects, and stores the difference for ``report()``.
     ///
     /// - Parameters:
-    ///   - noted: The objects that changed or can have changed.
+    ///   - noted: The objects that changed or may have changed.
     ///   - needsFetch: Whether other objects may have changed, too.
     func update(_ noted: [ObjectPlace: ResultsNote], needsFetch: Bool)
 
@@ -14,22 +14,20 @@ protocol ResultsFollower: AnyObject {
     func report()
 }
 
-/// The recorded changes of an object.
-///
-/// An empty set means that the object may have changed.
+/// The recorded changes of an object; empty if the object may have changed.
 struct ResultsNote: OptionSet {
     let rawValue: UInt8
     /// The object has certainly changed.
     static let touched = ResultsNote(rawValue: 1)
     /// The object's changes were discarded, so its state must be read from the store.
     ///
-    /// Another context may have deleted it.
+    /// Another context may have deleted the object.
     static let stored = ResultsNote(rawValue: 2)
 }
 
-/// Records the objects that an event changes, for the results of a context.
+/// A tracker of the objects that an event changes, for the results of a context.
 ///
-/// A context without results has no tracker, and so no overhead.
+/// A context without results has no tracker, so it has no overhead.
 final class ResultsTracker {
     private struct WeakFollower {
         weak var follower: (any ResultsFollower)?
@@ -45,12 +43,12 @@ final class ResultsTracker {
 
     func add(_ follower: any ResultsFollower) { followers.append(WeakFollower(follower: follower)) }
 
-    /// Removes a follower, and all followers that were deallocated.
+    /// Removes a follower, and deallocated followers.
     func remove(_ follower: any ResultsFollower) {
         followers.removeAll { $0.follower == nil || $0.follower === follower }
     }
 
-    // MARK: Noting
+    // MARK: Recording
 
     /// Records that an object changed.
     func note(_ object: ManagedObject) { note(ObjectPlace(root: object.root, key: object.key)) }
@@ -68,26 +66,28 @@ final class ResultsTracker {
 
     /// Records that another context deleted an object.
     ///
-    /// The object stays in results only if a save would write it.
+    /// The object remains in results only if a save would write it.
     func noteDeletedElsewhere(_ place: ObjectPlace) { noted[place, default: []].formUnion([.touched, .stored]) }
 
     /// Records that an object may have changed.
     ///
-    /// The object is reported only if its values differ.
+    /// It is reported only if its values differ.
     func suspect(_ object: ManagedObject) {
         let place = ObjectPlace(root: object.root, key: object.key)
         if noted[place] == nil { noted[place] = [] }
     }
 
-    /// Records that any object may have changed, so that results are fetched again.
+    /// Records that any object may have changed.
+    ///
+    /// Results are then fetched again.
     func noteAll() { needsFetch = true }
 
     // MARK: Updating
 
     /// Updates all results, and reports the differences.
     ///
-    /// Changes that the program makes during a report are reported afterwards. So the program
-    /// always sees the state after the reported difference.
+    /// Changes that the program makes during a report are reported afterwards. So, during a report,
+    /// results show the state after the reported difference.
     ///
     /// - Returns: Whether any change was recorded.
     func update() -> Bool {
@@ -108,9 +108,11 @@ final class ResultsTracker {
 }
 
 extension GraphCore {
-    /// Returns the tracker, and creates it for the first result.
+    /// Returns the tracker.
+    ///
+    /// Creates it for the first result.
     func requireResults() -> ResultsTracker {
-        // A child follows its parent.
+        // A child's results follow its parent.
         if let parent { _ = parent.core.requireResults() }
         if let results { return results }
         let fresh = ResultsTracker()
@@ -118,13 +120,12 @@ extension GraphCore {
         return fresh
     }
 
-    /// Removes a result from the tracker.
     func endResults(_ follower: any ResultsFollower) {
         results?.remove(follower)
         dropResults()
     }
 
-    /// Ends the tracker if no result needs it.
+    /// Removes the tracker if no result needs it.
     private func dropResults() {
         guard results?.isEmpty ?? false else { return }
         var isNeeded = false
@@ -137,12 +138,12 @@ extension GraphCore {
     /// Updates the results of the context at the end of an event.
     func updateResults() {
         guard let results else { return }
-        // Reads for results do not begin an event of the program.
+        // Reading for results does not begin an event of the program.
         let wasReading = isReading
         let isChanged = results.update()
         if !wasReading { closeReader() }
         guard isChanged, !children.isEmpty else { return }
-        // Children are not notified of some changes, such as a rollback, so their results are
+        // Some changes, such as a rollback, do not notify children. So the results of children are
         // fetched again.
         forEachChild { child in
             guard let own = child.results, child.context?.mergesChangesAutomatically ?? false else { return }

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import RoostCore
 
-/// Reads and writes fields of rows.
+/// Functions that read and write fields of rows.
 ///
-/// SAFETY: rows have the structure of their entity's layout. They come from stores, which verify
-/// the structure, or from these functions, which preserve it.
+/// SAFETY: rows have the structure of their entity's layout. Stores verify the structure of the
+/// rows that they return, and these functions preserve it.
 enum RowAccess {
     /// Returns whether a field is null.
     @inline(__always)
@@ -22,7 +22,7 @@ enum RowAccess {
         row.storeBytes(of: isNull ? byte | bit : byte & ~bit, toByteOffset: offset, as: UInt8.self)
     }
 
-    /// Returns whether any of some bits of a row is set.
+    /// Returns whether any of the given bits of a row is set.
     @inline(__always)
     static func hasBits(_ row: UnsafeRawPointer, bits: [(offset: Int, bits: UInt8)]) -> Bool {
         for (offset, bits) in bits where row.load(fromByteOffset: offset, as: UInt8.self) & bits != 0 { return true }
@@ -35,7 +35,7 @@ enum RowAccess {
         UInt32(littleEndian: row.loadUnaligned(fromByteOffset: RecordLayout.Header.version, as: UInt32.self))
     }
 
-    /// Sets the version and the checksum of a row.
+    /// Sets the version of a complete row, and computes its checksum.
     static func seal(_ row: UnsafeMutableRawPointer, byteCount: Int, key: Int64, version: UInt32) {
         let hash = RecordHash.content(of: UnsafeRawBufferPointer(start: row, count: byteCount), key: key)
         row.storeBytes(of: version.littleEndian, toByteOffset: RecordLayout.Header.version, as: UInt32.self)
@@ -44,7 +44,9 @@ enum RowAccess {
             as: UInt64.self)
     }
 
-    /// Changes the version of a row, and updates its checksum, which must be valid.
+    /// Changes the version of a row, and updates its checksum.
+    ///
+    /// The old checksum must be valid.
     static func setVersion(_ version: UInt32, row: UnsafeMutableRawPointer) {
         let sum = UInt64(
             littleEndian: row.loadUnaligned(fromByteOffset: RecordLayout.Header.checksum, as: UInt64.self))
@@ -80,8 +82,8 @@ enum RowAccess {
         _ left: UnsafeRawPointer, right: UnsafeRawPointer, in ranges: [Range<Int>]
     ) -> Bool {
         for range in ranges {
-            // The first and the last eight bytes together cover a reference. A call to compare
-            // bytes would cost more.
+            // The first and the last eight bytes together cover a reference. Calling `memcmp` would
+            // cost more.
             let (first, last) = (range.lowerBound, range.upperBound &- 8)
             guard
                 left.loadUnaligned(fromByteOffset: first, as: UInt64.self)
@@ -93,7 +95,7 @@ enum RowAccess {
         return true
     }
 
-    /// Returns the destination of a reference field, or nil.
+    /// Returns the destination of a reference field, or nil for null.
     @inline(__always)
     static func reference(_ row: UnsafeRawPointer, field: RecordLayout.Field) -> (entity: Int, key: Int64)? {
         guard !isNull(row, field: field.index) else { return nil }
@@ -103,7 +105,9 @@ enum RowAccess {
         return (Int(entity), key)
     }
 
-    /// Sets a reference field, or sets it to null for nil.
+    /// Sets a reference field.
+    ///
+    /// Nil sets it to null.
     static func setReference(
         _ reference: (entity: Int, key: Int64)?, row: UnsafeMutableRawPointer, field: RecordLayout.Field
     ) {
@@ -131,8 +135,8 @@ enum RowAccess {
     struct TailLayout: Sendable {
         /// The number of bytes before the tail.
         let tail: Int
-        /// The offset of the slot of the first field in the tail, or of the tail itself in rows
-        /// without such fields.
+        /// The offset of the slot of the first field with bytes in the tail, or of the tail itself
+        /// without such a field.
         let firstByteOffset: Int
 
         init(_ layout: RecordLayout) {
@@ -142,7 +146,7 @@ enum RowAccess {
                 ? layout.fields[layout.firstVariableField].byteOffset : layout.fixedByteCount
         }
 
-        /// Returns the bytes of a row.
+        /// Returns the number of bytes of a row.
         @inline(__always)
         func byteCount(_ row: UnsafeRawPointer) -> Int {
             firstByteOffset == tail
@@ -154,11 +158,11 @@ enum RowAccess {
     ///
     /// - Parameters:
     ///   - row: The row to copy.
-    ///   - field: The position of the field.
+    ///   - field: The index of the field.
     ///   - byteOffset: The offset of the field's slot.
     ///   - layout: The location of the tail.
     ///   - bytes: The new bytes, or nil to set the field to null.
-    ///   - target: Memory for the row and the difference in bytes.
+    ///   - target: Memory for the new row.
     static func replaceTail(
         of row: UnsafeRawPointer, field: Int, byteOffset: Int, layout: TailLayout,
         with bytes: UnsafeRawBufferPointer?, into target: UnsafeMutableRawPointer

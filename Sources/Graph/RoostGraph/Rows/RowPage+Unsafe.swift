@@ -1,15 +1,15 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// A block of memory that holds the rows of objects: whole records, one after the other.
+/// A block of memory with the rows of objects: complete records, one after the other.
 ///
 /// A row is a record in the format of the stores. Pages are aligned to their size, so a row's
-/// address determines its page, and a row needs no additional memory. A page counts its rows in
-/// use, and is freed when the count reaches zero.
+/// address determines its page without additional memory. A page counts its used rows, and is freed
+/// when the count reaches zero.
 ///
 /// SAFETY of the whole file: pages and rows are confined to the region of one context. A row is
-/// used only while its owner holds a count, and the page's fields lie in its first bytes, which no
-/// row covers.
+/// accessed only while its owner retains it. The page's fields are in the header, before the first
+/// row.
 @usableFromInline
 struct RowPage {
     /// The size of a page in bytes, which is also its alignment.
@@ -17,13 +17,13 @@ struct RowPage {
     /// The number of bytes before the first row.
     static let headerByteCount = 64
 
-    /// The number of rows in use, plus one if a pool still fills the page.
+    /// The number of uses of rows, plus one while a pool fills the page.
     private var useCount: Int
     /// The number of used bytes, including the header.
     private var usedByteCount: Int
     /// The number of rows that were added to the page.
     private var rowCount = 0
-    /// Whether the page holds fetched rows only, one directly after the other.
+    /// Whether the page contains only fetched rows, without gaps.
     private var isFetched: Bool
 
     private typealias Header = UnsafeMutablePointer<RowPage>
@@ -53,31 +53,32 @@ struct RowPage {
         if page.pointee.useCount == 0 { UnsafeMutableRawPointer(page).deallocate() }
     }
 
-    /// Returns whether less than a quarter of the rows of a row's page are still in use.
+    /// Returns whether less than a quarter of the rows in a row's page are still used.
     @inline(__always)
     static func isSparse(_ row: UnsafeRawPointer) -> Bool {
         header(of: row).map { $0.pointee.useCount &* 4 < $0.pointee.rowCount } ?? false
     }
 
-    /// Returns the number of bytes that a private row occupies, rounded up to align the pointer
-    /// before the next row.
+    /// Returns the number of bytes that a private row occupies.
+    ///
+    /// The number is rounded up, to align the pointer before the next row.
     @inline(__always)
     private static func rounded(_ byteCount: Int) -> Int { (byteCount + 7) & ~7 }
 
     /// Returns the number of bytes that a fetched row occupies.
     ///
-    /// The result is even, so that objects can use the lowest bit of a row's address as a flag. See
+    /// The result is even, so that objects can use the lowest bit of a row's address as a flag; see
     /// ``ManagedObject/fastRow``.
     @inline(__always)
     private static func even(_ byteCount: Int) -> Int { (byteCount + 1) & ~1 }
 
-    /// Calls `body` with up to `limit` rows that were fetched directly after a row.
+    /// Calls `body` with up to `limit` rows that were fetched after a row and are in its page.
     ///
     /// - Parameters:
     ///   - row: A row of any page. If the row was not fetched, `body` is not called.
     ///   - limit: The maximum number of rows to visit.
     ///   - length: Returns the number of bytes of a row.
-    ///   - body: Receives a row, whose memory is valid even if no object uses the row any more.
+    ///   - body: Receives each row. Its memory is valid even if no object uses the row any more.
     static func forEachRow(
         after row: UnsafeRawPointer, limit: Int, length: (UnsafeRawPointer) -> Int, _ body: (UnsafeRawPointer) -> Void
     ) {
@@ -91,7 +92,7 @@ struct RowPage {
         }
     }
 
-    /// An allocator of rows, which fills one page after the other.
+    /// An allocator of rows, which fills one page after another.
     struct Pool: ~Copyable {
         private var page: UnsafeMutableRawPointer?
         private let isFetched: Bool
@@ -101,7 +102,7 @@ struct RowPage {
         /// Creates a pool.
         ///
         /// - Parameters:
-        ///   - isFetched: Whether the rows are fetched rows, which are stored without gaps.
+        ///   - isFetched: Whether the pool is for fetched rows, which are stored without gaps.
         ///   - prefixByteCount: The number of bytes to reserve before each row.
         init(isFetched: Bool, prefixByteCount: Int = 0) {
             self.isFetched = isFetched
@@ -113,7 +114,7 @@ struct RowPage {
         /// Returns memory for a row of `byteCount` bytes, with a use count of one.
         @inline(__always)
         mutating func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
-            // Fetched rows need no other alignment, because records are read with unaligned loads.
+            // Fetched rows need no alignment, because records are read with unaligned loads.
             let size = isFetched ? RowPage.even(byteCount) : RowPage.rounded(byteCount) + prefixByteCount
             if let page {
                 let header = page.assumingMemoryBound(to: RowPage.self)
@@ -130,7 +131,7 @@ struct RowPage {
 
         @inline(never)
         private mutating func allocateSlowly(_ size: Int) -> UnsafeMutableRawPointer {
-            // A large row gets its own page, which the pool does not keep.
+            // A large row gets a separate page, which the pool does not fill further.
             let isLarge = size > RowPage.byteCount / 4
             let fresh = RowPage.make(
                 byteCount: isLarge ? RowPage.headerByteCount + size : RowPage.byteCount, isFetched: isFetched)
@@ -154,11 +155,11 @@ struct RowPage {
     }
 }
 
-/// Private rows: the rows of changed objects.
+/// Functions for private rows, which are the rows of changed objects.
 ///
-/// The eight bytes before a private row point to the committed row, which is the row of the store
-/// when the object was read. They are zero for a new object. A private row holds one use of its
-/// committed row.
+/// The eight bytes before a private row point to the committed row, which is the row as last read
+/// from the store. They are zero for a new object. A private row counts as one use of its committed
+/// row.
 enum PrivateRow {
     static let prefixByteCount = 8
 
@@ -168,7 +169,7 @@ enum PrivateRow {
         UnsafeRawPointer(bitPattern: row.load(fromByteOffset: -8, as: UInt.self))
     }
 
-    /// Sets the committed row of a private row, without counting.
+    /// Sets the committed row of a private row, without counting uses.
     @inline(__always)
     static func setCommitted(_ committed: UnsafeRawPointer?, of row: UnsafeMutableRawPointer) {
         row.storeBytes(of: committed.map { UInt(bitPattern: $0) } ?? 0, toByteOffset: -8, as: UInt.self)

@@ -8,18 +8,17 @@ struct PendingChanges {
     ///
     /// This list keeps the objects of the other lists alive.
     let changed: [ManagedObject]
-    /// The objects of `changes.inserts`, in its order.
+    /// The objects of `changes.inserts`, in the same order.
     var inserted = UncountedObjects()
-    /// The objects of `changes.updates`, in its order.
+    /// The objects of `changes.updates`, in the same order.
     var updated = UncountedObjects()
-    /// The objects of `changes.deletes`, in its order.
+    /// The objects of `changes.deletes`, in the same order.
     var deleted = UncountedObjects()
     /// The changed objects whose rows are unchanged.
     ///
-    /// Their relationships can differ.
+    /// Their relationships may differ.
     var unwritten = UncountedObjects()
-    /// Whether any of these objects has to-many relationships, or other state that only few objects
-    /// need.
+    /// Whether any changed object has to-many relationships or other state in an ``Extra``.
     var hasExtras = false
 
     var isEmpty: Bool { changes.isEmpty && changes.unchanged.isEmpty }
@@ -34,7 +33,9 @@ struct PendingChanges {
 }
 
 extension ManagedObjectContext {
-    /// Returns the change set that a save would commit to the first store, for benchmarks.
+    /// Returns the change set that a save would commit to the first store.
+    ///
+    /// Used by benchmarks.
     ///
     /// - Throws: Errors from reading deleted faults and ordered links.
     package func pendingChangeSet() throws(StoreError) -> ChangeSet {
@@ -47,13 +48,13 @@ extension ManagedObjectContext {
 extension GraphCore {
     /// Returns the pending changes for one store, as one change set.
     ///
-    /// The rows are already complete records, so the method only hashes and copies them.
+    /// The method only hashes and copies rows, because they are complete records.
     ///
     /// - Parameters:
-    ///   - store: The position of the store.
-    ///   - reach: The request that needs the changes, or nil for a commit. For a request, only
-    ///     changes that can affect it are included, and their records have no checksums. For a
-    ///     commit, the change set includes expectations about the store.
+    ///   - store: The index of the store.
+    ///   - reach: The request that needs the changes, or nil for a commit. For a request, the
+    ///     result includes only changes that can affect it, and the records have no checksums. For
+    ///     a commit, the result includes expectations about the store.
     /// - Returns: The changes.
     /// - Throws: Errors from reading deleted faults and ordered links.
     func pendingChanges(store: Int, in reach: RequestReach? = nil) throws(StoreError) -> PendingChanges {
@@ -64,7 +65,8 @@ extension GraphCore {
         if forCommit, isWholeStore { pending.reserveCapacity(survey) }
         var newReferences: Set<ObjectID> = []
         var links = LinkChanges(self, isForCommit: forCommit)
-        // Neighboring records mostly have the same entity, so its information is looked up once.
+        // Neighboring records usually have the same entity, so its information is looked up only
+        // once.
         var (known, ranges) = (-1, [Range<Int>]())
         let gone: ManagedObject.Flags = [.deleted, .inaccessible]
         try objects.forEachUncounted { (object) throws(StoreError) in
@@ -124,7 +126,7 @@ extension GraphCore {
     private func collectDelete(of object: ManagedObject, pending: inout PendingChanges) {
         guard !object.flags.contains(.inaccessible) else { return }
         let row = object.committedRow ?? object.firedRow
-        // Reading the row can show that the object no longer exists.
+        // Reading the row may show that the object no longer exists.
         guard !object.flags.contains(.inaccessible) else { return }
         pending.changes.delete(object.objectID, version: RowAccess.version(row))
         pending.deleted.append(object)
@@ -142,9 +144,9 @@ extension GraphCore {
         }
     }
 
-    /// Whether a save would insert, delete or update the record of an object.
+    /// Returns whether a save would insert, delete or update the record of an object.
     ///
-    /// False if only the relationships of the object changed.
+    /// False if only relationships of the object changed.
     func hasPendingRow(_ object: ManagedObject) -> Bool {
         if !object.flags.isDisjoint(with: [.inserted, .deleted]) { return true }
         guard object.state.contains(.privateRow), let row = object.row else { return false }
@@ -153,7 +155,7 @@ extension GraphCore {
             row, leftCount: Int(object.byteCount), right: committed, rightCount: object.tail.byteCount(committed))
     }
 
-    /// Whether a delete rule allows other objects to refer to the deleted object.
+    /// Returns whether a delete rule allows other objects to refer to the deleted object.
     private func leavesReferences(_ object: ManagedObject) -> Bool {
         object.info.relationships.contains { $0.declaration.deleteRule == .noAction && $0.inverse != nil }
     }
@@ -164,7 +166,7 @@ extension GraphCore {
             ChangeSet.Reference(object.objectID, version: RowAccess.version(row)))
     }
 
-    /// Collects the destinations to which a row refers, but its committed row does not.
+    /// Adds the destinations of a row that are not destinations of its committed row.
     private func collectNewReferences(
         _ object: ManagedObject, row: UnsafeRawPointer, info: EntityInfo, found: inout Set<ObjectID>
     ) {
@@ -176,8 +178,7 @@ extension GraphCore {
             if let committed, RowAccess.reference(committed, field: field)?.key == key { continue }
             let root = table.root(entity)
             if let destination = registry.find(root, key: key) {
-                // Objects that this save inserts exist. Deleted destinations are reported by the
-                // store.
+                // Objects that this save inserts exist. The store reports deleted destinations.
                 if destination.flags.contains(.inserted) { continue }
                 found.insert(destination.objectID)
             } else if table.info(entity).entity.selfAndSubentities.count == 1 {
@@ -187,7 +188,7 @@ extension GraphCore {
     }
 }
 
-/// Collects the differences of relationships that are stored as links.
+/// A collector of changes of relationships that are stored as links.
 private struct LinkChanges {
     private let core: GraphCore
     private let isForCommit: Bool
@@ -213,7 +214,8 @@ private struct LinkChanges {
                 remove(Link(object.key, key), owner: owner, isFlipped: isFlipped)
             }
             guard relationship.isOrdered else {
-                // The other end has the positions, and decides whether the link is already stored.
+                // The other end has the positions, and determines whether the link is already
+                // stored.
                 if let inverse = relationship.inverse, model.relationships[inverse].isOrdered { continue }
                 for key in members.added where !isRemoved(root, key: key) {
                     add(Link(object.key, key), owner: owner, isFlipped: isFlipped, setsOrder: false)
@@ -227,7 +229,7 @@ private struct LinkChanges {
         }
     }
 
-    /// Whether a member will not exist after the commit.
+    /// Returns whether a member will not exist after the commit.
     private func isRemoved(_ root: Int, key: Int64) -> Bool {
         core.registered(root, key: key)?.flags.contains(.deleted) ?? false
     }
@@ -242,7 +244,7 @@ private struct LinkChanges {
         let link = model.relationships[owner].normalized(isFlipped ? link.flipped : link)
         let ends = Link.Ends(link)
         if let index = seenAdded[owner]?[ends], let batch = added.firstIndex(where: { $0.relationship == owner }) {
-            // The other end sets its own position.
+            // The other end sets its position itself.
             guard setsOrder else { return }
             if isFlipped {
                 added[batch].links[index].inverseOrder = link.inverseOrder

@@ -4,7 +4,9 @@ internal import RoostStores
 extension GraphCore {
     // MARK: Rounds of willSave
 
-    /// Begins a round, in which changes are recorded again.
+    /// Begins a round of `willSave`.
+    ///
+    /// Changes during the round are recorded separately.
     func beginRound() {
         touched.forEachUncounted { $0.state.remove(.touched) }
         roundStart = touched.count
@@ -20,7 +22,7 @@ extension GraphCore {
 
     // MARK: Validation
 
-    /// Returns the failures of a deleted object whose delete rules deny the deletion.
+    /// Returns the failures of a deleted object if its delete rules deny the deletion.
     func denials(of object: ManagedObject) throws(StoreError) -> [ValidationFailure] {
         var failures: [ValidationFailure] = []
         guard !object.flags.contains(.inserted), !isPlanted(.deniesNot) else { return [] }
@@ -43,20 +45,20 @@ extension GraphCore {
         return failures
     }
 
-    /// Returns the failures of the rules that one record alone can break.
+    /// Returns the failures of rules that depend on one record alone.
     ///
-    /// - Parameter survey: Receives information about the objects. One pass does both, because a
-    ///   pass over many objects is limited by memory access.
+    /// - Parameter survey: Receives information about the objects. One pass checks the rules and
+    ///   collects the information, because memory access limits the speed of a pass.
     /// - Returns: The failures.
-    /// - Throws: `timedOut` if the comparison of a value with its pattern takes too long.
+    /// - Throws: `timedOut` if matching a value against its pattern takes too long.
     func ruleFailures(_ survey: inout SaveSurvey) throws(StoreError) -> [ValidationFailure] {
         var failures = FailureList()
         guard let stores else { return [] }
         var rules = stores.stores.map(\.rules.records)
         let objects = changed
         let skipped: ManagedObject.Flags = isPlanted(.checksDeleted) ? [] : [.deleted, .inaccessible]
-        // Neighboring records mostly have the same entity, and the bitmap of a record decides most
-        // rules.
+        // Neighboring records usually have the same entity. For most rules, the bitmap of a record
+        // suffices.
         var (known, store) = (-1, 0)
         var (bits, hasBits) = ([(offset: Int, bits: UInt8)](), false)
         try objects.forEachUncounted { (object) throws(StoreError) in

@@ -4,7 +4,7 @@ internal import RoostStores
 extension ManagedObjectContext {
     /// Resolves the error of a failed commit.
     ///
-    /// - Returns: Whether the commit can be tried again. False if the policy makes the save fail.
+    /// - Returns: Whether the commit can be tried again; false if the policy makes the save fail.
     func resolve(_ error: StoreError) throws(StoreError) -> Bool {
         switch error.code {
         case .conflict: return try resolveConflicts(error)
@@ -16,8 +16,8 @@ extension ManagedObjectContext {
     // MARK: Objects that another context changed
 
     private func resolveConflicts(_ error: StoreError) throws(StoreError) -> Bool {
-        // An error without conflicts means that another context used a position in an ordered
-        // relationship. The next attempt reads the list again.
+        // An error without conflicts means that another context used the same position in an
+        // ordered relationship. The next attempt reads the list again.
         guard !error.conflicts.isEmpty else {
             core.forgetBases()
             return true
@@ -29,7 +29,7 @@ extension ManagedObjectContext {
                 let object = core.registered(entity.root, key: conflict.id.key), object.flags.contains(.changed)
             else { continue }
             if object.flags.contains(.detectsConflicts), !object.hasPersistentChangedValues { return false }
-            // Lists merge as sets of members, whatever the policy: a different position alone is
+            // Under every policy, lists merge as sets of members, so a different position alone is
             // not a conflict. Nor is an object that both sides deleted.
             if core.agrees(object, with: conflict.current) {
                 agreed.append((object, conflict))
@@ -37,7 +37,7 @@ extension ManagedObjectContext {
                 known.append((object, conflict))
             }
         }
-        // All decisions are made before the first change, so that a failure changes nothing.
+        // Make all decisions before the first change, so that a failed decision changes nothing.
         var decisions: [(ManagedObject, ObjectConflict, Decision)] = []
         for (object, conflict) in known {
             guard let decision = try decide(object, conflict: conflict) else { return false }
@@ -46,9 +46,9 @@ extension ManagedObjectContext {
         core.closeReader()
         let former = decisions.map { core.pairPartners(of: $0.0) }
         for (object, conflict, decision) in decisions { try apply(decision, to: object, conflict: conflict) }
-        // This follows the decisions, because merging a pair also reads, and so merges, the
-        // partners. Records that only the rules of the model added to the change set are read again
-        // by the next attempt.
+        // Merge these objects after the decisions, because merging an object also reads and merges
+        // its one-to-one partners. Records that only the model's rules added to the change set are
+        // read again by the next attempt.
         for (object, conflict) in agreed where !object.flags.contains(.orphan) {
             try core.mergeAgreed(object, with: conflict.current)
         }
@@ -123,8 +123,8 @@ extension ManagedObjectContext {
         case .merge(let values):
             guard let current = conflict.current else { return }
             try core.setContent(of: object, to: values, merging: current)
-            // This comes last, so that the next save still detects the conflict if a value was
-            // invalid.
+            // Replace the row last. If a value is invalid, the next save then still detects the
+            // conflict.
             core.rebase(object, on: current)
         case .overwrite:
             if let current = conflict.current { core.rebase(object, on: current) }
@@ -144,7 +144,7 @@ extension ManagedObjectContext {
         }
     }
 
-    // MARK: Equal unique values
+    // MARK: Duplicate unique values
 
     private func resolveViolations(_ error: StoreError) throws(StoreError) -> Bool {
         if case .error = mergePolicy.kind { return false }
@@ -155,7 +155,7 @@ extension ManagedObjectContext {
                 let mine = core.registered(entity.root, key: violation.rejected.key), mine.flags.contains(.inserted)
             else { return false }
             let stored = try requireObject(violation.existing)
-            // Two new objects with equal values are an error that no policy can resolve.
+            // No policy can resolve equal values of two new objects.
             guard !stored.flags.contains(.inserted), mine !== stored else { return false }
             pairs.append((mine, stored, violation.attributes))
         }
@@ -186,7 +186,8 @@ extension ManagedObjectContext {
 }
 
 extension GraphCore {
-    /// Makes a record of the store the committed row of an object, below the object's changes.
+    /// Replaces the committed row of an object with a record of the store, and keeps the object's
+    /// changes.
     func rebase(_ object: ManagedObject, on record: Record) {
         guard touch(object), let row = object.row else { return }
         let old = PrivateRow.committed(row)
@@ -198,13 +199,13 @@ extension GraphCore {
         forgetBases(of: object)
     }
 
-    /// Whether an object needs no decision, because both sides deleted it, or one side changed only
-    /// its positions in ordered relationships.
+    /// Returns whether an object needs no decision: both sides deleted it, or one side changed only
+    /// positions in ordered relationships.
     ///
     /// - Parameters:
     ///   - object: An object that this context changed or deleted.
-    ///   - theirs: The record in the store, or nil if it was deleted there.
-    /// - Returns: Whether no policy is needed.
+    ///   - theirs: The record in the store, or nil if another context deleted the object.
+    /// - Returns: Whether the object can be merged without a policy.
     func agrees(_ object: ManagedObject, with theirs: Record?) -> Bool {
         guard let committed = object.committedRow else { return false }
         let base = RecordReader(
@@ -219,13 +220,13 @@ extension GraphCore {
         return !isChangedHere || !isChangedThere
     }
 
-    /// Merges the record of the store into an object that needs no decision.
+    /// Merges the store's record into an object that needs no decision.
     func mergeAgreed(_ object: ManagedObject, with theirs: Record?) throws(StoreError) {
         guard let theirs else { return leave(object) }
         try perform(try take(theirs, object: object).steps)
     }
 
-    /// Returns the objects to which an object refers in one-to-one relationships, by relationship.
+    /// Returns the destinations of an object's one-to-one relationships, by relationship.
     func pairPartners(of object: ManagedObject) -> [Int: ManagedObject] {
         guard let row = object.row else { return [:] }
         var partners: [Int: ManagedObject] = [:]
@@ -237,7 +238,7 @@ extension GraphCore {
         return partners
     }
 
-    /// Returns the inverse of a to-one relationship if it is to-one, too.
+    /// Returns the inverse of a to-one relationship if the inverse is also to-one.
     func oneToOneInverse(_ field: RecordLayout.Field) -> Int? {
         guard let relationship = field.relationship, let inverse = model.relationships[relationship].inverse,
             !model.relationships[inverse].isToMany
@@ -245,21 +246,21 @@ extension GraphCore {
         return inverse
     }
 
-    /// Forgets the committed row of an object, which is then like a new object.
+    /// Discards the committed row of an object, so that the object becomes a new one.
     func forgetCommittedRow(of object: ManagedObject) {
         guard let row = object.row, object.state.contains(.privateRow) else { return }
         if let old = PrivateRow.committed(row) { RowPage.release(old) }
         PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
     }
 
-    /// Sets all properties of an object, and updates the other sides of references.
+    /// Sets all properties of an object, and updates the inverses of references.
     ///
     /// - Parameters:
     ///   - object: The object.
     ///   - values: The values by name.
-    ///   - onlyNamed: Whether properties without a value are left unchanged.
-    ///   - theirs: The record of the store, if the values are merged with it. In this case, the
-    ///     other sides of one-to-one relationships are not updated until both rows are merged; see
+    ///   - onlyNamed: Whether properties without a value remain unchanged.
+    ///   - theirs: The store's record if the values are merged with it. In this case, the other
+    ///     sides of one-to-one relationships are updated only after both rows were merged; see
     ///     ``MergeStep/settle(_:_:former:from:)``.
     /// - Throws: `invalidValue` for an invalid value; errors from reading.
     func setContent(
@@ -287,7 +288,7 @@ extension GraphCore {
         }
     }
 
-    /// Applies a reference of the store, with the position in the list of its destination.
+    /// Applies a reference of the store's record, with the position in the destination's list.
     ///
     /// The stored list already contains the object, so no member is added.
     private func adopt(
@@ -309,9 +310,9 @@ extension GraphCore {
         }
     }
 
-    /// Replaces an object's content by the store's content, and discards its changes.
+    /// Replaces an object's content with the store's content, and discards its changes.
     ///
-    /// Additions to and removals from its to-many relationships stay, unless the object was
+    /// Added and removed members of its to-many relationships remain, unless the object was
     /// deleted.
     func accept(_ record: Record, object: ManagedObject) throws(StoreError) {
         let wasDeleted = object.flags.contains(.deleted)
@@ -345,7 +346,7 @@ extension GraphCore {
         note(object)
     }
 
-    /// Removes an object that no longer exists from the context.
+    /// Removes from the context an object that no longer exists.
     func leave(_ object: ManagedObject) {
         changed.removeAll { $0 === object }
         touched.removeAll { $0 === object }
@@ -353,8 +354,9 @@ extension GraphCore {
         expel(object)
     }
 
-    /// Replaces a new object by a stored object: relationships refer to the stored object, and the
-    /// new object is dropped.
+    /// Replaces a new object with a stored object.
+    ///
+    /// Relationships then refer to the stored object, and the new object leaves the context.
     func replace(_ object: ManagedObject, by survivor: ManagedObject) throws(StoreError) {
         for relationship in object.info.relationships where relationship.isToMany {
             for member in try members(of: object, relationship: relationship.number) {

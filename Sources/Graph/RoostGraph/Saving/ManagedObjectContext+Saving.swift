@@ -2,18 +2,18 @@ public import RoostCore
 internal import RoostStores
 
 extension ManagedObjectContext {
-    /// The maximum number of rounds of `willSave`, and of resolving conflicts.
+    /// The maximum numbers of rounds of `willSave` and of resolving conflicts.
     private static let mostWillSaveRounds = 1_000
     private static let mostConflictRounds = 10
 
     /// Saves all changes.
     ///
-    /// Each store commits all its changes or none. The changes are durable on return.
+    /// Each store commits all its changes or none. On return, the changes are durable.
     ///
-    /// ``ManagedObject/willSave()`` is called first, then the rules of the model are checked. A
-    /// conflict with another context's save is resolved by ``mergePolicy``. After an error nothing
-    /// was written, and all changes are still pending. With several stores, the error lists the
-    /// stores that were saved.
+    /// ``ManagedObject/willSave()`` is called first, then the model's rules are checked.
+    /// ``mergePolicy`` resolves conflicts with other contexts' saves. An error leaves the store
+    /// unchanged and all changes pending. With several stores, the error lists the stores that were
+    /// already saved.
     ///
     /// - Throws: The error of a getter since the last call; `validationFailed` with all
     ///   ``StoreError/failures``; `conflict` with all ``StoreError/conflicts``;
@@ -50,10 +50,12 @@ extension ManagedObjectContext {
         mergeInbox()
     }
 
-    /// Saves all changes, and commits on a thread of Roost without blocking the isolation.
+    /// Saves all changes.
     ///
-    /// Changes that are made during the commit stay pending. After an error, all changes stay
-    /// pending. Waits for an earlier background save to finish.
+    /// A thread of Roost commits, without blocking the isolation.
+    ///
+    /// Changes that are made during the commit remain pending. After an error, all changes remain
+    /// pending. An earlier background save is finished first.
     ///
     /// - Throws: The same errors as ``save()``.
     public nonisolated(nonsending) func saveInBackground() async throws(StoreError) {
@@ -73,7 +75,7 @@ extension ManagedObjectContext {
             while true {
                 let outcome: Outcome?
                 do throws(StoreError) {
-                    // Changes that were made during the commit to another store are prepared too.
+                    // Also prepare changes that were made during the commit to another store.
                     if !saved.isEmpty, round == 0 { try prepareSave() }
                     outcome = try prepareCommit(position)
                 } catch { throw Self.naming(saved, in: error) }
@@ -114,7 +116,7 @@ extension ManagedObjectContext {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Returns an error with the stores that were saved before the error occurred.
+    /// Returns an error that also lists the stores that were already saved.
     private static func naming(_ saved: [StoreLocation], in error: StoreError) -> StoreError {
         guard !saved.isEmpty else { return error }
         let list = saved.map { "'\($0)'" }.joined(separator: ", ")
@@ -125,10 +127,10 @@ extension ManagedObjectContext {
 
     /// Resolves the error of a failed commit, and prepares the next attempt.
     ///
-    /// The next attempt includes merged values and, after a background save, later changes. So it
-    /// is prepared like the first attempt.
+    /// The next attempt includes merged values and, in a background save, changes made meanwhile.
+    /// So it is prepared like the first attempt.
     ///
-    /// - Throws: The error that cannot be resolved; errors from preparing.
+    /// - Throws: The error, if it cannot be resolved; errors from preparing.
     private func prepareAgain(after error: StoreError) throws(StoreError) {
         core.closeReader()
         let isResolved = try core.withoutUndo { () throws(StoreError) in try resolve(error) }
@@ -144,7 +146,7 @@ extension ManagedObjectContext {
         if core.survey.hasExtras { try core.withoutUndo { () throws(StoreError) in try core.settleOrder() } }
     }
 
-    /// Calls `willSave`, and checks the rules of the model.
+    /// Calls `willSave`, then checks the rules of the model.
     func checkChanges() throws(StoreError) {
         core.checkIsolation()
         core.propagateDeletes()
@@ -188,7 +190,7 @@ extension ManagedObjectContext {
     private func validate() throws(StoreError) -> SaveSurvey {
         var failures: [ValidationFailure] = []
         let objects = core.changed
-        // Neighboring records mostly have the same entity, so its class is queried once.
+        // Neighboring records usually have the same entity, so its class is queried only once.
         var known = -1
         var (properties, hasProperties) = ([String](), false)
         let gone: ManagedObject.Flags = [.deleted, .inaccessible]
@@ -242,7 +244,7 @@ extension ManagedObjectContext {
     /// The content of a commit.
     struct Outcome {
         var pending: PendingChanges
-        /// The changes with derived attributes, and with objects that depend on changed objects.
+        /// The changes, with derived attributes and with objects that the model's rules changed.
         var changes: ChangeSet
         var receipt: CommitReceipt?
 
@@ -253,7 +255,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Returns the changes to commit to a store, or nil.
+    /// Returns the changes to commit to a store, if any.
     private func prepareCommit(_ position: Int) throws(StoreError) -> Outcome? {
         let pending = try core.pendingChanges(store: position)
         guard !pending.isEmpty else {
@@ -261,8 +263,8 @@ extension ManagedObjectContext {
             core.commitMembers(of: pending.unwritten, isInFlight: false)
             return nil
         }
-        // An open snapshot prevents a store from reusing old pages, and forces a memory store to
-        // copy changed data.
+        // Close the snapshot. An open snapshot prevents a store from reusing old pages, and forces
+        // a memory store to copy changed data.
         core.closeReader()
         var changes = pending.changes
         (changes.author, changes.contextName, changes.origin) = (author, name, base.origin)
@@ -295,7 +297,7 @@ extension ManagedObjectContext {
         return outcome.with(try store.commit(outcome.changes))
     }
 
-    /// Returns an error about missing objects with the objects that refer to them.
+    /// Returns an error about missing objects that also lists the objects that refer to them.
     private func naming(_ error: StoreError) -> StoreError {
         guard error.code == .objectNotFound, !error.missingObjects.isEmpty else { return error }
         let missing = Set(
@@ -324,7 +326,7 @@ extension ManagedObjectContext {
             core.finish(pending, changes: outcome.changes, copiesRows: hasDerived, isInFlight: isInFlight)
         }
         core.closeReader()
-        // A hook can revert a deletion. See `GraphCore.bring(back:note:)`.
+        // A hook can revert a deletion; see `GraphCore.bring(back:note:)`.
         pending.deleted.forEach { if $0.flags.contains(.deleted) { $0.flags.insert(.inFlight) } }
         pending.inserted.forEach { $0.didSave() }
         pending.updated.forEach { $0.didSave() }
@@ -338,8 +340,8 @@ extension ManagedObjectContext {
         noteGeneration(at: position, from: receipt.previousGeneration, to: receipt.generation)
         let isHeard = base.hub.hasReceivers(except: inbox) || !saveObservers.isEmpty || !commits.isEmpty
         guard receipt.hasChanges, isHeard, !isPlanted(.postsNoNotice) else { return }
-        // The updates by the rules of the model: derived attributes of objects that depend on
-        // changed objects.
+        // Updates by the model's rules: derived attributes of objects that depend on changed
+        // objects.
         let updates = outcome.changes.updates
         var others = (pending.updated.count..<max(updates.count, pending.updated.count)).map { updates.id(at: $0) }
         let changed = (pending.updated.all + pending.unwritten.all).map(\.objectID)
@@ -360,13 +362,13 @@ extension ManagedObjectContext {
     }
 }
 
-/// The information that a save needs about its objects before it creates the change set.
+/// Information about the objects of a save, collected before it creates the change set.
 struct SaveSurvey {
-    /// Whether an object has a temporary key.
+    /// Whether any object has a temporary key.
     private(set) var hasTemporaryKeys = false
-    /// Whether an object has to-many relationships, or other state that only few objects need.
+    /// Whether any object has to-many relationships or other state in an ``Extra``.
     private(set) var hasExtras = false
-    /// The number and the bytes of the private rows of new objects and of other objects.
+    /// The numbers and sizes in bytes of the private rows of new objects and of other objects.
     private(set) var inserts = (count: 0, bytes: 0)
     private(set) var updates = (count: 0, bytes: 0)
 

@@ -1,8 +1,9 @@
 public import RoostCore
 
-/// The rule for resolving the conflicts of a save.
+/// A rule for resolving the conflicts of a save.
 ///
-/// A conflict is an object that another context changed, or a unique value that another object has.
+/// A conflict is an object that another context also changed, or a unique value that another object
+/// already has.
 ///
 /// | policy | property that both changed | deleted there | deleted here |
 /// |---|---|---|---|
@@ -12,8 +13,8 @@ public import RoostCore
 /// | `overwrite` | this context's object | is inserted again | is deleted |
 /// | `rollback` | the store's object | leaves the context | is restored |
 ///
-/// To-many relationships merge as sets under every policy: additions and removals of both sides are
-/// applied.
+/// To-many relationships merge as sets under every policy: additions and removals of both sides
+/// apply.
 ///
 /// ```swift
 /// context.mergePolicy = .mergeByPropertyObjectTrump
@@ -52,11 +53,11 @@ public struct MergePolicy: Sendable {
     /// Creates a custom policy.
     ///
     /// - Parameters:
-    ///   - name: A name, for messages.
+    ///   - name: A name for messages.
     ///   - resolve: Returns the resolution for an object that this context and another context
     ///     changed.
-    ///   - resolveConstraint: Returns the resolution for new objects whose unique values another
-    ///     object has.
+    ///   - resolveConstraint: Returns the resolution for a new object with a unique value that a
+    ///     stored object already has.
     public init(
         _ name: String, resolve: @escaping @Sendable (MergeConflict) throws(StoreError) -> MergeResolution,
         resolveConstraint: @escaping @Sendable (ConstraintConflict) throws(StoreError) -> ConstraintResolution = {
@@ -67,7 +68,7 @@ public struct MergePolicy: Sendable {
     }
 }
 
-/// An object that this context and another context changed, as values.
+/// The values of an object that this context and another context changed.
 public struct MergeConflict: Sendable {
     /// The object.
     public let id: ObjectID
@@ -75,7 +76,7 @@ public struct MergeConflict: Sendable {
     public let base: [String: Value]
     /// The values to save, or nil if this context deleted the object.
     public let mine: [String: Value]?
-    /// The values in the store, or nil if the object was deleted there.
+    /// The values in the store, or nil if another context deleted the object.
     public let theirs: [String: Value]?
 
     /// The properties that this context changed.
@@ -94,7 +95,7 @@ public enum MergeResolution: Sendable {
     ///
     /// Missing properties become null.
     case keep([String: Value])
-    /// The state in the store is accepted, even if the object was deleted there.
+    /// The state in the store is accepted, even if another context deleted the object.
     case acceptTheirs
     /// The object is deleted.
     case delete
@@ -102,7 +103,7 @@ public enum MergeResolution: Sendable {
     case fail
 }
 
-/// An object of this context whose unique values are already used by an object in the store.
+/// An object of this context and a stored object that has the same unique values.
 public struct ConstraintConflict: Sendable {
     /// The attributes of the constraint.
     public let attributes: [String]
@@ -110,17 +111,21 @@ public struct ConstraintConflict: Sendable {
     public let pendingID: ObjectID
     /// The values of the object of this context.
     public let pending: [String: Value]
-    /// The object of the store.
+    /// The stored object.
     public let storedID: ObjectID
-    /// The values of the object of the store.
+    /// The values of the stored object.
     public let stored: [String: Value]
 }
 
 /// The result of resolving two objects with equal unique values.
 public enum ConstraintResolution: Sendable {
-    /// The stored object gets the given values, and the object of this context is dropped.
+    /// The stored object gets the given values.
+    ///
+    /// The object of this context is dropped.
     case keep([String: Value])
-    /// The stored object is unchanged, and the object of this context is dropped.
+    /// The stored object is unchanged.
+    ///
+    /// The object of this context is dropped.
     case keepStored
     /// The save fails.
     case fail

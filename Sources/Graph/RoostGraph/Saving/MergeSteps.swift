@@ -1,35 +1,38 @@
 internal import RoostCore
 internal import RoostStores
 
-/// A step of merging the changes of another context.
+/// A step in merging another context's changes.
 ///
-/// Merging the row of an object reads the rows of its partners in one-to-one relationships again,
-/// and so on along the chain of partners. Recursion would exhaust the stack on a long chain. So the
+/// Merging an object's row requires reading the rows of its one-to-one partners again, then those
+/// of the partners' partners, and so on. Recursion would overflow the stack on a long chain. So the
 /// remaining work is a list of steps.
 enum MergeStep {
-    /// Reads the current rows of objects; `isReported` determines whether the result of
-    /// ``GraphCore/reread(_:)`` includes the changed objects.
+    /// Reads the current rows of objects.
+    ///
+    /// `isReported` determines whether the result of ``GraphCore/reread(_:)`` includes the changed
+    /// objects.
     case read([ManagedObject], isReported: Bool)
     /// Reads the current rows of objects of one hierarchy.
     case readHierarchy(Int, [ManagedObject], isReported: Bool)
     /// Merges the records of a batch, starting at a position.
     case take(RecordBatch, root: Int, from: Int, isReported: Bool)
-    /// Marks the objects that are missing in the store.
+    /// Handles the objects that are missing in the store.
     case noteMissing([ManagedObject], isReported: Bool)
-    /// Makes both sides of an object's references consistent, starting at a position in the list of
-    /// references.
+    /// Makes both sides of an object's references consistent, from a position in the list of
+    /// references on.
     case settle(ManagedObject, Record?, former: [Int: ManagedObject], from: Int)
-    /// Makes both sides of a one-to-one relationship consistent, after their rows were read.
+    /// Makes both sides of a one-to-one relationship consistent after their rows were read.
     case settlePair(ManagedObject, relationship: Int, partner: ManagedObject?, former: [ManagedObject])
-    /// Makes an object the partner of another object, after the row of the former partner was read.
+    /// Makes an object the partner of another object after the row of its former partner was read.
     case takePartner(ManagedObject, relationship: Int, partner: ManagedObject, rival: ManagedObject?)
     /// Records that an object did not change in this event.
     case forgetTouch(ManagedObject)
 }
 
 extension GraphCore {
-    /// Performs steps in depth-first order: the steps that result from a step come before the next
-    /// step.
+    /// Performs steps in depth-first order.
+    ///
+    /// The steps that result from a step precede the next step.
     ///
     /// - Returns: The objects with changed or missing rows, from the steps with `isReported`.
     /// - Throws: Errors from reading.
@@ -98,14 +101,12 @@ extension GraphCore {
         }
     }
 
-    /// Makes both sides of an object's relationships consistent, after its changes were merged with
-    /// those of another context.
+    /// Makes both sides of an object's relationships consistent after its changes were merged.
     ///
     /// - Parameters:
     ///   - object: An object whose changes were merged.
-    ///   - theirs: The record in the store, or nil if it was deleted there.
-    ///   - former: The object's partners in one-to-one relationships before the changes were
-    ///     merged.
+    ///   - theirs: The record in the store, or nil if another context deleted the object.
+    ///   - former: The object's one-to-one partners before the merge.
     ///   - start: The position of the first reference to process.
     /// - Returns: The remaining steps.
     private func settleReferences(
@@ -121,14 +122,14 @@ extension GraphCore {
             let there = theirs?.withReader { $0.reference(field) }.map { self.object($0.entity, key: $0.key) }
             if oneToOneInverse(field) != nil {
                 let others = [there, former[relationship]].compactMap { $0 }
-                // Each side may have changed in the store independently.
+                // The store may have changed each side independently.
                 return [.read(others, isReported: false), .read(mine.map { [$0] } ?? [], isReported: false)] + [
                     .settlePair(object, relationship: relationship, partner: mine, former: others),
                     .settle(object, theirs, former: former, from: position + 1),
                 ]
             }
             guard mine !== there else { continue }
-            // The stored list contains the object, or the list that should contain it does not.
+            // In the store, the list of `there` contains the object, and the list of `mine` does not.
             let isOrdered = model.relationships[inverse].isOrdered
             if let there {
                 forgetBases(of: there)
@@ -141,9 +142,9 @@ extension GraphCore {
         return []
     }
 
-    /// Makes both sides of a one-to-one relationship consistent, after their rows were read again.
+    /// Makes both sides of a one-to-one relationship consistent after their rows were read again.
     ///
-    /// The partner's reference is set to match that of `object`.
+    /// The partner's reference is set to match the reference of `object`.
     private func settlePair(
         _ object: ManagedObject, relationship: Int, mine: ManagedObject?, former: [ManagedObject]
     ) -> [MergeStep] {

@@ -8,13 +8,12 @@ enum OrderedPlaces {
     /// The distance between two new places.
     static let distance: Int64 = 1 << 20
 
-    /// Returns places in ascending order that keep as many of the present places as possible.
+    /// Returns ascending places that keep as many of the present places as possible.
     ///
-    /// Two contexts can assign the same place. The keys then decide the order, as in stores.
+    /// If two contexts assigned the same place, the keys determine the order, as in stores.
     ///
     /// - Parameters:
-    ///   - present: The current place of each member, in the current order of the list, or nil for
-    ///     a new member.
+    ///   - present: The present place of each member in the current order, or nil for a new member.
     ///   - keys: The keys of the members.
     /// - Returns: A place for each member.
     static func places(keeping present: [Int64?], keys: [Int64]) -> [Int64] {
@@ -94,7 +93,7 @@ enum OrderedPlaces {
 }
 
 extension GraphCore {
-    /// Assigns places to the members of changed ordered relationships, in the members' rows.
+    /// Assigns places to members of changed ordered relationships, in the members' rows.
     ///
     /// Applies only to relationships whose inverse is to-one. Other relationships store places in
     /// links.
@@ -109,8 +108,8 @@ extension GraphCore {
                 try read(keys.filter { registered(root, key: $0)?.row == nil }, root: root)
                 let objects = try objects(keys, destination: relationship.destination)
                 let stored = try storedPlaces(of: owner, relationship: relationship)
-                // A place in the member's former list does not apply to this list. A row can be
-                // older than the list, so the places of the list are used.
+                // A place in the member's former list does not apply to this list. Prefer the
+                // places that were read with the list, because a row may be older.
                 let present = objects.map { object in
                     members.added.contains(object.key)
                         ? nil : stored[object.key] ?? place(of: object, reference: inverse)
@@ -129,7 +128,7 @@ extension GraphCore {
         }
     }
 
-    /// The place of a member in its row.
+    /// Returns the place of a member in its row.
     private func place(of object: ManagedObject, reference: Int) -> Int64? {
         object.info.places[reference].flatMap { Self.place(in: object.firedRow, field: $0) }
     }
@@ -139,11 +138,10 @@ extension GraphCore {
         return Int64(littleEndian: row.loadUnaligned(fromByteOffset: field.byteOffset, as: Int64.self))
     }
 
-    /// Returns the stored places of the members of an ordered relationship, and records the last
-    /// place.
+    /// Returns the stored places of an ordered relationship's members, and records the last place.
     ///
-    /// If another context appends at the same time, the commit fails instead of assigning a place
-    /// twice, and the save tries again.
+    /// If another context appends at the same time, the commit fails, so that no place is assigned
+    /// twice. The save then tries again.
     private func storedPlaces(
         of owner: ManagedObject, relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) -> [Int64: Int64] {
@@ -158,7 +156,7 @@ extension GraphCore {
         return places
     }
 
-    /// Returns the links of an ordered relationship that are new or have a new place.
+    /// Returns the links of an ordered relationship that are new or get a new place.
     func placedLinks(
         of owner: ManagedObject, relationship: ManagedObjectModel.Relationship, isForCommit: Bool
     ) throws(StoreError) -> [Link] {
@@ -175,7 +173,7 @@ extension GraphCore {
                 ChangeSet.LastPlace(
                     owner.objectID, in: relationship.name, place: stored.values.map(\.order).max()))
         }
-        // Members that another context removed stay removed, whatever this context has read.
+        // Members that another context removed remain removed, even if this context has read them.
         let added = owner.extra?.members.first { $0.relationship == relationship.number }?.state.added ?? []
         let kept = keys.filter { stored[$0] != nil || added.contains($0) }
         let present = kept.map { stored[$0]?.order }
