@@ -175,8 +175,8 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         try inMemory().explain(checked: request, executing: executing)
     }
     func makeObjectGraph() -> any ObjectGraph {
-        // Creating a graph cannot throw. If the document cannot be read into memory, a graph that
-        // opens cursors reports the error later.
+        // This function cannot throw. If the document cannot be read into memory, `SnapshotGraph`
+        // reports the error later.
         (try? inMemory())?.objectGraph() ?? SnapshotGraph(self)
     }
 

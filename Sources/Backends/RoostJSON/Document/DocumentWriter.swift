@@ -60,8 +60,7 @@ struct DocumentWriter {
     }
 }
 
-/// A storage with a single view, through which the engine reads a transaction before it is
-/// committed.
+/// A storage with a single view, through which the engine reads an uncommitted transaction.
 private final class ReaderStorage: OrderedKeyValueStorage, @unchecked Sendable {
     // Proof of Sendable: created, used and released by one `DocumentWriter`, on one thread.
     private let reader: any KeyValueReader
