@@ -83,7 +83,7 @@ package struct JSONStoreType: FileStoreType {
         if !isKept { try JournalRecovery.requireOwnToRemove(besideStoreAt: path) }
     }
 
-    /// Merges the journal of a store that was not closed into its document.
+    /// Merges the journal into the document of a store that was not closed.
     package func settle(storeAt path: String, under lock: StoreLock) throws(StoreError) {
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: path + JournalFile.suffix, forWriting: true)

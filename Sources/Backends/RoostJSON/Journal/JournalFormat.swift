@@ -102,7 +102,7 @@ struct JournalFrame: Sendable {
 
     /// The check of the previous frame, or of the journal's header.
     ///
-    /// It ties a frame to one place in one journal.
+    /// It ties a frame to one position in one journal.
     var chain: UInt64
     var payloadByteCount: Int
     /// The number of pieces of the payload that are all zeros.

@@ -11,7 +11,7 @@ struct JournalOperations: Sendable {
 
     /// The encoded operations.
     ///
-    /// They are dropped if they exceed ``limit``, which sets ``isOverLimit``.
+    /// If they exceed ``limit``, they are dropped and ``isOverLimit`` is true.
     private(set) var bytes: [UInt8] = []
     /// Whether the operations exceeded the limit.
     private(set) var isOverLimit = false

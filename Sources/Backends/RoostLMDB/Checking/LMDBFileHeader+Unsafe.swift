@@ -4,7 +4,7 @@ internal import RoostKeyValue
 
 /// A range of bytes of a file, with bounds-checked access.
 struct FileBytes {
-    // SAFETY: `bytes` is valid as long as its owner, the reader of the file; every access below is
+    // SAFETY: `bytes` is valid as long as the reader of the file that owns it. Every access is
     // checked.
     let bytes: UnsafeRawBufferPointer
 

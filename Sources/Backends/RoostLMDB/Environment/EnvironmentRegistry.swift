@@ -54,10 +54,11 @@ enum EnvironmentRegistry {
 
     /// Returns a lease of the environment of a file.
     ///
-    /// The file is opened if this process does not have it open. The call waits
+    /// Opens the file unless this process has it open. The call waits
     ///
-    /// - while this process reads the file at a temporary path to replace the store with it,
-    /// - while this process still has open the file that was formerly at the path.
+    /// - while this process reads the file at a temporary path before it replaces the store with
+    ///   the file,
+    /// - while the file that was formerly at the path is open in this process.
     ///
     /// - Throws: `busy` after the timeout.
     static func lease(path: String, settings: LMDBSettings, isNew: Bool = false) throws(StoreError) -> EnvironmentLease
@@ -84,8 +85,8 @@ enum EnvironmentRegistry {
         }
     }
 
-    /// Returns the slot of a file with one more user, or nil while another file is open with the
-    /// same path.
+    /// Adds a user to the slot of a file and returns the slot, or nil while another file is open
+    /// with the same path.
     private static func slot(_ key: Key, path: String) -> Slot? {
         entries.withLock { entries in
             // LMDB derives the path of its lock file from the file's path. With one lock file for
@@ -118,7 +119,7 @@ enum EnvironmentRegistry {
             giveBack(slot)
             throw error
         }
-        // The file may have got other hard links since it was opened. The environment holds the
+        // The file may have gained hard links since it was opened. The environment holds the
         // store's lock.
         if isShared, slot.key.linkedPath == nil {
             try StoreFile.requireOneName(
@@ -128,8 +129,8 @@ enum EnvironmentRegistry {
         return lease
     }
 
-    /// Returns whether this process reads the file at a temporary path to replace the store with
-    /// it.
+    /// Returns whether this process reads the file at a temporary path before it replaces the store
+    /// with the file.
     private static func isBeingReplaced(_ identity: FileIdentity, path: String) -> Bool {
         let names = entries.withLock { entries in
             entries.values.filter { $0.slot.key.identity == identity }.map(\.slot.path)
