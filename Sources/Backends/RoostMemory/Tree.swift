@@ -226,8 +226,8 @@ struct Tree: Sendable {
         if right.isLeaf {
             merged.appendEntries(of: right, range: 0..<right.count)
         } else {
-            // The first key of an inner page is not a bound. The separator above the page bounds
-            // its first child.
+            // The first key of an inner page is not a bound, so the separator above the page is
+            // used.
             merged.insert(node.key(at: index + 1), value: EmptyBytes.buffer, at: merged.count, child: right.children[0])
             merged.appendEntries(of: right, range: 1..<right.count)
         }
@@ -237,9 +237,7 @@ struct Tree: Sendable {
 
     // MARK: Checking the whole tree
 
-    /// The memory that all pages use.
-    ///
-    /// O(pages).
+    /// The memory that all pages use, computed in O(pages).
     var byteCount: Int {
         var (total, open) = (0, [root])
         while let node = open.popLast() {
@@ -249,8 +247,7 @@ struct Tree: Sendable {
         return total
     }
 
-    /// Returns descriptions of wrong order, separators, depth or count; empty if the tree has no
-    /// errors.
+    /// Returns descriptions of errors in order, separators, depth or count, or an empty array.
     func problems() -> [String] {
         var problems: [String] = []
         var (entries, leafDepth): (Int, Int?) = (0, nil)

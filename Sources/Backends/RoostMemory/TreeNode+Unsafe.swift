@@ -5,12 +5,11 @@ internal import RoostSystem
 ///
 /// An inner page also has a child for each entry.
 ///
-/// Entries fill the memory from its start.
-///
-/// Each has the length of its key (two bytes), the key and the value. Slots with the positions of
-/// the entries fill the memory from its end, in key order. All keys of a page share a prefix. A
-/// slot also has the next eight bytes of its key, as a number. A search reads the slots, which are
-/// contiguous. It reads an entry only if these numbers are equal.
+/// Entries fill the memory from its start. Each has the length of its key (two bytes), the key and
+/// the value. Slots with the positions of the entries fill the memory from its end, in key order.
+/// All keys of a page share a prefix. A slot also has the eight bytes of its key after the prefix,
+/// as a number. A search compares these numbers in the contiguous slots. It reads an entry only if
+/// they are equal.
 ///
 /// A page belongs to the transaction that created it. Only that transaction may change it; every
 /// other transaction treats the page as immutable and changes a copy. So any number of snapshots
@@ -23,8 +22,8 @@ final class TreeNode: @unchecked Sendable {
 
     // SAFETY of all accesses to `memory`: entries are written after `usedByteCount`, and slots
     // below the last slot, after memory was reserved for them. Both stay inside `capacity`.
-    // Positions come from searches and ranges below `count`; positions of callers are compared with
-    // `count`.
+    // Positions come from searches and ranges below `count`. Positions from callers are compared
+    // with `count`.
 
     /// The position of an entry, and the part of its key that a search compares first.
     fileprivate struct Slot {
@@ -56,7 +55,7 @@ final class TreeNode: @unchecked Sendable {
     private var capacity: Int
     /// The shared first bytes of all keys; the rest is zero.
     ///
-    /// A key of fewer than eight bytes counts as continued by zeros.
+    /// A key of fewer than eight bytes is treated as if zeros followed it.
     private var prefix: UInt64 = 0
     /// The children; empty in a leaf.
     ///
@@ -169,8 +168,7 @@ final class TreeNode: @unchecked Sendable {
     /// Returns the position of the first entry whose key is not before `key`, and whether the two
     /// keys are equal.
     func position(of key: UnsafeRawBufferPointer) -> (index: Int, isFound: Bool) {
-        // Continuing a key by zeros does not change its order, except among keys that are equal up
-        // to there.
+        // Padding a key with zeros changes its order only among keys that are equal up to its end.
         let beginning = Self.word(of: key, at: 0) & Self.firstBytes(Int(prefixCount))
         if beginning != prefix, count > 0 { return (beginning < prefix ? 0 : count, false) }
         let head = Self.word(of: key, at: Int(prefixCount))
