@@ -153,7 +153,7 @@
         /// The sources of the columns by entity number; nil for entities that have not occurred
         /// yet.
         private var places: [Places?] = []
-        /// The maximum size of the current row, without values that are escaped.
+        /// The maximum size of the current row, not counting escaped values.
         private var rowByteCount = 0
 
         init() {

@@ -7,7 +7,7 @@
     final class PostgreSQLPrepared {
         let name: String
         let parameterTypes: [Oid]
-        /// The number of the last use of this statement, counted over all statements.
+        /// The sequence number of the last use, counted over all statements.
         var lastUse = 0
 
         init(name: String, parameterTypes: [Oid]) { (self.name, self.parameterTypes) = (name, parameterTypes) }

@@ -3,7 +3,7 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// A key that shows whether a commit took place after its answer was lost.
+    /// A key that shows whether a commit took place if the server's answer was lost.
     ///
     /// Each commit inserts a new key in its transaction. If the answer is lost, the store inserts
     /// the same key in a second transaction, which waits for the end of the first transaction. If
@@ -110,9 +110,9 @@
             let connection = try PostgreSQLConnection(location, settings: settings)
             defer { connection.close() }
             try connection.query("SET lock_timeout = \(settings.lockTimeout)")
-            // The column `is_fence` shows who inserted the row, because this connection can also be
-            // lost after it inserted the key. A serializable transaction cannot see a row that it
-            // waited for, so the caller repeats it.
+            // The column `is_fence` is false if the commit inserted the row, and true if an earlier
+            // call of this method did. A serializable transaction cannot see a row that it waited
+            // for, so the caller retries.
             try connection.query(fence)
             let result = try connection.query("SELECT is_fence FROM \(Self.table) WHERE \(condition)")
             switch result.text(0, column: 0) {
