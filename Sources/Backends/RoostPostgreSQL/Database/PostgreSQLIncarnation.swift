@@ -4,7 +4,7 @@
 
     /// The identity of an opened store.
     ///
-    /// A store that takes its name later has another identity.
+    /// A later store with the same name has another identity.
     ///
     /// The UUID is not sufficient: a conversion or a migration gives the new store the UUID of the
     /// old store.
@@ -20,7 +20,7 @@
             "sum, tableoid::bigint, (SELECT value FROM _roost_metadata WHERE name = 'formatVersion'), place"
         private static let rows = "FROM _roost_tallies WHERE kind = 'generation' AND number = 0"
 
-        /// The SELECT statement of the rows that begin a transaction: one row for each writer
+        /// The SELECT statement of the rows that a transaction reads first, one for each writer
         /// place.
         static let select = "SELECT \(columns) \(rows)"
         /// The SELECT statement of these rows with the sum that forms the generation.
@@ -38,7 +38,7 @@
                 "UPDATE _roost_tallies SET count = count WHERE kind = 'generation' AND number = 0\(condition) RETURNING \(columns)"
         }
 
-        /// The row that begins a transaction.
+        /// The row that a transaction reads first.
         struct Row {
             let mark: Int64
             let tableNumber: Int64

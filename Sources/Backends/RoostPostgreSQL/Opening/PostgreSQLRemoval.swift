@@ -61,8 +61,8 @@
             }
             let locked = found.filter { $0.value == .postgresql }.map(\.key)
             guard locked.isEmpty, !found.isEmpty else {
-                // One transaction, which sees all commits before its locks. Without a store there
-                // is nothing to lock, so every server is suitable.
+                // All changes are in one transaction, which sees all commits before its locks.
+                // Without a store there is nothing to lock, so every server is suitable.
                 try connection.use(locked.isEmpty ? .portable : .postgresql)
                 names = try connection.transaction { () throws(StoreError) in
                     if !locked.isEmpty { try PostgreSQLStoreLock.takeAlone(schemas, in: connection) }
@@ -156,7 +156,7 @@
         ///
         /// - Parameters:
         ///   - destination: The location of the replaced store.
-        ///   - source: The store that gets its name.
+        ///   - source: The store that gets the name of the destination.
         ///   - expected: The generation that the replaced store must have, and its new name; nil
         ///     for any generation.
         ///   - overwriting: Whether an existing store may be replaced.

@@ -48,8 +48,7 @@ package final class SQLiteConnection: SQLBatchInserting {
     /// The time that a statement waits for a lock of another connection.
     let busyMilliseconds: Int32
     private(set) var isClosed = false
-    /// The identity of the connection's write-ahead log, or nil or it is not known
-    /// yet.
+    /// The identity of the connection's write-ahead log, or nil if it is not known yet.
     private var logIdentity: FileIdentity?
     /// The file that is registered in ``HeldFiles`` until the connection is closed.
     private let identity: FileIdentity?
@@ -74,7 +73,7 @@ package final class SQLiteConnection: SQLBatchInserting {
             name = "file:" + Hexadecimal.percentEncoded(name) + "?immutable=1"
         }
         var opened: OpaquePointer?
-        // If the file does not exist, opening it fails, because no connection creates one.
+        // If the file does not exist, opening fails, because connections never create files.
         let identity = try? FileIdentity(at: path)
         if let identity { HeldFiles.shared.enter(identity) }
         let code = sqlite3_open_v2(name, &opened, flags, nil)
@@ -172,7 +171,7 @@ package final class SQLiteConnection: SQLBatchInserting {
         }
     }
 
-    /// Makes the last connection that is closed move the log into the file.
+    /// Lets the connection that is closed last move the log into the file.
     func movesLogWhenClosed() throws(StoreError) { try set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isOn: false) }
 
     /// Returns whether an option is on.
