@@ -32,7 +32,8 @@ extension SQLiteDatabase {
                 return nil
             }
             try writer.allow(.dropping)
-            // Dropping a table and building an index produce no rows for a long time.
+            // Dropping a table and building an index produce no rows for a long time, so no time
+            // limit.
             writer.clock.pointee.limit = nil
             return writer
         } catch {
@@ -41,7 +42,7 @@ extension SQLiteDatabase {
         }
     }
 
-    /// Returns whether every needed name is free, or becomes free when objects are dropped.
+    /// Returns whether every needed name is free, or will be after the drops.
     private func areFree(_ difference: SQLSchemaDifference, connection: SQLiteConnection) throws(StoreError) -> Bool {
         let dropped = Set((difference.droppedTables + difference.droppedIndexes).map { $0.name.lowercased() })
         let needed = Set((difference.newTables + difference.newIndexes).map { $0.name.lowercased() })
