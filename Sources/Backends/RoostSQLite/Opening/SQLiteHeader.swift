@@ -42,8 +42,8 @@ struct SQLiteHeader {
 
     /// Throws `corrupted` if the end of the file is missing.
     ///
-    /// SQLite would notice this only when reading there. While there is a log, the file may be
-    /// shorter than the store.
+    /// SQLite would notice this only when it reads the missing part. While there is a log, the file
+    /// may be shorter than the store.
     private static func requireWhole(_ path: String) throws(StoreError) {
         for attempt in 1...2 {
             guard let bytes = StoreFile.read(prefix: byteCount, of: path),

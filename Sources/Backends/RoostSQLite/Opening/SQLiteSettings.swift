@@ -10,7 +10,7 @@ struct SQLiteSettings: Sendable {
         case full
         /// Like `full`, and the directory is flushed when a rollback journal is removed.
         ///
-        /// For these stores it equals `full`.
+        /// Stores have no rollback journal, so this equals `full`.
         case extra
         /// The log is flushed only at checkpoints.
         ///
