@@ -179,8 +179,8 @@ struct WriteAheadLog: ~Copyable {
                 } else if frame.salts == header.salts[...] {
                     content.ending = .unfinished
                 } else if frame.page > 0, frame.checksum == computed {
-                    // The matching checksum proves that the frame belongs to this log. It does not
-                    // cover the salts, but they were written together with it.
+                    // The matching checksum proves that the frame belongs to this log. The checksum
+                    // does not cover the salts, but is written together with them.
                     content.ending = Self.isWrittenAsWhole(offset) ? .damaged(offset) : .unfinished
                 }
                 break

@@ -49,7 +49,7 @@ struct KeyRange: Hashable, Sendable {
                 true
             )
         }
-        // The removed bytes could only make the range smaller.
+        // Without the removed bytes, the range can only be larger.
         let lower =
             first.count > limit
             ? KeyCut.before(Array(first.prefix(limit))) : KeyCut(bytes: first, isBehind: start.isBehind)

@@ -155,7 +155,7 @@ enum IndexKeyEncoding {
 
     /// Creates the key of a unique value: `[constraint][values]`.
     ///
-    /// If that has `limit` bytes or more, the key is shortened to exactly `limit` bytes,
+    /// A key that would have `limit` bytes or more is shortened to exactly `limit` bytes,
     /// `[constraint][beginning][XXH3-128][object]`. Returns whether the key contains the whole
     /// values.
     static func makeUniqueKey(

@@ -58,7 +58,9 @@ enum MetaSpace {
     }
 
     /// Reads the tally: generation, entity count, relationship count, then the count and sum of
-    /// each; all in eight bytes, little-endian.
+    /// each.
+    ///
+    /// Each number has eight bytes, little-endian.
     static func readTally(_ model: ManagedObjectModel, reader: any KeyValueReader) throws(StoreError) -> StoreTally {
         var result = StoreTally(model: model)
         let (entities, relationships) = (result.entities.count, result.relationships.count)
