@@ -155,8 +155,7 @@ final class OrderedIndexKeys: KeySource {
         return key
     }
 
-    /// Returns the keys sorted by their records, because the entries do not contain the whole
-    /// values.
+    /// Returns the keys sorted by their records, for entries without the whole values.
     private func sorted(_ members: [Int64]) throws(StoreError) -> [Int64] {
         let members = members.inOrder()
         let visitor = KeyedRecordVisitor(snapshot, entity: entity, source: ListedKeys { members })
