@@ -258,7 +258,7 @@ struct KeyParts {
 /// Reads the most common form of record keys of one hierarchy, without splitting them into parts.
 struct RecordKeyReader {
     /// The first byte of the hierarchy's keys; 256, which equals no byte, if the hierarchy's number
-    /// has more bytes.
+    /// has three bytes.
     private let first: Int
 
     init(root: Int) { first = root < KeyParts.wideNumber ? root : 256 }

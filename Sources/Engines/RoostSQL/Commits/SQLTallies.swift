@@ -10,7 +10,7 @@ package enum SQLTallies {
 
     /// Returns the generation and the store's mark; nil if they are missing.
     ///
-    /// In a database with one writer place, each commit writes both, and thus their page.
+    /// In a database with one writer place, each commit rewrites both.
     package static func generationAndMark(
         _ connection: any SQLConnection
     ) throws(StoreError) -> (generation: Int64, mark: Int64)? {

@@ -43,7 +43,7 @@ struct SQLViolations {
         return Self.error(violations, original: original)
     }
 
-    /// Returns the error for tables for which a unique index cannot be created, with the pairs of
+    /// Returns the error for tables whose unique index cannot be created, with the pairs of
     /// objects.
     func errorInTables(_ original: StoreError) throws(StoreError) -> StoreError {
         Self.error(try violations(of: schema.constraints), original: original)
