@@ -4,9 +4,9 @@ internal import RoostQuery
 /// The state of a scan of all rows of an entity in key order, which can continue after an
 /// unreadable row.
 struct SQLScan {
-    /// SELECT of the records whose keys are above parameter 1.
+    /// The SELECT statement of the records whose keys are above parameter 1.
     let restSQL: String
-    /// SELECT of the lowest key above parameter 1.
+    /// The SELECT statement of the lowest key above parameter 1.
     let nextKeySQL: String
     /// The key of the last record that was read.
     var lastKey: Int64
