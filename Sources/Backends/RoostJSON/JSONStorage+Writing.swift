@@ -143,7 +143,8 @@ extension JSONStorage {
         defer { reader.close() }
         let draft = try DocumentDraft.write(from: reader, for: path, settings: settings, folding: nil)
         do throws(StoreError) {
-            // Verifying a load compares the store in memory, so the document is read back here.
+            // Verifying a load compares only the store in memory, so the document is read back
+            // here.
             try draft.verify()
         } catch {
             draft.discard()
@@ -172,8 +173,7 @@ extension JSONStorage {
     /// Moves a finished document to the store's path.
     private func publish(_ draft: DocumentDraft, files: inout StoreFiles) throws(StoreError) {
         do throws(StoreError) {
-            // Another program may have changed the store during the write; its changes must not be
-            // overwritten.
+            // The changes of another program must not be overwritten.
             try requireCurrent(files)
             try StoreFile.publish(draft.path, as: path, overwriting: true)
         } catch {

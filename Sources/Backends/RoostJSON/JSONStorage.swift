@@ -6,9 +6,8 @@ internal import RoostMemory
 /// Ordered key-value storage in memory, persisted in a JSON document and a journal beside it.
 ///
 /// FORMAT.md describes both. Creating a snapshot costs O(1) and does not wait. A commit appends its
-/// changes to the journal, or writes a new document if the journal would become larger than its
-/// limit. It is acknowledged and visible when its changes are on the disk. The storage is safe for
-/// use from any thread.
+/// changes to the journal, or writes a new document if the journal would exceed its limit. Then the
+/// commit is durable and visible. The storage is safe for use from any thread.
 final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     /// The document's path with symbolic links resolved.
     let path: String

@@ -71,7 +71,7 @@ struct DocumentDraft: Sendable {
     }
 }
 
-/// A document that is being written under a temporary name beside the store.
+/// A document that is being written at a temporary path beside the store.
 struct UnfinishedDocument {
     let path: String
     let output: DocumentOutput

@@ -179,7 +179,7 @@ struct DocumentHead: Sendable {
 
     /// The store's metadata, or nil if the identity or the model is missing.
     ///
-    /// The format version is the version of the next document that the store would write.
+    /// The format version is that of the next document that the store would write.
     func metadata() -> StoreMetadata? {
         guard let storeUUID, let model else { return nil }
         return StoreMetadata(

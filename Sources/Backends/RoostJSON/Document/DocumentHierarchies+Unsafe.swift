@@ -57,7 +57,7 @@ final class DocumentHierarchies {
         try advance()
     }
 
-    /// Returns whether reading a hierarchy has not begun.
+    /// Returns whether a hierarchy is still unread.
     ///
     /// Compares `lastRoot`, because `held` belongs to a later hierarchy after the last record.
     func isBefore(root: Int) -> Bool { lastRoot.map { root > $0 } ?? true }

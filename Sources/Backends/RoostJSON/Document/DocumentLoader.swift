@@ -160,8 +160,7 @@ final class DocumentLoader: BulkLoader {
                 }
                 if number != relationship.number || before.source != link.source { targets = [] }
             }
-            // If the relationship is not ordered, the order of its links proves that each pair
-            // occurs once.
+            // The links of an unordered relationship ascend, so each pair occurs once.
             guard !relationship.isOrdered || targets.insert(link.target).inserted else { return nil }
             lastLink = (relationship.number, link)
             normalized.links.append(link)
@@ -227,8 +226,7 @@ final class DocumentLoader: BulkLoader {
             if case .passing = state {} else { try writeSorted() }
             switch state {
             case .writing where try uniqueValues?.hasRepeated() == true:
-                // The engine decides whether the values are equal, and names the objects in its
-                // error.
+                // The engine compares the values themselves, and names the objects in its error.
                 let tally = try passOn().finish()
                 state = .over
                 return tally

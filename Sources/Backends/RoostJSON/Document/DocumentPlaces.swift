@@ -120,9 +120,9 @@ struct DocumentPlaces {
         return found
     }
 
-    /// Calls `body` for each record until it returns false.
+    /// Calls `body` for each record until `body` returns false.
     ///
-    /// `body` receives the entity, the key, the position and the positions of the properties.
+    /// The arguments are the entity, the key, the position and the positions of the properties.
     private func visitRecords(
         _ body: (_ entity: Int, _ key: Int64, _ place: TextPosition, _ properties: [String: TextPosition]) -> Bool
     ) throws(StoreError) {
@@ -161,7 +161,7 @@ struct DocumentPlaces {
         return found
     }
 
-    /// Calls `body` for each normalized link and its position until it returns false.
+    /// Calls `body` for each normalized link and its position until `body` returns false.
     ///
     /// Calls `next` before each relationship.
     private func visitLinks(

@@ -42,7 +42,7 @@ struct DocumentWriter {
             var batch = RecordBatch(model: model)
             while try cursor.next(into: &batch) {
                 try batch.forEachRecord { (record) throws(StoreError) in
-                    // The subentities' records have lists of their own.
+                    // Records of subentities are written to their own lists.
                     if record.entityNumber == entity.number { try text.append(record) }
                 }
             }

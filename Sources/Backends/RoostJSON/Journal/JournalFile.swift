@@ -16,8 +16,8 @@ final class JournalFile {
     private(set) var chain: UInt64
     /// The error that prevents appending, or nil.
     ///
-    /// The state of a file after a failed flush is unknown, so the file is left as it is until a
-    /// new document replaces it.
+    /// After a failed flush the state of the file is unknown, so it is not changed until a new
+    /// document replaces it.
     var failure: StoreError?
 
     /// Creates the journal with its first frame and the permissions of the document.

@@ -9,8 +9,7 @@ internal import RoostSystem
 /// The check never maps the file, and validates each length, offset and page number before use. So
 /// a damaged or hostile file can only cause an error. The check accepts only the files of the LMDB
 /// backend: 64-bit, little-endian, without `MDB_DUPSORT`. Every page must be live once or free
-/// once. No process may write to the file meanwhile. The check reads each live page once: about 0.4
-/// ms per MB.
+/// once. No process may write to the file meanwhile. Each live page is read once: about 0.4 ms per
 /// MB.
 final class LMDBFileCheck {
     private let file: RegularFile
@@ -19,7 +18,7 @@ final class LMDBFileCheck {
     private var filePages: UInt64 = 0
     private var lastPage: UInt64 = 0
     private var transaction: UInt64 = 0
-    /// One bit for each page: the pages that a tree reaches, and the pages on the free list.
+    /// One bit for each page: whether a tree reaches it, and whether the free list has it.
     private var used: [UInt64] = []
     private var freed: [UInt64] = []
     /// One page buffer for each level of the trees.

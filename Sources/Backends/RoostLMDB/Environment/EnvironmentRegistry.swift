@@ -30,8 +30,7 @@ enum EnvironmentRegistry {
 
     /// The entry of a file.
     ///
-    /// Its lock is held while the file is opened or closed, so that other threads wait until this
-    /// is done.
+    /// Its lock is held while the file is opened or closed, so that other threads wait.
     final class Slot: Sendable {
         fileprivate let key: Key
         /// The path with which the file was opened.
@@ -90,7 +89,7 @@ enum EnvironmentRegistry {
     private static func slot(_ key: Key, path: String) -> Slot? {
         entries.withLock { entries in
             // LMDB derives the path of its lock file from the file's path. With one lock file for
-            // two files, each would clear the other's readers.
+            // two files, each environment would clear the other's readers.
             guard entries[key] != nil || !entries.values.contains(where: { $0.slot.path == path }) else { return nil }
             let slot = entries[key]?.slot ?? Slot(key, path: path)
             entries[key, default: Entry(slot: slot, userCount: 0)].userCount += 1
@@ -119,8 +118,8 @@ enum EnvironmentRegistry {
             giveBack(slot)
             throw error
         }
-        // The file may have gained hard links since it was opened. The environment holds the
-        // store's lock.
+        // The file may have gained hard links since it was opened. This check needs the store's
+        // lock, which the environment holds.
         if isShared, slot.key.linkedPath == nil {
             try StoreFile.requireOneName(
                 ofStoreAt: path, forWriting: settings.isWritable, companions: LMDBStoreType.companions)

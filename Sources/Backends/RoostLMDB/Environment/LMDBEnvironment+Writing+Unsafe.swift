@@ -32,7 +32,7 @@ extension LMDBEnvironment {
         }
     }
 
-    /// Runs `body` once in a transaction of its own.
+    /// Runs `body` once in a separate transaction.
     private func attempt<Value: Sendable>(
         _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Value
     ) throws(StoreError) -> Attempt<Value> {

@@ -115,7 +115,6 @@
         /// The statement that makes a commit fail if another store has taken the schema's name.
         ///
         /// Without a lock, statements use the tables that have the names when they run.
-        /// statement runs.
         private var fenceSQL: String? {
             guard leaseClock != nil else { return nil }
             return

@@ -114,8 +114,8 @@
     }
 
     /// A local clock for the end of a lease.
+    ///
     /// After the program was suspended, the clock shows that another program may have replaced the
-    /// store.
     /// store.
     final class PostgreSQLLeaseClock: Sendable {
         /// The time after a renewal in which no other program can find the lease expired.

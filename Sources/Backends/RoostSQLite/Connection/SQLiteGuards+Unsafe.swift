@@ -73,6 +73,7 @@ enum SQLiteGuards {
 }
 
 /// The time limit of a statement for its next row.
+///
 /// SQLite calls ``look()`` after a number of steps of its virtual machine. A statement resets the
 /// clock before each row, so no time is measured while rows arrive quickly.
 struct RowClock {
