@@ -103,7 +103,7 @@ package final class MemoryStorage: OrderedKeyValueStorage {
         return MemoryLongWrite(contents, writer: try contents.beginWriting(timeoutSeconds: timeoutSeconds))
     }
 
-    /// Does nothing: memory cannot be made more durable.
+    /// Does nothing, because memory is not durable.
     package func sync() throws(StoreError) { try requireOpen() }
 
     /// Returns the memory that the committed trees use, in O(pages).

@@ -102,7 +102,7 @@ package struct MemoryStoreType: PersistentStoreType {
         }
     }
 
-    /// Renames a store.
+    /// Renames the source store, and replaces the destination.
     package func replace(
         _ destination: StoreLocation, with source: StoreLocation, overwriting: Bool
     ) throws(StoreError) {

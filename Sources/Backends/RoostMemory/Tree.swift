@@ -27,7 +27,7 @@ struct Tree: Sendable {
         try body(isFound ? leaf.entry(at: index).value : nil)
     }
 
-    /// Whether `key` comes after all keys of the tree.
+    /// Returns whether `key` comes after all keys of the tree.
     func isPastEnd(_ key: UnsafeRawBufferPointer) -> Bool {
         var node = root
         while !node.isLeaf, let last = node.children.last { node = last }

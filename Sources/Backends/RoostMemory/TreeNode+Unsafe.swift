@@ -81,11 +81,11 @@ final class TreeNode: @unchecked Sendable {
     ///
     /// A page with one entry is never too large.
     var isOverfull: Bool { count > 1 && (liveByteCount > Self.capacityBytes || children.count > Self.capacityChildren) }
-    /// Whether a nonempty leaf has room for an entry of this size.
+    /// Returns whether a nonempty leaf has room for an entry of this size.
     func hasRoom(for byteCount: Int) -> Bool {
         count > 0 && liveByteCount + byteCount + Self.entryOverhead <= Self.capacityBytes
     }
-    /// Whether a leaf remains large enough after the entry at `index` is removed.
+    /// Returns whether a leaf remains large enough after the entry at `index` is removed.
     func canSpare(_ index: Int) -> Bool { count > 1 && liveByteCount - byteCount(at: index) >= Self.capacityBytes / 4 }
     /// Whether the page should be merged with a neighbor.
     var isUnderfull: Bool { liveByteCount < Self.capacityBytes / 4 && children.count < Self.capacityChildren / 4 }
@@ -229,8 +229,8 @@ final class TreeNode: @unchecked Sendable {
         }
     }
 
-    /// Whether a key is between the first and the last key of the page, inclusive, and so belongs
-    /// only to this page.
+    /// Returns whether a key is between the first and the last key of the page, inclusive, and so
+    /// belongs only to this page.
     func spans(_ key: UnsafeRawBufferPointer) -> Bool {
         count > 0 && Self.order(self.key(at: 0), key) <= 0 && Self.order(key, self.key(at: count - 1)) <= 0
     }

@@ -6,7 +6,7 @@
 
     /// A connection to a server, for one thread at a time.
     ///
-    /// Every call waits for the socket with a deadline, so that a dead network ends in an error.
+    /// Every call waits for the socket with a deadline, so a dead network causes an error.
     package final class PostgreSQLConnection {
         /// The name of the store in messages.
         let name: String
@@ -298,7 +298,7 @@
         /// Waits for the next result; nil at the end of a command.
         func next(_ what: String) throws(StoreError) -> PostgreSQLResult? {
             let connection = try open()
-            // The common case: the end of a command arrives with its result.
+            // Usually, the end of a command arrives with its result.
             if PQisBusy(connection) == 0, PQflush(connection) == 0 {
                 return PQgetResult(connection).map { PostgreSQLResult($0) }
             }
@@ -404,7 +404,7 @@
 
         /// Sends a cancel request over a separate connection, and frees the request.
         ///
-        /// libpq waits for the server without a limit. So a separate thread sends the request. It
+        /// libpq waits for the server without a limit. So a separate thread sends the request, and
         /// is abandoned after the connection timeout.
         ///
         /// - Returns: Whether the request was sent in time.

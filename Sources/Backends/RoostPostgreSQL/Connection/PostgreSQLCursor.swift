@@ -15,7 +15,7 @@
         private static let mostRows = 1024
         /// The minimum number of rows of a FETCH for sending the next FETCH ahead.
         private static let fewestAhead = 256
-        /// The maximum wait for rows for requesting the next rows ahead.
+        /// The longest wait for rows after which the next rows are still requested ahead.
         ///
         /// A caller that stops reading early must still wait for the requested rows.
         private static let quickReadLimit = Duration.milliseconds(20)

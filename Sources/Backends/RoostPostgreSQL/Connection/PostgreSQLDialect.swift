@@ -186,7 +186,7 @@
 
         /// Returns the plan of EXPLAIN; see <https://www.postgresql.org/docs/15/sql-explain.html>.
         package func plan(of sql: String, on connection: any SQLConnection) throws(StoreError) -> SQLPlan {
-            // A generic plan, because the parameter values are not known here.
+            // The plan is generic, because the parameter values are not known here.
             guard let connection = connection as? PostgreSQLConnection else { return SQLPlan() }
             return try PostgreSQLPlan.plan(of: sql, on: connection)
         }

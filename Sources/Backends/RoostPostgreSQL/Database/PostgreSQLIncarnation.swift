@@ -23,9 +23,9 @@
         /// The SELECT statement of the rows that a transaction reads first, one for each writer
         /// place.
         static let select = "SELECT \(columns) \(rows)"
-        /// The SELECT statement of these rows with the sum that forms the generation.
+        /// The statement ``select`` with the sum that forms the generation.
         static let selectWithSum = "SELECT \(columns), (\(sum)) \(rows)"
-        /// The SELECT statement of only the sum.
+        /// The SELECT statement of only this sum.
         static let sum = "SELECT \(PostgreSQLDialect().wrappingSum("count")) \(rows)"
 
         /// Returns an UPDATE statement that rewrites the rows of one place, or of all places,

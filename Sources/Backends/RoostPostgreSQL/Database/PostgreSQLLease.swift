@@ -2,7 +2,7 @@
     internal import Foundation
     internal import RoostCore
 
-    /// A row that marks a store as open, on a server without locks by name.
+    /// A row that marks a store as open, on a server without advisory locks.
     ///
     /// A lease expires unless the program extends it. To remove or rename a store, a program takes
     /// an exclusive lease. Other programs then wait.

@@ -8,7 +8,7 @@
         static let byteCount =
             "SELECT COALESCE(CAST(SUM(pg_total_relation_size(c.oid)) AS BIGINT), 0) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r'"
 
-        /// The content of a schema.
+        /// The kind of a schema's content.
         enum Kind: Equatable {
             case missing
             /// No tables and no other objects.

@@ -149,7 +149,7 @@
             return marked
         }
 
-        /// Replaces a store by another store, which gets its name, in one transaction.
+        /// Replaces a store with another store, which gets its name, in one transaction.
         ///
         /// The old store is renamed before it is removed. If the database ends a transaction with
         /// each change of a schema, a crash leaves the old store under a backup name.
