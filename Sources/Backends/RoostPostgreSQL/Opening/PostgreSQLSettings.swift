@@ -61,7 +61,7 @@
         /// The maximum time to wait for locks of other programs.
         var timeout: Duration { .seconds(max(0.001, min(timeoutSeconds, 1e9))) }
 
-        /// The maximum time to wait in milliseconds.
+        /// The maximum time to wait for a lock, in milliseconds.
         ///
         /// At least 1, because 0 means no limit for the server.
         var lockTimeout: Int { Int(max(1, min(timeoutSeconds * 1000, 2e9)).rounded(.up)) }

@@ -65,7 +65,7 @@ package final class SQLiteConnection: SQLBatchInserting {
         case .readOnly: flags |= SQLITE_OPEN_READONLY
         case .unlocked:
             // Without locks, SQLite has no shared memory either. See the locking mode that
-            // `connect` sets.
+            // `SQLiteDatabase.connect` sets.
             flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
             name = "file:" + Hexadecimal.percentEncoded(name) + "?vfs=unix-none"
         case .immutable:

@@ -6,7 +6,7 @@ package import RoostSQL
 // each row.
 
 extension SQLiteStatement {
-    /// Adds the records of the next rows to a batch until it is full.
+    /// Adds the records of the next rows to a batch until the batch is full.
     package func fill(
         _ batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
     ) throws(StoreError) -> SQLFill {

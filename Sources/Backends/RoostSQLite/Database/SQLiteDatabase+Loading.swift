@@ -33,7 +33,7 @@ extension SQLiteDatabase {
                 giveBack(writer, isSound: true)
                 return nil
             }
-            // Building an index produces no rows for a long time, so rows have no time limit.
+            // Building an index produces no rows for a long time.
             writer.clock.pointee.limit = nil
             try writer.execute("PRAGMA locking_mode = EXCLUSIVE")
             try writer.execute("PRAGMA cache_size = -16384")

@@ -32,8 +32,7 @@ extension SQLiteDatabase {
                 return nil
             }
             try writer.allow(.dropping)
-            // Dropping a table and building an index produce no rows for a long time, so no time
-            // limit.
+            // Dropping a table and building an index produce no rows for a long time.
             writer.clock.pointee.limit = nil
             return writer
         } catch {

@@ -77,8 +77,8 @@ enum SQLiteCompanions {
 
 /// A rollback journal beside a store, which only a program other than Roost leaves there.
 ///
-/// SQLite writes the pages of a rollback journal back into the database and removes the journal.
-/// The check is whether the journal was begun for a database with the same page size, length and
+/// SQLite writes the pages of a rollback journal back into the database and removes the journal. A
+/// journal belongs to the store if it was begun for a database with the same page size, length and
 /// change counter. See <https://www.sqlite.org/fileformat.html#the_rollback_journal>.
 struct RollbackJournal {
     private static let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]

@@ -115,8 +115,8 @@ struct SQLiteOpening {
         isLinked: Bool,
         fileLock: SQLiteFileLock? = nil
     ) throws(StoreError) -> SQLStore {
-        // The first process to open the store checks and recovers it. Others wait for this, and
-        // rely on the result while any of them has the store open.
+        // The first process to open the store checks and recovers it. Others wait for the result,
+        // and rely on it while any of them has the store open.
         let soundness = try joinSound(lock)
         let isRecovering = soundness?.isExamining == true && SQLiteSettling.needsRecovery(path)
         if let soundness, soundness.isExamining, !isRecovering { try soundness.confirm() }
@@ -169,8 +169,9 @@ struct SQLiteOpening {
             description: PersistentStoreDescription(location, options: options))
     }
 
-    /// Returns whether SQLite must not create files beside the store or look for changes of the
-    /// file.
+    /// Returns whether SQLite opens the file as immutable.
+    ///
+    /// SQLite then creates no files beside the store and does not look for changes.
     private func isImmutable(isLocked: Bool, isLinked: Bool, isFileLocked: Bool) -> Bool {
         if isFileLocked { return true }
         // The locks that belong to one hard link do not exclude a writer that uses another link.
@@ -292,8 +293,8 @@ struct SQLiteOpening {
 
     /// Reads the identity and the model, and compares the schema with the model.
     ///
-    /// First checks that reading runs no foreign code in the schema. The last result is whether the
-    /// log may contain commits that were not flushed.
+    /// First checks that reading runs no foreign code in the schema. The last element is whether
+    /// the log may contain commits that were not flushed.
     private func inspect(_ connection: SQLiteConnection) throws(StoreError) -> (StoreUUID, SQLSchema, Bool) {
         let check = try SQLiteSchemaCheck(connection)
         let version = Int(clamping: try connection.integer("PRAGMA user_version") ?? 0)

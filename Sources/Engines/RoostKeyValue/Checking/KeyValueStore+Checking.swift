@@ -108,7 +108,7 @@ final class StoreCheck {
 
     /// Finds entries that belong to no record.
     ///
-    /// Every entry that a record requires was found, so equal counts prove that no others exist.
+    /// Every required entry was looked up before, so equal counts prove that no others exist.
     private func checkEntries(_ space: KeySpace) throws(StoreError) {
         let cursor = try reader.cursor(in: space)
         var count = 0

@@ -21,7 +21,7 @@ struct ChangeApplication {
     private var gone = EntryArena()
     /// The entries to write after all removals.
     ///
-    /// An object may take the value of another object.
+    /// An object may take a value that another object loses.
     private var pending = EntryArena()
     /// The unique values to write after all removals.
     private var claims = UniquenessClaims()
