@@ -48,8 +48,8 @@ struct IndexEntries: Sendable {
 /// - a range without an end
 /// - related objects that are found only by reading all of them
 ///
-/// An access through a relationship has the rank of the access to the related objects, but at best
-/// that of several values. OR has the rank of its worst member.
+/// An access through a relationship has the rank of the access to the related objects, but never a
+/// lower rank than several values. OR has the rank of its worst member.
 struct AccessRank: Comparable, Sendable {
     enum Kind: Int, Sendable { case nothing, keys, unique, equality, several, prefix, range, halfRange, scanOfOthers }
 

@@ -39,7 +39,7 @@ enum MetaSpace {
 
     // MARK: Numbers and tallies
 
-    /// Returns the highest used or reserved key in the hierarchy `root`; or 0.
+    /// Returns the highest used or reserved key in the hierarchy `root`, or 0.
     static func readLastKey(root: Int, reader: any KeyValueReader) throws(StoreError) -> Int64 {
         let key = lastKey(root: root)
         var last: Int64 = 0

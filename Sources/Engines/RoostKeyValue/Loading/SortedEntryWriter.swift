@@ -153,7 +153,7 @@ struct SortedEntryWriter: Sendable {
 
 /// Pairs of objects that links connect.
 ///
-/// They are sorted before a load's entries, in a space of their own, and are not stored.
+/// They are sorted before a load's entries, in a separate group, and are not stored.
 enum SortedPairs {
     /// The position of the pairs' space: that of `meta`, which has no sorted entries.
     static let position = UInt8(truncatingIfNeeded: KeySpace.meta.position)

@@ -41,7 +41,7 @@ extension KeySpace {
 
     private static let byPosition = allCases.sorted { $0.position < $1.position }
 
-    /// Creates the space at a position; or nil.
+    /// Creates the space at a position, or nil.
     init?(position: Int) {
         guard Self.byPosition.indices.contains(position) else { return nil }
         self = Self.byPosition[position]
