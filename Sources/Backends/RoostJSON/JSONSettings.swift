@@ -19,7 +19,6 @@ struct JSONSettings: Sendable {
     var journalBytes: Int?
     /// The time to wait for locks, in seconds.
     var timeoutSeconds: Double
-    /// Whether the store is read-only.
     var isReadOnly: Bool
     /// Whether commits are persisted only by `sync()` or `close()`.
     var isUnpublished: Bool

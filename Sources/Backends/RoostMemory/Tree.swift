@@ -5,7 +5,6 @@ internal import RoostCore
 /// A tree is a value: a copy is O(1) and independent of the original.
 struct Tree: Sendable {
     private(set) var root: TreeNode
-    /// The number of entries.
     private(set) var count = 0
     /// The last leaf if the latest change appended to it; otherwise nil.
     private var appendedLeaf: TreeNode?
@@ -58,7 +57,6 @@ struct Tree: Sendable {
         return true
     }
 
-    /// Sets the value of a key.
     mutating func put(_ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, transaction: UInt64) {
         if !putNearby(key, value: value, transaction: transaction) {
             putFromRoot(key, value: value, transaction: transaction)

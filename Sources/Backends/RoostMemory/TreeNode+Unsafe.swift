@@ -115,7 +115,6 @@ final class TreeNode: @unchecked Sendable {
         fileprivate let firstSlot: UnsafePointer<Slot>
         let count: Int
 
-        /// The key and the value of an entry.
         @inline(__always)
         subscript(index: Int) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
             precondition(index >= 0 && index < count, "no entry at this position")
@@ -134,7 +133,6 @@ final class TreeNode: @unchecked Sendable {
         }
     }
 
-    /// The current entries.
     var entries: Entries { Entries(memory: memory, firstSlot: UnsafePointer(slot(0)), count: count) }
 
     /// Prefetches the child at a position, if any.

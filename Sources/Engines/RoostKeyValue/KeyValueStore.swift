@@ -145,7 +145,6 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
         return try storage.write(timeoutSeconds: options.timeoutSeconds, body)
     }
 
-    /// Returns a view of the storage.
     func read() throws(StoreError) -> any KeyValueReader {
         try requireOpen()
         return try storage.read()

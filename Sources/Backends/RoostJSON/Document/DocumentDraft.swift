@@ -99,7 +99,6 @@ struct UnfinishedDocument {
             lock: lock)
     }
 
-    /// Removes the written file.
     func discard() { Self.remove(path, lock: lock) }
 
     /// Removes the file and its lock, ignoring errors.

@@ -17,7 +17,6 @@ struct JournalHeader: Hashable, Sendable {
     /// The text `RoostJnl`.
     static let magic: UInt64 = 0x6C6E_4A74_736F_6F52
 
-    /// The identity of the store.
     var storeUUID: StoreUUID
     /// The version of the document to which the frames are applied.
     var document: DocumentVersion

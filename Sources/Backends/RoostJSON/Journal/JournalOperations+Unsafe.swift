@@ -20,7 +20,6 @@ struct JournalOperations: Sendable {
     /// Creates an empty list that keeps at most `limit` bytes of operations.
     init(limit: Int) { self.limit = limit }
 
-    /// Whether the list of operations is empty.
     var isEmpty: Bool { bytes.isEmpty && !isOverLimit }
 
     /// The payload of a frame, padded to a multiple of eight bytes.

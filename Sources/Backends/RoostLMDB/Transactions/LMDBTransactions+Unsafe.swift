@@ -92,7 +92,6 @@ final class LMDBTransaction {
         return cursor
     }
 
-    /// The number of open cursors.
     var cursorCount: Int { cursors.count }
 
     func closeCursor(_ cursor: OpaquePointer) {

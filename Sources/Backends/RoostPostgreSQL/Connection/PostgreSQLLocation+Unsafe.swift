@@ -21,7 +21,6 @@
 
         /// The parameters for libpq.
         let parameters: [(key: String, value: String)]
-        /// The name of the schema.
         let schema: String
         /// The location for messages, without a password.
         let name: String

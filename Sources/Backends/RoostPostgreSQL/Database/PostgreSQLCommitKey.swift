@@ -10,9 +10,7 @@
     /// the first transaction was committed, the second transaction finds the key. If not, the
     /// inserted key prevents a later commit.
     struct PostgreSQLCommitKey {
-        /// The table of the keys.
         static let table = "_roost_commits"
-        /// The CREATE TABLE statement of the table.
         static let creation =
             "CREATE TABLE \(table) (id UUID NOT NULL PRIMARY KEY, at TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT clock_timestamp(), is_fence BOOLEAN NOT NULL DEFAULT FALSE)"
         /// The DELETE statement for keys that are older than a day.

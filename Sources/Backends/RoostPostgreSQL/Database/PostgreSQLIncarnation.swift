@@ -9,7 +9,6 @@
     /// The UUID is not sufficient: a conversion or a migration gives the new store the UUID of the
     /// old store.
     struct PostgreSQLIncarnation: Sendable {
-        /// The UUID of the store.
         let uuid: StoreUUID
         /// The OID of the table of tallies, which does not change when the schema is renamed.
         let tableNumber: Int64

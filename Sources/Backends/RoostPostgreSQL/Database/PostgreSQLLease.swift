@@ -7,9 +7,7 @@
     /// A lease expires unless the program extends it. To remove or rename a store, a program takes
     /// an exclusive lease. Other programs then wait.
     struct PostgreSQLLease: Sendable {
-        /// The table of the leases.
         static let table = "_roost_openings"
-        /// The CREATE TABLE statement of the table.
         static let creation =
             "CREATE TABLE \(table) (id UUID NOT NULL PRIMARY KEY, until TIMESTAMP WITH TIME ZONE NOT NULL, is_alone BOOLEAN NOT NULL)"
         /// The duration of a shared lease, in seconds.

@@ -166,7 +166,6 @@
             }
         }
 
-        /// Releases the lock.
         func release() {
             isReleased.signal()
             guard let connection = connection.withLock({ $0.take() }) else { return }

@@ -12,7 +12,6 @@
         var writerCount = 16
         /// The requested profile; nil for the profile of the store or its server.
         let wantedProfile: PostgreSQLProfile?
-        /// The profile of the store.
         var profile: PostgreSQLProfile
         let timeoutSeconds: Double
         let isReadOnly: Bool

@@ -34,7 +34,6 @@ package final class SQLiteConnection: SQLBatchInserting {
     private let unlockedCheck: FileHandleCheck?
     /// The path as the caller gave it.
     package let path: String
-    /// The path of the write-ahead log.
     private let logPath: String
     let handle: OpaquePointer
     private var slots: [SQLiteStatement.Text: SQLiteStatement.Slot] = [:]
@@ -181,7 +180,6 @@ package final class SQLiteConnection: SQLBatchInserting {
         return result == 1
     }
 
-    /// Returns the value of a limit.
     func limit(_ limit: Int32) -> Int32 { sqlite3_limit(handle, limit, -1) }
 
     // MARK: Statements

@@ -20,7 +20,6 @@ struct SQLiteHeader {
 
     /// Whether the database is marked as a Roost store.
     var isStore: Bool { Int32(bitPattern: UInt32(word(68))) == Self.applicationID }
-    /// The version of the store's format.
     var formatVersion: Int { word(60) }
     /// The text encoding: 1 for UTF-8, or 0 for a database to which nothing was ever written.
     var textEncoding: Int { word(56) }

@@ -147,7 +147,6 @@ enum MetaSpace {
         try writeFormat(keyLimit: Int(word >> 32), features: features, writer: writer)
     }
 
-    /// Returns the identity of the store.
     static func readUUID(_ reader: any KeyValueReader) throws(StoreError) -> StoreUUID {
         guard let identity = StoreUUID(String(decoding: try require(uuid, reader: reader), as: UTF8.self)) else {
             throw damaged(uuid, reason: "it is not a UUID")
@@ -176,7 +175,6 @@ enum MetaSpace {
             userMetadata: try readUserMetadata(reader))
     }
 
-    /// Returns the user's metadata.
     static func readUserMetadata(_ reader: any KeyValueReader) throws(StoreError) -> [String: MetadataValue] {
         try MetadataDocument.decode(try require(userMetadata, reader: reader))
     }

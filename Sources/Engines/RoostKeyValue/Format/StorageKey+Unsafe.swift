@@ -18,13 +18,11 @@ struct StorageKey: Sendable, Hashable {
         append(number: number)
     }
 
-    /// Creates the key of a record.
     init(record key: Int64, root: Int) {
         self.init()
         append(ShortKey(record: key, root: root))
     }
 
-    /// Creates a key with the given bytes.
     init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
     var count: Int { bytes.count }
@@ -86,7 +84,6 @@ struct StorageKey: Sendable, Hashable {
         if count < bytes.count { bytes.removeLast(bytes.count - count) }
     }
 
-    /// Runs `body` with the key's bytes.
     func withBytes<Result>(
         _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -104,7 +101,6 @@ struct ShortKey: Sendable {
 
     init() {}
 
-    /// Creates the key of a record.
     init(record key: Int64, root: Int) {
         append(number: root)
         append(key: key)
@@ -167,7 +163,6 @@ struct ShortKey: Sendable {
         count += byteCount
     }
 
-    /// Runs `body` with the key's bytes.
     func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -106,7 +106,6 @@ struct StorePlan: Sendable {
 
 /// The entries of a record in the spaces `references`, `unique` and `indexes`.
 enum RecordEntries {
-    /// One entry.
     struct Entry: Sendable, Hashable {
         let space: KeySpace
         let key: StorageKey
@@ -115,7 +114,6 @@ enum RecordEntries {
         func hash(into hasher: inout Hasher) { hasher.combine(key) }
     }
 
-    /// Returns all entries of `record`.
     static func all(of record: RecordReader, plan: StorePlan) -> [Entry] {
         var (entries, values, key) = ([Entry](), [UInt8](), StorageKey())
         visit(record, plan: plan, values: &values, key: &key) { entries.append(Entry(space: $0, key: $1)) }

@@ -4,7 +4,6 @@ package import RoostCore
 ///
 /// Their keys come after all other keys of the space, so that new entries are appended.
 package struct KeyValueHistory: HistoryEntryWriter {
-    /// The key of the settings.
     static let settings = StorageKey("history".utf8)
     /// The prefix of the keys of transactions.
     private static let prefix = StorageKey("~history/".utf8)

@@ -16,7 +16,6 @@ extension KeyValueReader {
         return found
     }
 
-    /// Returns whether a record exists.
     func contains(_ key: ShortKey) throws(StoreError) -> Bool {
         var found = false
         try key.withBytes { (key) throws(StoreError) in
@@ -25,7 +24,6 @@ extension KeyValueReader {
         return found
     }
 
-    /// Returns whether a key exists.
     func contains(_ key: StorageKey, in space: KeySpace) throws(StoreError) -> Bool {
         var found = false
         try withValue(of: key, in: space) { (value) throws(StoreError) in found = value != nil }
@@ -77,12 +75,10 @@ extension KeyValueReader {
 }
 
 extension KeyValueWriter {
-    /// Sets the value of a key.
     func put(_ key: StorageKey, _ value: [UInt8], in space: KeySpace) throws(StoreError) {
         try value.span.bytes.withUnsafeBytes { (value) throws(StoreError) in try put(key, value, in: space) }
     }
 
-    /// Sets the value of a key.
     func put(_ key: StorageKey, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
         try key.withBytes { (key) throws(StoreError) in try put(key, value, in: space) }
     }

@@ -55,7 +55,7 @@ struct SQLViolations {
         guard violations.isEmpty else { throw .constraintViolations(violations) }
     }
 
-    /// Reads the values of constraints in their order.
+    /// Finds violations by reading the values of each constraint in order.
     private func violations(of constraints: [SQLSchema.Constraint]) throws(StoreError) -> [ConstraintViolation] {
         var violations: [ConstraintViolation] = []
         for constraint in constraints {

@@ -48,7 +48,7 @@ public protocol SQLDialectAbilities: Sendable {
     var anyType: String? { get }
     /// Returns CREATE TABLE.
     ///
-    /// If the catalog is compared with the schema, it must show this text unchanged.
+    /// If the catalog is compared with the schema, the catalog must show this text unchanged.
     ///
     /// - Parameters:
     ///   - name: The name, not quoted.
@@ -97,7 +97,7 @@ public protocol SQLDialectAbilities: Sendable {
     func insertMany(into table: String) -> String
     /// Returns an INSERT that replaces the other columns if the key exists.
     ///
-    /// If this is nil, the engine runs an UPDATE, then an INSERT if no row had the key.
+    /// If the result is nil, the engine runs an UPDATE, then an INSERT if no row had the key.
     func upsert(into table: String, key: [String], columns: [String]) -> String?
 
     // MARK: Conditions

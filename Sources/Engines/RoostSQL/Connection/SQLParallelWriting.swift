@@ -70,7 +70,7 @@ package enum SQLRowLock: Sendable {
 package protocol SQLParallelDatabase: SQLDatabase {
     /// Returns a connection in a transaction during which other transactions may write.
     ///
-    /// Each statement sees all commits before its start. End the transaction like one of
+    /// Each statement sees all commits before its start. End the transaction as after
     /// ``SQLDatabase/beginWriting()``.
     ///
     /// - Returns: The connection, and the writer place of the transaction.

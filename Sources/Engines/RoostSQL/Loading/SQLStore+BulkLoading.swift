@@ -34,7 +34,6 @@ extension SQLStore {
 /// In an empty store, it creates the indexes last.
 final class SQLBulkLoader: BulkLoader {
     private enum Mode {
-        /// One transaction.
         case transaction
         /// Without a journal.
         ///

@@ -203,7 +203,7 @@ final class SQLGroupedLinkCursor: FillingLinkCursor {
     private let ids: [ObjectID]
     /// The index of the next object to start.
     private var index = 0
-    /// The statement, and the entity of the objects that it is for.
+    /// The statement for objects of `entity`.
     private var lease: SQLLease?
     private var entity: EntityName?
     /// Whether objects of that entity can have the relationship.

@@ -53,7 +53,6 @@ public enum SQLMetadata {
         }
     }
 
-    /// The name of the row with the user's metadata.
     private static let userRow = "user"
 
     /// Returns the settings of the history, or nil.
@@ -214,7 +213,6 @@ public enum SQLMetadata {
             [.text(name), stored] + (hasChecksum ? [.integer(checksum(name, value: value))] : []), on: connection)
     }
 
-    /// Returns the checksum of a row.
     private static func checksum(_ name: String, value: SQLValue) -> Int64 {
         let text =
             switch value {
