@@ -116,7 +116,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         var tornByteCount = 0
         /// The journal that a reader found.
         ///
-        /// Nil for a writer, or if there was no journal.
+        /// Nil for a writer, or without a journal.
         var readJournal: ReadJournal?
         /// The error that prevents writing until the store is opened again, or nil.
         var failure: StoreError?

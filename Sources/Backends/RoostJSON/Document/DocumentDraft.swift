@@ -21,7 +21,7 @@ struct DocumentDraft: Sendable {
     ///   - reader: A consistent view of the storage.
     ///   - path: The path of the store's document.
     ///   - settings: The maximum size of a document.
-    ///   - journal: The checksum of the last merged journal frame, or nil if there is no journal.
+    ///   - journal: The checksum of the last merged journal frame, or nil without a journal.
     /// - Returns: The document. The caller publishes or discards it.
     /// - Throws: `noSpace`, `ioFailure` or `limitExceeded`, after removing the new file.
     static func write(

@@ -86,7 +86,7 @@ struct JournalRecovery: ~Copyable {
     ///   - storage: The contents of the document. An error leaves it unchanged.
     ///   - document: The version of the document that was read.
     ///   - storeUUID: The store's identity in the document.
-    ///   - foldedJournal: The check of the last merged journal frame, or nil if there is none.
+    ///   - foldedJournal: The check of the last merged journal frame, or nil without a journal.
     /// - Returns: The state of the journal.
     /// - Throws: `corrupted` for damage; `storeReplaced` for a journal of another document;
     ///   `unsupportedVersion`.
