@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The options of the store type `json`, read and checked.
+/// The validated options of the store type `json`.
 struct JSONSettings: Sendable {
     static let optionDescriptions = [
         StoreOptionDescription(

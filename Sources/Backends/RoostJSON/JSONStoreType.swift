@@ -77,7 +77,7 @@ package struct JSONStoreType: FileStoreType {
 
     /// Checks that the journal beside a store that is to be removed belongs to the store.
     ///
-    /// A store that is kept is opened instead, which checks more.
+    /// If the store will not be removed, the caller opens the store, which checks more.
     package func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {
         if !isKept { try JournalRecovery.requireOwnToRemove(besideStoreAt: path) }
     }

@@ -73,7 +73,7 @@ package final class MemoryStorage: OrderedKeyValueStorage {
     private let isClosed = Mutex(false)
     private let onClose: @Sendable () -> Void
 
-    /// A new, empty storage that is not shared.
+    /// Creates an empty storage that is not shared.
     package convenience init() { self.init(contents: MemoryContents()) }
 
     init(contents: MemoryContents, onClose: @escaping @Sendable () -> Void = {}) {

@@ -7,9 +7,9 @@ internal import RoostSystem
 ///
 /// Entries fill the memory from its start. Each has the length of its key (two bytes), the key and
 /// the value. Slots with the positions of the entries fill the memory from its end, in key order.
-/// All keys of a page share a prefix. A slot also has the eight bytes of its key after the prefix,
-/// as a number. A search compares these numbers in the contiguous slots. It reads an entry only if
-/// they are equal.
+/// All keys of a page share a prefix. A slot also has the key's head: the eight bytes after the
+/// prefix, as a number. A search compares these numbers in the contiguous slots. It reads an entry
+/// only if they are equal.
 ///
 /// A page belongs to the transaction that created it. Only that transaction may change it; every
 /// other transaction treats the page as immutable and changes a copy. So any number of snapshots
@@ -25,7 +25,7 @@ final class TreeNode: @unchecked Sendable {
     // Positions come from searches and ranges below `count`. Positions from callers are compared
     // with `count`.
 
-    /// The position of an entry, and the part of its key that a search compares first.
+    /// The position of an entry, and the head of its key, which a search compares first.
     fileprivate struct Slot {
         var head: UInt64
         // No page has 4 GiB: values have at most 1 GiB, and a page that is too large is split into

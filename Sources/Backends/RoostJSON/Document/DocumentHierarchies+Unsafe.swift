@@ -59,7 +59,8 @@ final class DocumentHierarchies {
 
     /// Returns whether a hierarchy is still unread.
     ///
-    /// Compares `lastRoot`, because `held` belongs to a later hierarchy after the last record.
+    /// Compares `lastRoot`, because after a hierarchy's last record, `held` belongs to a
+    /// later hierarchy.
     func isBefore(root: Int) -> Bool { lastRoot.map { root > $0 } ?? true }
 
     /// Replaces the contents of a batch with the next records of a hierarchy.
@@ -82,7 +83,7 @@ final class DocumentHierarchies {
         held = nil
         var next: Held?
         _ = try entries.next { (entry) throws(StoreError) in
-            // The first byte of the key is its group.
+            // The first byte of the key is the sorter's group.
             let key = EntryArena.key(of: entry)
             let bytes = EntryArena.value(of: entry)
             next = Held(

@@ -138,7 +138,7 @@ struct DocumentReader: ~Copyable {
             if isChecked {
                 try store.loadHistory(settings, parts: history.parts)
             } else {
-                // Manual edits are not recorded, so older tokens expire.
+                // Manual edits are not recorded, so older history tokens expire.
                 let old = try HistorySettings(settings)
                 var anew = HistorySettings(after: head.generation, time: old.startTime, retention: old.retention)
                 anew.startMark = UInt32(truncatingIfNeeded: version.low)
@@ -151,7 +151,8 @@ struct DocumentReader: ~Copyable {
             defer { snapshot.close() }
             guard try snapshot.recordedTally() == tail.tally else { throw DocumentTail.mismatch(file) }
         }
-        // Without a checksum, the document may have been edited by hand, and a reference mistyped.
+        // Without a checksum, the document may have been edited by hand and refer to
+        // missing objects.
         if !isChecked, let dangling = try store.firstDanglingReference() {
             throw try DocumentPlaces(file, model: loading.model).error(dangling)
         }

@@ -92,8 +92,8 @@ final class LMDBEnvironment: Sendable {
             where !settings.isWritable && usesLocks
             && (error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace)
         {
-            // LMDB's lock file cannot be created, although the store's lock file exists. A writer
-            // could not create it on a full disk either.
+            // LMDB's lock file cannot be created, although the store's lock file exists. On a full
+            // disk, a writer could not create it either.
             usesLocks = false
             opened = try Self.openHandle(path, settings: settings, isNew: false, usesLocks: false)
         } catch {

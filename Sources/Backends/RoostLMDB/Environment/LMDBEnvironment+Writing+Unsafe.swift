@@ -114,8 +114,8 @@ extension LMDBEnvironment {
 
     /// Clears the reader slots of crashed processes at every 32nd write.
     ///
-    /// Until then, pages that these readers saw are not reused, and the file grows with every
-    /// commit.
+    /// Until then, pages that the crashed processes read are not reused, and the file grows with
+    /// every commit.
     private func forgetDeadReaders(_ handle: OpaquePointer) throws(StoreError) {
         guard gate.withLock({ $0.writeCount % 32 == 1 }) else { return }
         var deadReaders: Int32 = 0

@@ -13,7 +13,7 @@
         /// the socket's buffer.
         private static let mostBytes = 512 << 10
         private static let mostRows = 1024
-        /// The minimum number of rows of a FETCH for sending the next FETCH ahead.
+        /// The minimum number of rows in a FETCH after which the next FETCH is sent ahead.
         private static let fewestAhead = 256
         /// The longest wait for rows after which the next rows are still requested ahead.
         ///

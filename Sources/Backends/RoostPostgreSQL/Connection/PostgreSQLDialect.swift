@@ -15,7 +15,7 @@
         /// Creates the dialect of a profile.
         package init(_ profile: PostgreSQLProfile = .postgresql) { self.profile = profile }
 
-        /// The maximum length of a name: NAMEDATALEN without the final zero.
+        /// The maximum length of a name: NAMEDATALEN without the final zero byte.
         package var maximumIdentifierByteCount: Int { 63 }
         /// The maximum number of columns; see <https://www.postgresql.org/docs/15/limits.html>.
         package var maximumColumnCount: Int { 1600 }

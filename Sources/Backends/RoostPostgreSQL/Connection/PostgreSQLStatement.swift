@@ -93,8 +93,7 @@
             return Self.integer(bytes(row, column: column), type: type(column))
         }
 
-        /// Returns the integer in the bytes of a value of a type, or nil for a type that is not an
-        /// integer.
+        /// Returns the integer in the bytes of a value, or nil if `type` is not an integer type.
         static func integer(_ bytes: UnsafeRawBufferPointer, type: Oid) -> Int64? {
             switch type {
             case PostgreSQLType.int8: return bytes.bigEndian(as: Int64.self)

@@ -114,7 +114,7 @@
 
         /// The statement that makes a commit fail if another store has taken the schema's name.
         ///
-        /// Without a lock, statements use the tables that have the names when they run.
+        /// Without a lock, the names in a statement may refer to the tables of another store.
         private var fenceSQL: String? {
             guard leaseClock != nil else { return nil }
             return

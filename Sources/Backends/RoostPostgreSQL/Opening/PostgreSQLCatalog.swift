@@ -80,7 +80,7 @@
         /// Returns the tables and indexes of a schema as lines: their kinds, and their columns in
         /// order.
         ///
-        /// Two stores with one model have equal lines, whatever the names of their schemas.
+        /// Two stores with the same model have equal lines, whatever the names of their schemas.
         static func description(of schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> [String:
             String]
         {

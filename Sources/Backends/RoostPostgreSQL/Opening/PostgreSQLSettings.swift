@@ -1,7 +1,7 @@
 #if PostgreSQL
     internal import RoostCore
 
-    /// The checked options of the store type `postgresql`.
+    /// The validated options of the store type `postgresql`.
     struct PostgreSQLSettings: Sendable {
         /// The maximum time to wait for a connection.
         var connectTimeout: Duration = .seconds(15)

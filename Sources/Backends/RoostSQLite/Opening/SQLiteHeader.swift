@@ -49,7 +49,7 @@ struct SQLiteHeader {
                 let expected = SQLiteHeader(bytes)?.fileByteCount,
                 try StoreFile.byteCount(at: path) < expected, !SQLiteSettling.needsRecovery(path)
             else { return }
-            // A checkpoint may have run between the two reads, but not in two attempts in a row.
+            // A checkpoint between the two reads can also cause this, but not twice in a row.
             guard attempt == 2 else { continue }
             throw StoreError(
                 .corrupted, "'\(path)' is shorter than it says: its end is missing. Restore it from a backup.")

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The options of the store type `sqlite`, read and checked.
+/// The validated options of the store type `sqlite`.
 struct SQLiteSettings: Sendable {
     /// The flushes that a commit waits for.
     enum Synchronous: String, CaseIterable, Sendable {

@@ -123,8 +123,8 @@ struct FetchPlanner {
 
     // MARK: OR
 
-    /// Returns an access to the objects for which at least one member is true: the union of the
-    /// members' accesses.
+    /// Returns an access to the objects for which at least one member of an OR is true: the union
+    /// of the members' accesses.
     ///
     /// If several members have conditions on objects of the same relationship, one request finds
     /// these objects.
