@@ -21,7 +21,7 @@ struct JSONOpening {
 
     /// Opens the storage.
     ///
-    /// - Parameter held: An exclusive lock of the store that the caller holds and keeps.
+    /// - Parameter held: An exclusive lock of the store that remains with the caller.
     /// - Returns: The storage, which holds the store's locks.
     /// - Throws: `notFound`, `notAStore`, `unsupportedVersion`, `corrupted`, `modelMismatch`,
     ///   `busy`, `permissionDenied`, `readOnly`, `storeReplaced`, `limitExceeded`, `unsupported`.
@@ -50,8 +50,8 @@ struct JSONOpening {
 
     /// Opens the store for reading it once, or returns nil if it must be read into memory instead.
     ///
-    /// The store must have a document with a checksum and no journal. Other errors also return nil,
-    /// because reading the store into memory reports them.
+    /// The store must have a document with a checksum and no journal. Any error except `busy` also
+    /// returns nil, because reading the store into memory reports it.
     ///
     /// - Throws: `busy` if the store's lock is not free in time.
     func openStreamed() throws(StoreError) -> StreamedJSONStore? {
@@ -143,8 +143,7 @@ struct JSONOpening {
 
         /// Reads the document and the journal again.
         ///
-        /// - Throws: The errors of opening; `storeReplaced` if the store or its model is a
-        ///   different one.
+        /// - Throws: The errors of opening; `storeReplaced` if the store or its model was replaced.
         func read(_ storeUUID: StoreUUID) throws(StoreError) -> (MemoryStorage, JSONStorage.StoreFiles) {
             let (loaded, files) = try opening.read(nil, writerLock: nil)
             guard loaded.metadata.storeUUID == storeUUID, model.isCompatible(with: loaded.metadata) else {
@@ -177,7 +176,7 @@ struct JSONOpening {
                 }
                 return (loaded, files)
             } catch {
-                // An error is not damage if a file was written to during the reading.
+                // An error during another program's write is not damage, so reading is repeated.
                 let isSettled = try document.isUnchanged() && isUnchanged(journalIdentity)
                 guard !isSettled, timeout.wait() else { throw error }
             }

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The options of the store type `json`, read and checked.
+/// The validated options of the store type `json`.
 struct JSONSettings: Sendable {
     static let optionDescriptions = [
         StoreOptionDescription(
@@ -19,7 +19,6 @@ struct JSONSettings: Sendable {
     var journalBytes: Int?
     /// The time to wait for locks, in seconds.
     var timeoutSeconds: Double
-    /// Whether the store is read-only.
     var isReadOnly: Bool
     /// Whether commits are persisted only by `sync()` or `close()`.
     var isUnpublished: Bool

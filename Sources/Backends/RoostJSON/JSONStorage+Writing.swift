@@ -3,7 +3,7 @@ internal import RoostFiles
 internal import RoostKeyValue
 internal import RoostMemory
 
-/// A write transaction of a JSON store, consisting of one call or several.
+/// A write transaction of a JSON store, which may span several calls.
 final class JSONLongWrite: KeyValueLongWrite {
     private let storage: JSONStorage
     private let base: any KeyValueLongWrite
@@ -15,8 +15,8 @@ final class JSONLongWrite: KeyValueLongWrite {
     init(_ storage: JSONStorage, base: any KeyValueLongWrite) {
         self.storage = storage
         self.base = base
-        // A write larger than the journal goes into a new document, so further operations are not
-        // recorded.
+        // A transaction above the journal's limit is written as a new document, so further
+        // operations are not recorded.
         operations = Mutex(JournalOperations(limit: storage.settings.isUnpublished ? 0 : storage.journalLimit))
     }
 
@@ -143,7 +143,8 @@ extension JSONStorage {
         defer { reader.close() }
         let draft = try DocumentDraft.write(from: reader, for: path, settings: settings, folding: nil)
         do throws(StoreError) {
-            // Verifying a load compares the store in memory, so the document is read back here.
+            // Verifying a load compares only the store in memory, so the document is read back
+            // here.
             try draft.verify()
         } catch {
             draft.discard()
@@ -161,7 +162,7 @@ extension JSONStorage {
 
     /// Publishes a document that a load wrote to an unpublished store.
     ///
-    /// The first request reads it.
+    /// The first request reads the document.
     func publishLoaded(_ draft: DocumentDraft) throws(StoreError) {
         try withFiles { (files) throws(StoreError) in
             try publish(draft, files: &files)
@@ -172,8 +173,7 @@ extension JSONStorage {
     /// Moves a finished document to the store's path.
     private func publish(_ draft: DocumentDraft, files: inout StoreFiles) throws(StoreError) {
         do throws(StoreError) {
-            // Another program may have changed the store during the write; its changes must not be
-            // overwritten.
+            // The changes of another program must not be overwritten.
             try requireCurrent(files)
             try StoreFile.publish(draft.path, as: path, overwriting: true)
         } catch {

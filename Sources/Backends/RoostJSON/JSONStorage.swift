@@ -6,9 +6,8 @@ internal import RoostMemory
 /// Ordered key-value storage in memory, persisted in a JSON document and a journal beside it.
 ///
 /// FORMAT.md describes both. Creating a snapshot costs O(1) and does not wait. A commit appends its
-/// changes to the journal, or writes a new document if the journal would become larger than its
-/// limit. It is acknowledged and visible when its changes are on the disk. The storage is safe for
-/// use from any thread.
+/// changes to the journal, or writes a new document if the journal would exceed its limit. Then the
+/// commit is durable and visible. The storage is safe for use from any thread.
 final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     /// The document's path with symbolic links resolved.
     let path: String
@@ -16,7 +15,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     let storeUUID: StoreUUID
     /// The committed contents.
     ///
-    /// Nil after a load wrote the document, until the first request reads it.
+    /// Nil after a load wrote the document, until the first request reads the document.
     private let contents: Mutex<MemoryStorage?>
     /// The files, or nil after they were closed.
     ///
@@ -115,13 +114,13 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         var readByteCount = 0
         /// The number of bytes of an incomplete commit after the bytes that were read.
         var tornByteCount = 0
-        /// The journal that a reader found beside the document.
+        /// The journal that a reader found.
         ///
-        /// Nil if there was none, or for a writer.
+        /// Nil for a writer, or without a journal.
         var readJournal: ReadJournal?
         /// The error that prevents writing until the store is opened again, or nil.
         var failure: StoreError?
-        /// Whether an unpublished store holds more than its document.
+        /// Whether an unpublished store has changes that its document lacks.
         var isDirty = false
     }
 
@@ -137,7 +136,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         /// The version by which a journal refers to the document.
         var version: DocumentVersion
         var generation: Generation
-        /// The check of the journal that the document contains, or nil.
+        /// The check of the last merged journal frame, or nil.
         var foldedJournal: UInt64?
         /// The identity of the file at the store's path.
         var file: FileIdentity
@@ -201,7 +200,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Reads the commits that were appended to the journal since it was last read.
     ///
-    /// - Returns: False if the journal is a different one or damaged.
+    /// - Returns: False if the journal was replaced or is damaged.
     private func readOn(
         _ journal: FileIdentity, known: FileIdentity, files: inout StoreFiles
     ) throws(StoreError) -> Bool {
@@ -241,7 +240,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Writes the document of an unpublished store.
     ///
-    /// Commits to other stores are already durable.
+    /// Commits to a published store are already durable.
     func sync() throws(StoreError) {
         try withFiles { (files) throws(StoreError) in
             if files.isDirty { try writeUnpublishedDocument(&files) }
@@ -282,8 +281,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Merges the journal into the document if the store is writable, and closes the files.
     ///
-    /// - Throws: The error that prevented the merge. Document and journal then hold everything
-    ///   acknowledged.
+    /// - Throws: The error that prevented the merge. Document and journal then hold all
+    ///   acknowledged commits.
     func close() throws(StoreError) {
         isClosed.withLock { $0 = true }
         let taken = files.withLock { files in
@@ -295,7 +294,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             taken.journal = nil
             taken.writerLock?.close()
             taken.lock?.release()
-            // Errors about memory are not reported, because an error of the files matters more.
+            // Ignores errors, because an error of the files matters more.
             forgetContents()
         }
         if taken.isDirty {

@@ -7,8 +7,8 @@ internal import RoostKeyValue
 /// The document is read into memory when the store is opened. Reads and writes are as fast as in a
 /// store in memory. The cost of opening and closing grows with the size of the document. A commit
 /// appends its changes to a journal beside the document. Closing the store merges the journal into
-/// a new document. Only one program may have the store open for writing. Each snapshot of a reader
-/// includes the latest commits.
+/// a new document. Only one program may have the store open for writing. Each snapshot of a
+/// read-only store includes the latest commits.
 ///
 /// ``optionDescriptions`` lists the options; FORMAT.md describes document, journal and every
 /// guarantee.
@@ -43,8 +43,8 @@ package struct JSONStoreType: FileStoreType {
 
     /// Opens a store.
     ///
-    /// Throws `busy` if another writer keeps it open for longer than the timeout and this open is
-    /// for writing too.
+    /// Throws `busy` if the store is opened for writing and another writer keeps it open for longer
+    /// than the timeout.
     package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         let opening = try JSONOpening(location, options: options)
         if options.isReadOnce, let store = try opening.openStreamed() { return store }
@@ -54,8 +54,7 @@ package struct JSONStoreType: FileStoreType {
     /// Checks the options.
     package func requireValid(_ options: StoreOptions) throws(StoreError) { _ = try JSONSettings(options) }
 
-    /// Creates a store whose document can be recognized, and so destroyed, even if a later step
-    /// fails.
+    /// Creates a store that can be recognized and destroyed even if a later step fails.
     package func createUnpublished(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
@@ -78,12 +77,12 @@ package struct JSONStoreType: FileStoreType {
 
     /// Checks that the journal beside a store that is to be removed belongs to the store.
     ///
-    /// A store that is to be kept is opened instead, which checks more.
+    /// If the store will not be removed, the caller opens the store, which checks more.
     package func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {
         if !isKept { try JournalRecovery.requireOwnToRemove(besideStoreAt: path) }
     }
 
-    /// Merges the journal of a store that was not closed into its document.
+    /// Merges the journal into the document of a store that was not closed.
     package func settle(storeAt path: String, under lock: StoreLock) throws(StoreError) {
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: path + JournalFile.suffix, forWriting: true)

@@ -14,7 +14,7 @@ final class UnpublishedJSONStore: IntegrityCheckingStore, HistoryKeepingStore {
     }
 
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
-        // A document that is written during the load has no history.
+        // A directly written document has no history.
         guard try storage.isUntouched(), try !base.recordsHistory(),
             let loader = try DocumentLoader(base, storage: storage, options: options)
         else { return try base.bulkLoader(options) }
@@ -23,7 +23,7 @@ final class UnpublishedJSONStore: IntegrityCheckingStore, HistoryKeepingStore {
 
     /// Returns a view of the committed contents.
     ///
-    /// After a load, the view reads them from the document.
+    /// After a load, the view reads the document.
     func snapshot() throws(StoreError) -> any StoreSnapshot {
         guard try storage.isOnlyInDocument() else { return try base.snapshot() }
         let stream: DocumentStream?

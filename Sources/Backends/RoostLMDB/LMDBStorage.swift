@@ -99,7 +99,7 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
     ///
     /// If the file's map had to grow, `body` runs again from the start. The initial size of the map
     /// includes the disk's free space, so the map grows only if space was freed later. Growing
-    /// waits until no snapshot of this process is open. After the timeout it throws `busy`.
+    /// waits until no snapshot of this process is open, or throws `busy` after the timeout.
     package func write<Result: Sendable>(
         timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

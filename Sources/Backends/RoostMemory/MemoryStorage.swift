@@ -27,9 +27,7 @@ final class MemoryContents: Sendable {
     private let version = Mutex(Version())
     private let writersPlace = DispatchSemaphore(value: 1)
 
-    /// The committed state.
-    ///
-    /// O(1).
+    /// The committed state, read in O(1).
     var current: Version { version.withLock { $0 } }
 
     /// Waits for the writer lock.
@@ -67,7 +65,7 @@ final class MemoryContents: Sendable {
 
 /// Ordered key-value storage in memory: a copy-on-write B+tree for each space.
 ///
-/// A snapshot costs O(1) and never waits; writers queue.
+/// A snapshot costs O(1) and never waits. Writers queue.
 ///
 /// The contents exist only in this process. Safe for use from any thread.
 package final class MemoryStorage: OrderedKeyValueStorage {
@@ -75,7 +73,7 @@ package final class MemoryStorage: OrderedKeyValueStorage {
     private let isClosed = Mutex(false)
     private let onClose: @Sendable () -> Void
 
-    /// A new, empty storage that is not shared.
+    /// Creates an empty storage that is not shared.
     package convenience init() { self.init(contents: MemoryContents()) }
 
     init(contents: MemoryContents, onClose: @escaping @Sendable () -> Void = {}) {
@@ -85,17 +83,16 @@ package final class MemoryStorage: OrderedKeyValueStorage {
 
     deinit { markClosed() }
 
-    /// 511 bytes.
+    /// The maximum size of a key: 511 bytes.
     package var maximumKeyByteCount: Int { Self.maximumKeyByteCount }
-    /// 511 bytes.
+    /// The maximum size of a key: 511 bytes.
     package static var maximumKeyByteCount: Int { MemoryContents.maximumKeyByteCount }
 
-    /// True: pages are immutable after their transaction and private to this process.
+    /// Always true, because pages are private to this process and immutable after their
+    /// transaction.
     package var holdsCheckedMemory: Bool { true }
 
-    /// Returns a consistent view.
-    ///
-    /// O(1).
+    /// Returns a consistent view in O(1).
     package func read() throws(StoreError) -> any KeyValueReader {
         try requireOpen()
         return MemoryReader(trees: contents.current.trees)
@@ -106,12 +103,10 @@ package final class MemoryStorage: OrderedKeyValueStorage {
         return MemoryLongWrite(contents, writer: try contents.beginWriting(timeoutSeconds: timeoutSeconds))
     }
 
-    /// Does nothing: memory cannot be made more durable.
+    /// Does nothing, because memory is not durable.
     package func sync() throws(StoreError) { try requireOpen() }
 
-    /// Returns the memory that the committed trees use.
-    ///
-    /// O(pages).
+    /// Returns the memory that the committed trees use, in O(pages).
     package func byteCount() throws(StoreError) -> Int {
         try requireOpen()
         return contents.current.trees.reduce(0) { $0 + $1.byteCount }

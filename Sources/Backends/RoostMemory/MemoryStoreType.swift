@@ -16,10 +16,10 @@ package struct MemoryStoreType: PersistentStoreType {
 
     /// Creates the type.
     ///
-    /// All its values share the named stores.
+    /// All values of the type share the named stores.
     package init() {}
 
-    /// `memory`.
+    /// The name of the type, `memory`.
     package var name: String { "memory" }
 
     /// All capabilities except persistence.
@@ -27,12 +27,12 @@ package struct MemoryStoreType: PersistentStoreType {
         StoreCapabilities(.writing, .totalOrder, .digest, .uniquenessConstraints, .fetchIndexes, .history)
     }
 
-    /// Measured with `make bench`.
+    /// The costs, as measured with `make bench`.
     package var estimatedCosts: StoreCosts {
         StoreCosts(readingMicroseconds: 0.1, writingMicroseconds: 0.5)
     }
 
-    /// False: no file is a store of this type.
+    /// Returns false, because no file is a store of this type.
     package func recognizes(fileAt path: String) -> Bool { false }
 
     /// Reads the metadata of a named store.
@@ -102,7 +102,7 @@ package struct MemoryStoreType: PersistentStoreType {
         }
     }
 
-    /// Renames a store.
+    /// Renames the source store, and replaces the destination.
     package func replace(
         _ destination: StoreLocation, with source: StoreLocation, overwriting: Bool
     ) throws(StoreError) {

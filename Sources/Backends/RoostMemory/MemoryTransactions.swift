@@ -47,9 +47,7 @@ final class MemoryWriter: KeyValueWriter, TreeSource {
         self.transaction = transaction
     }
 
-    /// Ends the transaction.
-    ///
-    /// Returns the trees with its changes.
+    /// Ends the transaction and returns the changed trees.
     func end() -> [Tree] {
         parkCursors()
         isOver = true
@@ -96,7 +94,7 @@ final class MemoryWriter: KeyValueWriter, TreeSource {
         try change(space) { $0.remove(key, transaction: transaction) }
     }
 
-    /// Does nothing: the transaction ends only after the closure that uses it.
+    /// Does nothing, because the transaction ends only after the closure that uses it.
     func close() {}
 
     private func change<Result>(_ space: KeySpace, _ body: (inout Tree) -> Result) throws(StoreError) -> Result {

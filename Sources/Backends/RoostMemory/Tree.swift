@@ -5,7 +5,6 @@ internal import RoostCore
 /// A tree is a value: a copy is O(1) and independent of the original.
 struct Tree: Sendable {
     private(set) var root: TreeNode
-    /// The number of entries.
     private(set) var count = 0
     /// The last leaf if the latest change appended to it; otherwise nil.
     private var appendedLeaf: TreeNode?
@@ -27,7 +26,7 @@ struct Tree: Sendable {
         try body(isFound ? leaf.entry(at: index).value : nil)
     }
 
-    /// Whether `key` comes after all keys of the tree.
+    /// Returns whether `key` comes after all keys of the tree.
     func isPastEnd(_ key: UnsafeRawBufferPointer) -> Bool {
         var node = root
         while !node.isLeaf, let last = node.children.last { node = last }
@@ -58,7 +57,6 @@ struct Tree: Sendable {
         return true
     }
 
-    /// Sets the value of a key.
     mutating func put(_ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, transaction: UInt64) {
         if !putNearby(key, value: value, transaction: transaction) {
             putFromRoot(key, value: value, transaction: transaction)
@@ -226,8 +224,8 @@ struct Tree: Sendable {
         if right.isLeaf {
             merged.appendEntries(of: right, range: 0..<right.count)
         } else {
-            // The first key of an inner page is not a bound. The separator above the page bounds
-            // its first child.
+            // The first key of an inner page is not a bound, so the separator above the page is
+            // used.
             merged.insert(node.key(at: index + 1), value: EmptyBytes.buffer, at: merged.count, child: right.children[0])
             merged.appendEntries(of: right, range: 1..<right.count)
         }
@@ -237,9 +235,7 @@ struct Tree: Sendable {
 
     // MARK: Checking the whole tree
 
-    /// The memory that all pages use.
-    ///
-    /// O(pages).
+    /// The memory that all pages use, computed in O(pages).
     var byteCount: Int {
         var (total, open) = (0, [root])
         while let node = open.popLast() {
@@ -249,8 +245,7 @@ struct Tree: Sendable {
         return total
     }
 
-    /// Returns descriptions of wrong order, separators, depth or count; empty if the tree has no
-    /// errors.
+    /// Returns descriptions of errors in order, separators, depth or count, or an empty array.
     func problems() -> [String] {
         var problems: [String] = []
         var (entries, leafDepth): (Int, Int?) = (0, nil)

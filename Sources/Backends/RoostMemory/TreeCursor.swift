@@ -151,7 +151,8 @@ final class TreeCursor: KeyValueCursor {
 
     /// Moves to an entry of a leaf.
     ///
-    /// After its last entry, moves to the first entry of the next leaf that is not empty.
+    /// For a position after the leaf's last entry, moves to the first entry of the next nonempty
+    /// leaf.
     private func settle(_ start: TreeNode, position: Int) -> Bool {
         var (node, position) = (start, position)
         while position >= node.count {

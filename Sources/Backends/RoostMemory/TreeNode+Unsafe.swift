@@ -5,12 +5,11 @@ internal import RoostSystem
 ///
 /// An inner page also has a child for each entry.
 ///
-/// Entries fill the memory from its start.
-///
-/// Each has the length of its key (two bytes), the key and the value. Slots with the positions of
-/// the entries fill the memory from its end, in key order. All keys of a page share a prefix. A
-/// slot also has the next eight bytes of its key, as a number. A search reads the slots, which are
-/// contiguous. It reads an entry only if these numbers are equal.
+/// Entries fill the memory from its start. Each has the length of its key (two bytes), the key and
+/// the value. Slots with the positions of the entries fill the memory from its end, in key order.
+/// All keys of a page share a prefix. A slot also has the key's head: the eight bytes after the
+/// prefix, as a number. A search compares these numbers in the contiguous slots. It reads an entry
+/// only if they are equal.
 ///
 /// A page belongs to the transaction that created it. Only that transaction may change it; every
 /// other transaction treats the page as immutable and changes a copy. So any number of snapshots
@@ -23,10 +22,10 @@ final class TreeNode: @unchecked Sendable {
 
     // SAFETY of all accesses to `memory`: entries are written after `usedByteCount`, and slots
     // below the last slot, after memory was reserved for them. Both stay inside `capacity`.
-    // Positions come from searches and ranges below `count`; positions of callers are compared with
-    // `count`.
+    // Positions come from searches and ranges below `count`. Positions from callers are compared
+    // with `count`.
 
-    /// The position of an entry, and the part of its key that a search compares first.
+    /// The position of an entry, and the head of its key, which a search compares first.
     fileprivate struct Slot {
         var head: UInt64
         // No page has 4 GiB: values have at most 1 GiB, and a page that is too large is split into
@@ -56,7 +55,7 @@ final class TreeNode: @unchecked Sendable {
     private var capacity: Int
     /// The shared first bytes of all keys; the rest is zero.
     ///
-    /// A key of fewer than eight bytes counts as continued by zeros.
+    /// A key of fewer than eight bytes is treated as if zeros followed it.
     private var prefix: UInt64 = 0
     /// The children; empty in a leaf.
     ///
@@ -82,11 +81,11 @@ final class TreeNode: @unchecked Sendable {
     ///
     /// A page with one entry is never too large.
     var isOverfull: Bool { count > 1 && (liveByteCount > Self.capacityBytes || children.count > Self.capacityChildren) }
-    /// Whether a nonempty leaf has room for an entry of this size.
+    /// Returns whether a nonempty leaf has room for an entry of this size.
     func hasRoom(for byteCount: Int) -> Bool {
         count > 0 && liveByteCount + byteCount + Self.entryOverhead <= Self.capacityBytes
     }
-    /// Whether a leaf remains large enough after the entry at `index` is removed.
+    /// Returns whether a leaf remains large enough after the entry at `index` is removed.
     func canSpare(_ index: Int) -> Bool { count > 1 && liveByteCount - byteCount(at: index) >= Self.capacityBytes / 4 }
     /// Whether the page should be merged with a neighbor.
     var isUnderfull: Bool { liveByteCount < Self.capacityBytes / 4 && children.count < Self.capacityChildren / 4 }
@@ -116,7 +115,6 @@ final class TreeNode: @unchecked Sendable {
         fileprivate let firstSlot: UnsafePointer<Slot>
         let count: Int
 
-        /// The key and the value of an entry.
         @inline(__always)
         subscript(index: Int) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
             precondition(index >= 0 && index < count, "no entry at this position")
@@ -135,7 +133,6 @@ final class TreeNode: @unchecked Sendable {
         }
     }
 
-    /// The current entries.
     var entries: Entries { Entries(memory: memory, firstSlot: UnsafePointer(slot(0)), count: count) }
 
     /// Prefetches the child at a position, if any.
@@ -169,8 +166,7 @@ final class TreeNode: @unchecked Sendable {
     /// Returns the position of the first entry whose key is not before `key`, and whether the two
     /// keys are equal.
     func position(of key: UnsafeRawBufferPointer) -> (index: Int, isFound: Bool) {
-        // Continuing a key by zeros does not change its order, except among keys that are equal up
-        // to there.
+        // Padding a key with zeros changes its order only among keys that are equal up to its end.
         let beginning = Self.word(of: key, at: 0) & Self.firstBytes(Int(prefixCount))
         if beginning != prefix, count > 0 { return (beginning < prefix ? 0 : count, false) }
         let head = Self.word(of: key, at: Int(prefixCount))
@@ -231,8 +227,8 @@ final class TreeNode: @unchecked Sendable {
         }
     }
 
-    /// Whether a key is between the first and the last key of the page, inclusive, and so belongs
-    /// only to this page.
+    /// Returns whether a key is between the first and the last key of the page, inclusive, and so
+    /// belongs only to this page.
     func spans(_ key: UnsafeRawBufferPointer) -> Bool {
         count > 0 && Self.order(self.key(at: 0), key) <= 0 && Self.order(key, self.key(at: count - 1)) <= 0
     }

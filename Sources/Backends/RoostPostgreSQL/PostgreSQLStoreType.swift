@@ -11,7 +11,7 @@
         /// Creates the type.
         package init() {}
 
-        /// `postgresql`.
+        /// The name of the type, `postgresql`.
         package var name: String { "postgresql" }
 
         /// All capabilities except a file and ordered generations, because commits are concurrent.
@@ -21,10 +21,11 @@
                 .history)
         }
 
-        /// `connectTimeoutSeconds`, `responseTimeoutSeconds`, `readerConnections`, `profile`.
+        /// The options `connectTimeoutSeconds`, `responseTimeoutSeconds`, `readerConnections`,
+        /// `profile`.
         package var optionDescriptions: [StoreOptionDescription] { PostgreSQLSettings.optionDescriptions }
 
-        /// libpq.
+        /// The library libpq and its version.
         package var libraries: [StoreLibrary] {
             let version = Int(PQlibVersion())
             return [StoreLibrary(name: "libpq", version: "\(version / 10_000).\(version % 10_000)")]
@@ -33,7 +34,7 @@
         /// The costs of a read and a write, measured on one machine over a socket.
         package var estimatedCosts: StoreCosts { StoreCosts(readingMicroseconds: 3, writingMicroseconds: 8) }
 
-        /// False: no file is a store of this type.
+        /// Returns false, because no file is a store of this type.
         package func recognizes(fileAt path: String) -> Bool { false }
 
         /// Opens an existing store.

@@ -8,7 +8,7 @@ extension KeyValueStore {
     ///   - storage: An empty storage, which the store owns from here on.
     ///   - type: The registered type of the store. The store contains its name.
     ///   - location: The location of the store, for messages and for temporary files of large
-    ///     loads. These files are beside a store that is a file.
+    ///     loads. If the store is a file, these files are beside it.
     ///   - model: The model to embed.
     ///   - options: Identity, user metadata, timeout.
     /// - Throws: `alreadyExists` if the storage contains a store, `limitExceeded` if the model has

@@ -23,9 +23,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     ///
     /// During the load, no keys can be reserved.
     struct Load {
-        /// The loader.
-        ///
-        /// No other loader can end the load.
+        /// The only loader that can end the load.
         let loader: ObjectIdentifier
         /// Whether the load commits in parts, which no snapshot may show.
         let isInParts: Bool
@@ -147,7 +145,6 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
         return try storage.write(timeoutSeconds: options.timeoutSeconds, body)
     }
 
-    /// Returns a view of the storage.
     func read() throws(StoreError) -> any KeyValueReader {
         try requireOpen()
         return try storage.read()

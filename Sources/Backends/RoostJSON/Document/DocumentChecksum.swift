@@ -12,10 +12,9 @@ enum DocumentChecksum {
         "\"\(DocumentFormat.Member.checksum.key)\": \"\(TextChecksum.text(checksum))\"\n}\n"
     }
 
-    /// Reads the value of `checksum`, whose key is the current token, and compares it with the
-    /// text.
+    /// Reads the checksum, whose key is the current token, and compares it with the text.
     ///
-    /// - Returns: The version of the bytes before the checksum's key, which the checksum covers.
+    /// - Returns: The hash and length of the bytes before the checksum's key.
     /// - Throws: `corrupted` if the checksum does not match, or if the end of the document was
     ///   changed.
     static func read(_ text: inout JSONTokenReader, file: DocumentFile) throws(StoreError) -> DocumentVersion {

@@ -21,8 +21,7 @@ struct DocumentDraft: Sendable {
     ///   - reader: A consistent view of the storage.
     ///   - path: The path of the store's document.
     ///   - settings: The maximum size of a document.
-    ///   - journal: The check of the journal that the new document contains, or nil if there is no
-    ///     journal.
+    ///   - journal: The checksum of the last merged journal frame, or nil without a journal.
     /// - Returns: The document. The caller publishes or discards it.
     /// - Throws: `noSpace`, `ioFailure` or `limitExceeded`, after removing the new file.
     static func write(
@@ -58,7 +57,7 @@ struct DocumentDraft: Sendable {
         }
     }
 
-    /// Returns the error for a document that was just written and cannot be read.
+    /// Returns the error for a newly written document that cannot be read.
     static func unreadable(_ path: String, error: StoreError) -> StoreError {
         StoreError(
             .verificationFailed, "The finished document '\(path)' cannot be read back: \(error.message)",
@@ -72,7 +71,7 @@ struct DocumentDraft: Sendable {
     }
 }
 
-/// A document that is being written under a temporary name beside the store.
+/// A document that is being written at a temporary path beside the store.
 struct UnfinishedDocument {
     let path: String
     let output: DocumentOutput
@@ -100,12 +99,11 @@ struct UnfinishedDocument {
             lock: lock)
     }
 
-    /// Removes the written file.
     func discard() { Self.remove(path, lock: lock) }
 
-    /// Removes the file and its lock if possible.
+    /// Removes the file and its lock, ignoring errors.
     ///
-    /// The next open removes the rest.
+    /// The next open removes any that remain.
     private static func remove(_ path: String, lock: StoreLock) {
         try? StoreFile.remove(path)
         try? lock.releaseRemovingFile()
@@ -121,11 +119,11 @@ final class DocumentOutput {
     private let documentPath: String
     private var flushedByteCount = 0
     private var checksum = TextChecksum()
-    /// The text to write next.
+    /// The buffered text that is not written yet.
     ///
-    /// Append to it, and regularly call ``flushIfFull()``.
-    // One thread uses an output, and nothing that appends to the text comes back to the output: no
-    // access can overlap another.
+    /// After appending, call ``flushIfFull()``.
+    // One thread uses an output, and code that appends to the text never calls the output, so
+    // accesses cannot overlap.
     @exclusivity(unchecked) var text: TextBuffer
 
     init(at path: String, limit: Int, documentPath: String) throws(StoreError) {

@@ -5,7 +5,7 @@ internal import RoostText
 
 /// A document that is open for reading.
 ///
-/// It remains the same file if another file replaces it.
+/// Reads continue from the opened file after another file replaces it at the path.
 final class DocumentFile: Sendable {
     let path: String
     /// The identity of the file when it was opened.

@@ -17,7 +17,7 @@ struct DocumentHead: Sendable {
     /// Whether the document has a history.
     var hasHistory: Bool { features.contains(DocumentFormat.historyFeature) }
 
-    /// Returns the store's identity, or nil if the document is invalid before it.
+    /// Returns the store's identity, or nil if the document is invalid before that member.
     static func storeUUID(of file: DocumentFile) -> StoreUUID? {
         var text = file.reader()
         var head = DocumentHead()
@@ -34,7 +34,7 @@ struct DocumentHead: Sendable {
         return head.storeUUID
     }
 
-    /// Returns the member that the current key names, which must be allowed after `last`.
+    /// Returns the member of the current key, and throws if it may not follow `last`.
     ///
     /// - Parameters:
     ///   - text: The text, positioned at the key.
@@ -154,10 +154,10 @@ struct DocumentHead: Sendable {
     ) throws(StoreError) -> (bytes: [UInt8], place: TextPosition) {
         let key = text.tokenPosition
         let keyByteCount = text.withText { $0.count } + 2
-        // The value has no limit of its own, because a later open must read what a commit accepted.
-        // The whole document has a limit.
+        // Only the document's total size is limited, because any value that a commit accepted must
+        // be readable.
         let value = try text.captureValue(byteCountLimit: JSONTokenReader.maximumTokenByteCount)
-        // In every document that a program wrote, the value follows its key on the same line.
+        // Unless the document was edited by hand, the value follows its key on the same line.
         let column = key.column + keyByteCount + 2
         return (
             [UInt8](repeating: UInt8(ascii: "\n"), count: key.line - 1)
@@ -179,7 +179,7 @@ struct DocumentHead: Sendable {
 
     /// The store's metadata, or nil if the identity or the model is missing.
     ///
-    /// The format version is the version in which the store would be written next.
+    /// The format version is that of the next document that the store would write.
     func metadata() -> StoreMetadata? {
         guard let storeUUID, let model else { return nil }
         return StoreMetadata(

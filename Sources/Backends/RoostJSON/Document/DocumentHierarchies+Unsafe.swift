@@ -17,9 +17,9 @@ final class DocumentHierarchies {
     /// The next record, or nil after the last one.
     private var held: Held?
     private var heldBytes: [UInt8] = []
-    /// The last root entity whose hierarchy was read.
+    /// The root entity of the hierarchy that was read last.
     ///
-    /// Earlier hierarchies have been passed.
+    /// Earlier hierarchies can no longer be read.
     private var lastRoot: Int?
 
     /// Returns whether an entity's list holds only a part of a hierarchy.
@@ -27,7 +27,7 @@ final class DocumentHierarchies {
         entity.superentity != nil || entity.hasSubentities
     }
 
-    /// Reads a document to its end, where its checksum and its tally are compared.
+    /// Reads a whole document, and compares its checksum and its tally.
     ///
     /// - Parameters:
     ///   - file: The document to read.
@@ -57,10 +57,10 @@ final class DocumentHierarchies {
         try advance()
     }
 
-    /// Returns whether no record of a hierarchy has been returned yet.
+    /// Returns whether a hierarchy is still unread.
     ///
-    /// The next record cannot show this, since after a hierarchy's last record it belongs to
-    /// another hierarchy.
+    /// Compares `lastRoot`, because after a hierarchy's last record, `held` belongs to a
+    /// later hierarchy.
     func isBefore(root: Int) -> Bool { lastRoot.map { root > $0 } ?? true }
 
     /// Replaces the contents of a batch with the next records of a hierarchy.
@@ -83,7 +83,7 @@ final class DocumentHierarchies {
         held = nil
         var next: Held?
         _ = try entries.next { (entry) throws(StoreError) in
-            // The first byte of the key is its group.
+            // The first byte of the key is the sorter's group.
             let key = EntryArena.key(of: entry)
             let bytes = EntryArena.value(of: entry)
             next = Held(

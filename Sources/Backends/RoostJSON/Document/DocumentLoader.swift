@@ -5,10 +5,11 @@ internal import RoostKeyValue
 /// A bulk load that writes the document directly, without a tree in memory, as long as its input is
 /// in document order.
 ///
-/// The store must be empty and unpublished. Records of models with subentities have another order
-/// in a document, so they are first sorted as text. Unique values are compared by their hashes.
-/// Both use bounded memory. If a batch is out of order or invalid, the key-value engine's loader
-/// reads the document written so far and continues the load.
+/// The store must be empty and unpublished. If the model has subentities, records have another
+/// order in documents than in other stores, so the loader first sorts the records as text. It
+/// compares hashes of unique values. Sorting and comparing use bounded memory. If a batch is out of
+/// order or invalid, the key-value engine's loader reads the document written so far and continues
+/// the load.
 final class DocumentLoader: BulkLoader {
     /// The state of the load.
     private enum State {
@@ -24,11 +25,11 @@ final class DocumentLoader: BulkLoader {
     private let storage: JSONStorage
     private let options: BulkLoadOptions
     private let metadata: StoreMetadata
-    /// The write transaction that the load holds until it ends.
+    /// The write transaction, which is open until the load ends.
     private var place: (any KeyValueLongWrite)?
     private var state = State.waiting
     private var tally: StoreTally
-    /// The last key of each hierarchy, by the number of its root entity.
+    /// The last key of each hierarchy, by the index of its root entity.
     private var lastKeys: [Int: Int64]
     /// The last record that was appended.
     private var last = (entity: -1, key: Int64(0))
@@ -65,7 +66,7 @@ final class DocumentLoader: BulkLoader {
         self.place = place
     }
 
-    /// Returns the tally of an empty store, and the keys that count as used in it.
+    /// Returns the tally of an empty store, and the last used or reserved key of each hierarchy.
     private static func beginning(
         _ store: KeyValueStore, options: BulkLoadOptions
     ) throws(StoreError) -> (StoreTally, [Int: Int64]) {
@@ -160,8 +161,7 @@ final class DocumentLoader: BulkLoader {
                 }
                 if number != relationship.number || before.source != link.source { targets = [] }
             }
-            // If the relationship is not ordered, the order of its links proves that each pair
-            // occurs once.
+            // The links of an unordered relationship ascend, so each pair occurs once.
             guard !relationship.isOrdered || targets.insert(link.target).inserted else { return nil }
             lastLink = (relationship.number, link)
             normalized.links.append(link)
@@ -169,7 +169,9 @@ final class DocumentLoader: BulkLoader {
         return (relationship, normalized)
     }
 
-    /// Runs `body` with the document's text, which the first call begins.
+    /// Runs `body` with the document's text.
+    ///
+    /// The first call begins the document.
     private func write(_ body: (inout DocumentText) throws(StoreError) -> Void) throws(StoreError) {
         switch state {
         case .waiting:
@@ -225,8 +227,7 @@ final class DocumentLoader: BulkLoader {
             if case .passing = state {} else { try writeSorted() }
             switch state {
             case .writing where try uniqueValues?.hasRepeated() == true:
-                // The engine decides whether the values are equal, and names the objects in its
-                // error.
+                // The engine compares the values themselves, and names the objects in its error.
                 let tally = try passOn().finish()
                 state = .over
                 return tally

@@ -6,7 +6,7 @@ internal import RoostText
 /// A second reading of a document that finds the position of an error.
 ///
 /// Some errors, such as a dangling reference, are found only after the text has been read. They are
-/// rare, so remembering each record's position would not pay.
+/// too rare to store the position of every record.
 struct DocumentPlaces {
     private let file: DocumentFile
     private let model: ManagedObjectModel
@@ -59,7 +59,7 @@ struct DocumentPlaces {
         return error.withMessage(located.message, code: .corrupted)
     }
 
-    /// Returns an error about the first record that has the key of an earlier one, or nil.
+    /// Returns an error about the first record that repeats an earlier key, or nil.
     func duplicate() throws(StoreError) -> StoreError? {
         var places: [Place: TextPosition] = [:]
         var found: StoreError?
@@ -76,7 +76,7 @@ struct DocumentPlaces {
         return found
     }
 
-    /// Returns an error about the first link that repeats an earlier one, or nil.
+    /// Returns an error about the first repeated link, or nil.
     func duplicateLink() throws(StoreError) -> StoreError? {
         var first: [Link: TextPosition] = [:]
         var found: StoreError?
@@ -120,9 +120,9 @@ struct DocumentPlaces {
         return found
     }
 
-    /// Calls `body` for each record until it returns false.
+    /// Calls `body` for each record until `body` returns false.
     ///
-    /// `body` receives the entity, the key, the position and the positions of the properties.
+    /// The arguments are the entity, the key, the position and the positions of the properties.
     private func visitRecords(
         _ body: (_ entity: Int, _ key: Int64, _ place: TextPosition, _ properties: [String: TextPosition]) -> Bool
     ) throws(StoreError) {
@@ -161,7 +161,7 @@ struct DocumentPlaces {
         return found
     }
 
-    /// Calls `body` for each normalized link and its position until it returns false.
+    /// Calls `body` for each normalized link and its position until `body` returns false.
     ///
     /// Calls `next` before each relationship.
     private func visitLinks(

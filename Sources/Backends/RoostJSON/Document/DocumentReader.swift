@@ -45,7 +45,7 @@ struct DocumentReader: ~Copyable {
         head = DocumentHead()
     }
 
-    /// Reads a document that was just written and counts its contents, in constant memory.
+    /// Counts the contents of a newly written document, in constant memory.
     ///
     /// - Throws: `corrupted` if the document cannot be read or has no checksum.
     static func count(_ file: DocumentFile, location: StoreLocation) throws(StoreError) -> StoreTally {
@@ -55,8 +55,7 @@ struct DocumentReader: ~Copyable {
         return tally
     }
 
-    /// Reads the records and links of a document that was just written into a loader, which remains
-    /// unfinished.
+    /// Passes the records and links of a newly written document to a loader, without finishing it.
     ///
     /// - Throws: `corrupted` if the document cannot be read or has no checksum; errors of the
     ///   loader.
@@ -139,7 +138,7 @@ struct DocumentReader: ~Copyable {
             if isChecked {
                 try store.loadHistory(settings, parts: history.parts)
             } else {
-                // Manual edits are not recorded, so older tokens expire.
+                // Manual edits are not recorded, so older history tokens expire.
                 let old = try HistorySettings(settings)
                 var anew = HistorySettings(after: head.generation, time: old.startTime, retention: old.retention)
                 anew.startMark = UInt32(truncatingIfNeeded: version.low)
@@ -152,7 +151,8 @@ struct DocumentReader: ~Copyable {
             defer { snapshot.close() }
             guard try snapshot.recordedTally() == tail.tally else { throw DocumentTail.mismatch(file) }
         }
-        // A program writes only references whose target exists, but a person may have mistyped one.
+        // Without a checksum, the document may have been edited by hand and refer to
+        // missing objects.
         if !isChecked, let dangling = try store.firstDanglingReference() {
             throw try DocumentPlaces(file, model: loading.model).error(dangling)
         }

@@ -61,7 +61,7 @@ final class DocumentRecordSorter {
         isEmpty = true
         try sorter.drain { (entries) throws(StoreError) in
             try entries.forEach { (entry) throws(StoreError) in
-                // The first byte of the key is its group.
+                // The first byte of the key is the sorter's group.
                 let key = EntryArena.key(of: entry)
                 let entity = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
                 try body(EntryArena.value(of: entry), Int(truncatingIfNeeded: entity))

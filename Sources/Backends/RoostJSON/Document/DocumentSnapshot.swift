@@ -175,8 +175,8 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         try inMemory().explain(checked: request, executing: executing)
     }
     func makeObjectGraph() -> any ObjectGraph {
-        // Creating a graph cannot throw. If the document cannot be read into memory, a graph that
-        // opens cursors reports the error later.
+        // This function cannot throw. If the document cannot be read into memory, `SnapshotGraph`
+        // reports the error later.
         (try? inMemory())?.objectGraph() ?? SnapshotGraph(self)
     }
 
@@ -225,7 +225,7 @@ private struct DocumentPass {
     }
 }
 
-/// The records of an entity, from its list.
+/// Reads the records of an entity from its list.
 private final class DocumentRecordCursor: FillingRecordCursor {
     private var pass: DocumentPass
 
@@ -241,7 +241,7 @@ private final class DocumentRecordCursor: FillingRecordCursor {
     }
 }
 
-/// The records of a hierarchy, from the lists of its entities.
+/// Reads the records of a hierarchy from the lists of its entities.
 private final class DocumentHierarchyCursor: FillingRecordCursor {
     private let snapshot: DocumentSnapshot
     private let root: Int
@@ -270,7 +270,7 @@ private final class DocumentHierarchyCursor: FillingRecordCursor {
     }
 }
 
-/// The links of a relationship, from its list.
+/// Reads the links of a relationship from its list.
 private final class DocumentLinkCursor: FillingLinkCursor {
     private var pass: DocumentPass
 

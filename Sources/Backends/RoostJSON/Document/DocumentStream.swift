@@ -4,8 +4,8 @@ internal import RoostText
 
 /// Reads a document's lists in their order, in constant memory.
 ///
-/// The document must have a checksum: only a program writes one, so the lists are in order. The end
-/// of the last list is the end of the document, where the checksum and the tally are compared.
+/// The document must have a checksum, because manual edits may reorder the lists. At the end of the
+/// document, the checksum and the tally are compared.
 final class DocumentStream {
     /// A list of records or links.
     ///
@@ -20,8 +20,8 @@ final class DocumentStream {
     /// The counts, digests and last keys at the end of the document.
     let tail: DocumentTail
     private let file: DocumentFile
-    // One thread uses a stream, and nothing that its methods call comes back to it: no access can
-    // overlap another.
+    // One thread uses a stream, and its methods call no code that uses the stream, so accesses
+    // cannot overlap.
     @exclusivity(unchecked) private var text: JSONTokenReader
     @exclusivity(unchecked) private var records: RecordTextReader
     /// The current list, or nil after the last one.
@@ -62,13 +62,13 @@ final class DocumentStream {
         tally = StoreTally(model: model)
         tally.generation = head.generation
         do throws(StoreError) { try advance() } catch { throw try Self.explain(error, file: file) }
-        // A stream that is created later, for the same file, must not continue with other contents.
+        // A later stream of the same file must read the same contents.
         try file.requireUnchanged()
     }
 
-    /// Moves to a list, which must have elements according to the tally.
+    /// Moves to a list.
     ///
-    /// The tally says that the list has elements.
+    /// The list must have elements according to the tally.
     func enter(_ list: List) throws(StoreError) {
         while let next, next < list { try skip() }
         guard next == list else { throw DocumentTail.mismatch(file) }
@@ -175,7 +175,7 @@ final class DocumentStream {
             if try text.nextKey() {
                 let list = try self.list()
                 guard isBefore(list) else { throw unordered("lists") }
-                // This check ensures that a reader of all counted lists has read all lists.
+                // Because every list is counted, a reader of all counted lists has read all lists.
                 guard tail.count(of: list) > 0 else { throw DocumentTail.mismatch(file) }
                 try text.expect(.beginArray, "a list")
                 next = list
@@ -188,7 +188,7 @@ final class DocumentStream {
         }
     }
 
-    /// Returns the list that the current key names.
+    /// Returns the list of the current key.
     private func list() throws(StoreError) -> List {
         let name = text.text
         if isInLinks {

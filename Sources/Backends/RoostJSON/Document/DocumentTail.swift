@@ -8,7 +8,7 @@ struct DocumentTail: Sendable {
     /// The maximum distance from the tail's beginning to the file's end.
     private static let maximumByteCount = 1 << 18
 
-    /// The highest key used or reserved, by the number of the hierarchy's root.
+    /// The highest key used or reserved, by the index of the hierarchy's root entity.
     var lastKeys: [Int: Int64] = [:]
     /// The counts and digests.
     ///
@@ -84,8 +84,8 @@ struct DocumentTail: Sendable {
     init?(_ file: DocumentFile, model: ManagedObjectModel, generation: Generation) throws(StoreError) {
         let start = max(0, file.byteCount - Self.maximumByteCount)
         let bytes = try file.read(at: start, count: file.byteCount - start)
-        // No string holds a line break, so this text begins the line of the member, or of a member
-        // inside the model.
+        // Strings contain no line breaks, so this text begins the line of the member, or of a
+        // member inside the model.
         let line = Array("\n\"\(DocumentFormat.Member.lastKeys.key)\": ".utf8)
         guard let place = bytes.indices.last(where: { bytes[$0] == line[0] && bytes[$0...].starts(with: line) }) else {
             return nil

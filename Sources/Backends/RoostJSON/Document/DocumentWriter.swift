@@ -42,7 +42,7 @@ struct DocumentWriter {
             var batch = RecordBatch(model: model)
             while try cursor.next(into: &batch) {
                 try batch.forEachRecord { (record) throws(StoreError) in
-                    // The subentities' records have lists of their own.
+                    // Records of subentities are written to their own lists.
                     if record.entityNumber == entity.number { try text.append(record) }
                 }
             }
@@ -60,8 +60,7 @@ struct DocumentWriter {
     }
 }
 
-/// A storage with a single view, through which the engine reads a transaction before it is
-/// committed.
+/// A storage with a single view, through which the engine reads an uncommitted transaction.
 private final class ReaderStorage: OrderedKeyValueStorage, @unchecked Sendable {
     // Proof of Sendable: created, used and released by one `DocumentWriter`, on one thread.
     private let reader: any KeyValueReader

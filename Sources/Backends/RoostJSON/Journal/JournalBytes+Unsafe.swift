@@ -51,7 +51,6 @@ extension [UInt8] {
         }
     }
 
-    /// Runs `body` with a range of the bytes.
     func withBytes<Result>(
         _ range: Range<Int>, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

@@ -16,13 +16,13 @@ final class JournalFile {
     private(set) var chain: UInt64
     /// The error that prevents appending, or nil.
     ///
-    /// The state of a file after a failed flush is unknown, so the file is left as it is until a
-    /// new document replaces it.
+    /// After a failed flush the state of the file is unknown, so it is not changed until a new
+    /// document replaces it.
     var failure: StoreError?
 
     /// Creates the journal with its first frame and the permissions of the document.
     ///
-    /// An error removes the file if possible.
+    /// After an error, the file is removed if possible.
     init(at path: String, beside document: String, header: JournalHeader, payload: [UInt8]) throws(StoreError) {
         try StoreFile.createExclusive(at: path)
         do throws(StoreError) {
@@ -75,8 +75,7 @@ final class JournalFile {
         }
         do throws(StoreError) { try file.sync() } catch {
             failure = error
-            // This makes it less likely that a crash shows a commit that was reported as failed.
-            // Nothing relies on it.
+            // Makes it less likely, without a guarantee, that a crash restores this failed commit.
             try? file.setByteCount(endOffset)
             throw error
         }
@@ -84,7 +83,7 @@ final class JournalFile {
         chain = JournalFrame.check(head)
     }
 
-    /// Throws `storeReplaced` if the file at the journal's path is another one or was changed.
+    /// Throws `storeReplaced` if the journal file was replaced or changed.
     func requireCurrent() throws(StoreError) {
         let now: FileIdentity
         do throws(StoreError) { now = try FileIdentity(at: file.path) } catch {

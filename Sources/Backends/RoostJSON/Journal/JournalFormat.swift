@@ -17,7 +17,6 @@ struct JournalHeader: Hashable, Sendable {
     /// The text `RoostJnl`.
     static let magic: UInt64 = 0x6C6E_4A74_736F_6F52
 
-    /// The identity of the store.
     var storeUUID: StoreUUID
     /// The version of the document to which the frames are applied.
     var document: DocumentVersion
@@ -102,7 +101,7 @@ struct JournalFrame: Sendable {
 
     /// The check of the previous frame, or of the journal's header.
     ///
-    /// It ties a frame to one place in one journal.
+    /// It ties a frame to one position in one journal.
     var chain: UInt64
     var payloadByteCount: Int
     /// The number of pieces of the payload that are all zeros.

@@ -11,7 +11,7 @@ struct JournalOperations: Sendable {
 
     /// The encoded operations.
     ///
-    /// They are dropped if they exceed ``limit``, which sets ``isOverLimit``.
+    /// If they exceed ``limit``, they are dropped and ``isOverLimit`` is true.
     private(set) var bytes: [UInt8] = []
     /// Whether the operations exceeded the limit.
     private(set) var isOverLimit = false
@@ -20,7 +20,6 @@ struct JournalOperations: Sendable {
     /// Creates an empty list that keeps at most `limit` bytes of operations.
     init(limit: Int) { self.limit = limit }
 
-    /// Whether the list of operations is empty.
     var isEmpty: Bool { bytes.isEmpty && !isOverLimit }
 
     /// The payload of a frame, padded to a multiple of eight bytes.

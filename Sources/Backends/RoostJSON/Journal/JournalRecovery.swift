@@ -12,7 +12,7 @@ struct JournalState: Sendable {
         case empty
         /// The document already contains the journal.
         ///
-        /// The process crashed between merging and removing it.
+        /// The process crashed after merging the journal, before removing it.
         case folded
         /// The journal's frames were applied.
         case applied
@@ -86,8 +86,7 @@ struct JournalRecovery: ~Copyable {
     ///   - storage: The contents of the document. An error leaves it unchanged.
     ///   - document: The version of the document that was read.
     ///   - storeUUID: The store's identity in the document.
-    ///   - foldedJournal: The check of the journal that the document contains, or nil if there is
-    ///     none.
+    ///   - foldedJournal: The check of the last merged journal frame, or nil without a journal.
     /// - Returns: The state of the journal.
     /// - Throws: `corrupted` for damage; `storeReplaced` for a journal of another document;
     ///   `unsupportedVersion`.
@@ -120,7 +119,7 @@ struct JournalRecovery: ~Copyable {
     /// Reads the journal from the end of `start`, and applies its frames to `storage`.
     ///
     /// - Parameters:
-    ///   - storage: The contents up to `start`. An error leaves it unchanged.
+    ///   - storage: The contents up to `start`. They are unchanged after an error.
     ///   - start: The state after the last read.
     /// - Returns: The new state of the journal.
     /// - Throws: `corrupted` for damage.
@@ -215,7 +214,7 @@ struct JournalRecovery: ~Copyable {
         )
     }
 
-    /// Returns whether any sector of the head at `offset` has only zeros from the head on.
+    /// Returns whether any sector of the head at `offset` has only zeros at and after `offset`.
     private func headHasZeroPiece(at offset: Int) throws(StoreError) -> Bool {
         var start = offset
         while start < min(byteCount, offset + JournalFrame.headByteCount) {

@@ -7,9 +7,9 @@ internal import RoostSystem
 /// damaged ones.
 ///
 /// The check never maps the file, and validates each length, offset and page number before use. So
-/// a damaged or hostile file can only cause an error. It accepts only the files of the LMDB
-/// backend: 64-bit, little-endian, no sorted duplicates. Every page must be live once or free once.
-/// The file must not be written meanwhile. The check reads each live page once: about 0.4 ms per
+/// a damaged or hostile file can only cause an error. The check accepts only the files of the LMDB
+/// backend: 64-bit, little-endian, without `MDB_DUPSORT`. Every page must be live once or free
+/// once. No process may write to the file meanwhile. Each live page is read once: about 0.4 ms per
 /// MB.
 final class LMDBFileCheck {
     private let file: RegularFile
@@ -18,7 +18,7 @@ final class LMDBFileCheck {
     private var filePages: UInt64 = 0
     private var lastPage: UInt64 = 0
     private var transaction: UInt64 = 0
-    /// One bit for each page: the pages that a tree reaches, and the pages on the free list.
+    /// One bit for each page: whether a tree reaches it, and whether the free list has it.
     private var used: [UInt64] = []
     private var freed: [UInt64] = []
     /// One page buffer for each level of the trees.
@@ -154,8 +154,7 @@ final class LMDBFileCheck {
                 throw LMDBDamage("another page size than on page 0", page: 1)
             }
             for (number, meta) in [first, second].enumerated() {
-                // Pages at the end that were allocated and freed in one transaction were never
-                // written.
+                // The file may lack pages at its end that one transaction allocated and freed.
                 guard meta.lastPage >= 1, meta.lastPage < 1 << 40 else {
                     throw LMDBDamage("\(meta.lastPage) pages", page: UInt64(number))
                 }
@@ -258,7 +257,7 @@ final class LMDBFileCheck {
         try damage { () throws(LMDBDamage) in
             try checkOrder(page.node(0).key, lowerBound: lowerBound, role: role, number: number)
         }
-        // Most leaves hold only records, which are verified when they are read.
+        // Most leaves of databases hold only values, which are verified when they are read.
         if role != .database || !page.hasOnlyValues {
             for index in 0..<page.count {
                 let node = try damage { () throws(LMDBDamage) in try page.node(index) }

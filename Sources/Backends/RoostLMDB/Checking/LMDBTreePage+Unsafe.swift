@@ -50,8 +50,8 @@ struct LMDBTreePage {
 
     /// Checks a page in time proportional to its number of nodes.
     ///
-    /// `ends` is reused memory with one element for every two bytes of the page. It must contain
-    /// zeros and contains zeros afterwards.
+    /// `ends` is reused memory with one element for every two bytes of the page. It contains zeros
+    /// before and after the call.
     init(
         _ bytes: FileBytes, number: UInt64, isLeaf: Bool, keys: Keys, ends: inout [UInt16]
     ) throws(LMDBDamage) {

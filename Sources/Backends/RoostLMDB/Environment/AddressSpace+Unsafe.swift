@@ -3,10 +3,10 @@ internal import RoostSystem
 
 /// The free address space of a process, which may be limited (`ulimit -v`, `RLIMIT_AS`).
 enum AddressSpace {
-    /// The address space that a map leaves free for the rest of the program, because Swift ends a
-    /// program that cannot allocate memory.
+    /// The address space that a map leaves free, because Swift ends a program that cannot allocate
+    /// memory.
     ///
-    /// The rest is used by batches, sorters, the pages of a transaction, the stacks of threads, and
+    /// It is used by batches, sorters, the pages of a transaction, the stacks of threads, and
     /// libraries.
     static let reservedByteCount = 96 << 20
 

@@ -30,8 +30,7 @@ enum EnvironmentRegistry {
 
     /// The entry of a file.
     ///
-    /// Its lock is held while the file is opened or closed, so that other threads wait until this
-    /// is done.
+    /// Its lock is held while the file is opened or closed, so that other threads wait.
     final class Slot: Sendable {
         fileprivate let key: Key
         /// The path with which the file was opened.
@@ -54,10 +53,11 @@ enum EnvironmentRegistry {
 
     /// Returns a lease of the environment of a file.
     ///
-    /// The file is opened if this process does not have it open. The call waits
+    /// Opens the file unless this process has it open. The call waits
     ///
-    /// - while this process reads the file at a temporary path to replace the store with it,
-    /// - while this process still has open the file that was formerly at the path.
+    /// - while this process reads the file at a temporary path before it replaces the store with
+    ///   the file,
+    /// - while the file that was formerly at the path is open in this process.
     ///
     /// - Throws: `busy` after the timeout.
     static func lease(path: String, settings: LMDBSettings, isNew: Bool = false) throws(StoreError) -> EnvironmentLease
@@ -84,12 +84,12 @@ enum EnvironmentRegistry {
         }
     }
 
-    /// Returns the slot of a file with one more user, or nil while another file is open with the
-    /// same path.
+    /// Adds a user to the slot of a file and returns the slot, or nil while another file is open
+    /// with the same path.
     private static func slot(_ key: Key, path: String) -> Slot? {
         entries.withLock { entries in
             // LMDB derives the path of its lock file from the file's path. With one lock file for
-            // two files, each would clear the other's readers.
+            // two files, each environment would clear the other's readers.
             guard entries[key] != nil || !entries.values.contains(where: { $0.slot.path == path }) else { return nil }
             let slot = entries[key]?.slot ?? Slot(key, path: path)
             entries[key, default: Entry(slot: slot, userCount: 0)].userCount += 1
@@ -118,8 +118,8 @@ enum EnvironmentRegistry {
             giveBack(slot)
             throw error
         }
-        // The file may have got other hard links since it was opened. The environment holds the
-        // store's lock.
+        // The file may have gained hard links since it was opened. This check needs the store's
+        // lock, which the environment holds.
         if isShared, slot.key.linkedPath == nil {
             try StoreFile.requireOneName(
                 ofStoreAt: path, forWriting: settings.isWritable, companions: LMDBStoreType.companions)
@@ -128,8 +128,8 @@ enum EnvironmentRegistry {
         return lease
     }
 
-    /// Returns whether this process reads the file at a temporary path to replace the store with
-    /// it.
+    /// Returns whether this process reads the file at a temporary path before it replaces the store
+    /// with the file.
     private static func isBeingReplaced(_ identity: FileIdentity, path: String) -> Bool {
         let names = entries.withLock { entries in
             entries.values.filter { $0.slot.key.identity == identity }.map(\.slot.path)

@@ -42,10 +42,8 @@ extension LMDBEnvironment {
 
     /// Enlarges the map to the maximum size of the file, if no reader is open.
     ///
-    /// This is for transactions that cannot be run again.
-    ///
-    /// If the process's address space is limited, the map becomes as large as fits. The transaction
-    /// fails if the map is full.
+    /// Transactions that cannot be run again use this method. They fail if the map is full. If the
+    /// process's address space is limited, the map becomes as large as fits.
     func growMapForLongWrite() throws(StoreError) {
         var wishes = settings
         wishes.initialMapByteCount = nil
@@ -61,8 +59,8 @@ extension LMDBEnvironment {
         }
     }
 
-    /// Maps the file again with the given size, or with the size that another process has set if it
-    /// is 0.
+    /// Maps the file again with the given size or, if `byteCount` is 0, with the size that another
+    /// process has set.
     private func resize(_ gate: inout Gate, to byteCount: Int) throws(StoreError) {
         guard let handle = gate.handle else { throw StoreError.lmdb(MDB_PANIC, what: "cannot be mapped", path: path) }
         var deadReaders: Int32 = 0

@@ -8,8 +8,8 @@ internal import RoostSystem
 /// The LMDB environment of an open file, which all stores of the process with this file share.
 ///
 /// The gate counts open transactions. The map is moved and the handle is replaced only inside the
-/// gate while the count is zero. LMDB would do both even with open readers, and leave them with
-/// dangling pointers.
+/// gate while the count is zero. LMDB itself does not wait for readers, whose pointers would
+/// dangle.
 final class LMDBEnvironment: Sendable {
     /// The handle and the state that depends on it.
     struct Gate {
@@ -62,7 +62,7 @@ final class LMDBEnvironment: Sendable {
         self.settings = settings
         try StoreFile.refuseNetworkFileSystem(at: path)
         // This check precedes the lock, so that no lock file is created beside a file of another
-        // format. A store's first bytes are written before it is published.
+        // format. A published store already has its first bytes.
         if !isNew { try LMDBFileCheck.requireMagic(path) }
         try StoreFile.requireOwnCompanions(ofStoreAt: path, type: LMDBStoreType())
         let storeLock =
@@ -92,8 +92,8 @@ final class LMDBEnvironment: Sendable {
             where !settings.isWritable && usesLocks
             && (error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace)
         {
-            // LMDB's lock file cannot be created, although ours exists. On a full disk a writer
-            // could not create it either.
+            // LMDB's lock file cannot be created, although the store's lock file exists. On a full
+            // disk, a writer could not create it either.
             usesLocks = false
             opened = try Self.openHandle(path, settings: settings, isNew: false, usesLocks: false)
         } catch {
@@ -123,7 +123,7 @@ final class LMDBEnvironment: Sendable {
         removeLibraryLockFile()
     }
 
-    /// Checks the file, unless another process or store that still has it open has checked it.
+    /// Checks the file, unless another process or store that has the file open has checked it.
     ///
     /// Returns nil if locks are impossible.
     private static func examine(
@@ -286,15 +286,15 @@ final class LMDBEnvironment: Sendable {
 
     /// Removes LMDB's lock file if the store is not open elsewhere.
     ///
-    /// The store and our lock file then remain.
+    /// Only the store and its own lock file then remain.
     private func removeLibraryLockFile() {
         soundness?.release()
         writerLock.withLock { $0?.close() }
         guard let storeLock else { return }
         // The file remains without harm if the store is open elsewhere or this user may not remove
         // the file. The store's lock cannot be changed after its release, so a second call does
-        // nothing. The file also remains if it is not the opened one, as with a relative path after
-        // `chdir`.
+        // nothing. The file also remains if the path refers to another file, as a relative path may
+        // after `chdir`.
         if (try? storeLock.change(to: .exclusive, timeoutSeconds: 0)) != nil,
             (try? lockFileCheck?.verify()) != nil
         {
@@ -316,7 +316,7 @@ final class LMDBEnvironment: Sendable {
 
     /// Checks at the beginning of a transaction that the file is still at its path.
     ///
-    /// Before a write, also checks that it has no other hard link.
+    /// Before a write, also checks that the file has no other hard link.
     func verifyFile(forWriting: Bool = false) throws(StoreError) {
         guard getpid() == processID else {
             throw StoreError(
@@ -334,7 +334,7 @@ final class LMDBEnvironment: Sendable {
             try lockFileCheck?.verify()
         } catch  where error.code == .storeReplaced {
             // Later processes use a new lock file, which does not show the readers and writers of
-            // this one.
+            // this process.
             throw StoreError(
                 .storeReplaced,
                 "LMDB's lock file '\(path)-lock' was removed or exchanged while the store was open; close the store everywhere and open it again"

@@ -32,7 +32,7 @@ extension LMDBEnvironment {
         }
     }
 
-    /// Runs `body` once in a transaction of its own.
+    /// Runs `body` once in a separate transaction.
     private func attempt<Value: Sendable>(
         _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Value
     ) throws(StoreError) -> Attempt<Value> {
@@ -50,8 +50,7 @@ extension LMDBEnvironment {
         }
     }
 
-    /// Becomes the only writer of this process and of all processes, and checks that the file can
-    /// be written.
+    /// Waits to become the only writer of all processes, and checks that the file can be written.
     func enterWriting(timeoutSeconds: Double) throws(StoreError) {
         let timeout = Timeout(seconds: timeoutSeconds)
         // `Timeout` limits the wait to a year.
@@ -100,8 +99,8 @@ extension LMDBEnvironment {
             leave()
             throw error
         }
-        // The gate's lock is not held, because this call waits for any other writer. Our own lock
-        // has already excluded other Roost processes.
+        // The gate's lock is not held, because this call waits for writers of other programs.
+        // Roost's own lock already excludes Roost processes.
         var pointer: OpaquePointer?
         let code = mdb_txn_begin(handle, nil, 0, &pointer)
         guard code == MDB_SUCCESS, let pointer else {
@@ -115,7 +114,8 @@ extension LMDBEnvironment {
 
     /// Clears the reader slots of crashed processes at every 32nd write.
     ///
-    /// Until then, no page that these readers saw is reused, and the file grows with every commit.
+    /// Until then, pages that the crashed processes read are not reused, and the file grows with
+    /// every commit.
     private func forgetDeadReaders(_ handle: OpaquePointer) throws(StoreError) {
         guard gate.withLock({ $0.writeCount % 32 == 1 }) else { return }
         var deadReaders: Int32 = 0
@@ -160,13 +160,14 @@ extension LMDBEnvironment {
         let error = StoreError.lmdb(code, what: "cannot be committed", path: path)
         let isUnknown = gate.withLock { gate in
             guard let handle = gate.handle else { return true }
-            // After a failure to write a meta page, LMDB refuses every transaction. Before the meta
-            // page, nothing that it writes is part of the store.
+            // If writing a meta page failed, LMDB refuses every transaction. Pages written before
+            // the meta page are not yet part of the store.
             var probe: OpaquePointer?
             let result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe)
             if result == MDB_SUCCESS { mdb_txn_abort(probe) }
-            // Pages that could not be written belong to no tree, so LMDB can continue. After any
-            // other failure the handle is reopened, which waits for the snapshots of this process.
+            // If the disk was full, the unwritten pages belong to no tree, so LMDB can continue.
+            // After any other failure the handle is reopened, which waits for the snapshots of this
+            // process.
             if result == MDB_PANIC || error.code != .noSpace { gate.needsReopening = true }
             return result == MDB_PANIC
         }
@@ -190,8 +191,8 @@ extension LMDBEnvironment {
             try LMDBFileCheck.check(path)
             return []
         } catch  where error.code == .corrupted || error.code == .notAStore || error.code == .unsupportedVersion {
-            // The writer lock is not held. If another process has written, the file must be checked
-            // again.
+            // A read-only store does not hold the writer lock. If another process has written, the
+            // file must be checked again.
             if !isWritable, try FileIdentity(at: path).modificationNanoseconds != before {
                 throw StoreError(
                     .busy, "'\(path)' is being written by another process; check it again when that is done")

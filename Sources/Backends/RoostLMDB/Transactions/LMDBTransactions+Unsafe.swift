@@ -12,7 +12,7 @@ final class LMDBTransaction {
     private let databases: [MDB_dbi]
     /// The open cursors, oldest first.
     ///
-    /// A cursor that is closed is usually one of the last.
+    /// The newest cursors are usually closed first.
     private var cursors: [OpaquePointer] = []
     let path: String
     private var visitCount = 0
@@ -24,7 +24,8 @@ final class LMDBTransaction {
         self.path = path
     }
 
-    /// Closes the cursors and returns the transaction for its end, or nil if it has already ended.
+    /// Closes the cursors and returns the transaction for the caller to end, or nil if it has
+    /// ended.
     func end() -> OpaquePointer? {
         for cursor in cursors { mdb_cursor_close(cursor) }
         cursors = []
@@ -91,7 +92,6 @@ final class LMDBTransaction {
         return cursor
     }
 
-    /// The number of open cursors.
     var cursorCount: Int { cursors.count }
 
     func closeCursor(_ cursor: OpaquePointer) {

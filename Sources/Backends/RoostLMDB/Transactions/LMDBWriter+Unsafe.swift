@@ -22,7 +22,7 @@ final class LMDBWriter: KeyValueWriter {
         var isMapFull = false
         var places: [Place?] = KeySpace.allCases.map { _ in nil }
         var room: PageRoom?
-        /// The last record key, or a former one, that no record follows; and whether it is known.
+        /// The key of the last record, existing or deleted; valid if `knowsLastRecordKey`.
         var lastRecordKey: [UInt8] = []
         var knowsLastRecordKey = false
     }
@@ -52,8 +52,8 @@ final class LMDBWriter: KeyValueWriter {
 
     /// Returns the cursor of a space.
     ///
-    /// A cursor is used either only for appending or never for appending. LMDB assumes that a
-    /// cursor that was once at the end is still there.
+    /// A cursor is used only for appending, or never for it. LMDB assumes that a cursor that was
+    /// once at the end is still there.
     private func cursor(_ space: KeySpace, isAppending: Bool = false) throws(StoreError) -> OpaquePointer {
         _ = try transaction.requireOpen()
         if !isAppending, state.pointee.room != nil { try endRoom(in: space) }
@@ -168,7 +168,7 @@ final class LMDBWriter: KeyValueWriter {
         }
         guard let placeholderByteCount = state.pointee.room?.add(key.count + value.count) else { return }
         try removePlaceholder()
-        // A cursor that reads the space meanwhile must not see a placeholder.
+        // Other open cursors must not see a placeholder.
         guard transaction.cursorCount == state.pointee.places.count(where: { $0 != nil }) else { return }
         var (last, lastValue) = (MDB_val(), MDB_val())
         let position = mdb_cursor_get(cursor, &last, &lastValue, MDB_GET_CURRENT)

@@ -4,11 +4,11 @@ internal import RoostSystem
 
 /// The thread of a write transaction that spans several calls.
 ///
-/// LMDB's writer lock must be released by the thread that acquired it.
+/// LMDB's writer lock must be released by the thread that acquired it. Jobs run one after the
+/// other, and their callers wait. Deallocation ends the thread after the current job.
 ///
-/// A transaction of one call needs no such thread, whose wake-up takes as long as a small commit.
-/// Jobs run one after the other, and their callers wait. Deallocation ends the thread after the
-/// current job.
+/// A transaction of one call uses the caller's thread, because waking another thread takes as long
+/// as a small commit.
 final class WriterThread: Sendable {
     private final class Job: Sendable {
         private let body: Mutex<(@Sendable () -> Void)?>

@@ -3,8 +3,8 @@
     package import RoostCore
     internal import RoostSQL
 
-    // Messages that are sent before an earlier message is answered. At most one kind is pending: a
-    // FETCH ahead, a COPY, or statements in libpq's pipeline mode. See
+    // Messages that are sent before an earlier message is answered. Only one kind can be pending: a
+    // FETCH sent ahead, a COPY, or statements in libpq's pipeline mode. See
     // <https://www.postgresql.org/docs/15/libpq-pipeline-mode.html>.
 
     extension PostgreSQLConnection: SQLDeferringConnection {

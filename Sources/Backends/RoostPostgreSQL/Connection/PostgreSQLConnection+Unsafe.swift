@@ -6,7 +6,7 @@
 
     /// A connection to a server, for one thread at a time.
     ///
-    /// Every call waits for the socket with a deadline, so that a dead network ends in an error.
+    /// Every call waits for the socket with a deadline, so a dead network causes an error.
     package final class PostgreSQLConnection {
         /// The name of the store in messages.
         let name: String
@@ -18,7 +18,7 @@
         private var checks: [() throws(StoreError) -> Void] = []
         /// Whether the connection waits for the end of a cancelled statement.
         private var isCancelling = false
-        /// The maximum time to wait for an answer; nil for the value of the settings.
+        /// The maximum time to wait for an answer, or nil for the value in the settings.
         var timeout: Duration?
         /// The lease that must be valid for each message; nil if the store has no lease.
         var lease: PostgreSQLLeaseClock?
@@ -162,7 +162,7 @@
             let sql =
                 "SELECT set_config('search_path', \(schema), false), set_config('standard_conforming_strings', 'on', false), set_config('statement_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '0', false), set_config('row_security', 'off', false), set_config('default_transaction_isolation', '\(settings.isolation)', false), set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false), current_setting('server_encoding')"
             let result = try query(sql)
-            // These settings exist in later versions, and a role may have changed them.
+            // These settings exist only in later versions, and a role may have other defaults.
             if serverVersion >= 140_000 { try query("SET idle_session_timeout = 0") }
             if serverVersion >= 170_000 { try query("SET transaction_timeout = 0") }
             guard result.text(0, column: 7) == "UTF8" else {
@@ -182,7 +182,7 @@
             return try body()
         }
 
-        /// Sets the profile, and the isolation of transactions that belongs to it.
+        /// Sets the profile and its isolation level of transactions.
         func use(_ profile: PostgreSQLProfile) throws(StoreError) {
             guard settings.profile != profile else { return }
             settings.profile = profile
@@ -191,8 +191,8 @@
 
         /// Refuses a connection pooler that shares the server's session between transactions.
         ///
-        /// The session would lose its lock and its settings. With a pooler, the number of the
-        /// session at its start differs from the server's number, so the check needs a second
+        /// Transactions would lose the session's lock and settings. With a pooler, the process ID
+        /// that libpq received differs from the server's ID, so the check needs a second
         /// connection. Without a pooler, the check is one statement.
         ///
         /// - Throws: `unsupported`.
@@ -298,7 +298,7 @@
         /// Waits for the next result; nil at the end of a command.
         func next(_ what: String) throws(StoreError) -> PostgreSQLResult? {
             let connection = try open()
-            // The common case: the end of a command arrives with its result.
+            // Usually, the end of a command arrives with its result.
             if PQisBusy(connection) == 0, PQflush(connection) == 0 {
                 return PQgetResult(connection).map { PostgreSQLResult($0) }
             }
@@ -404,7 +404,7 @@
 
         /// Sends a cancel request over a separate connection, and frees the request.
         ///
-        /// libpq waits for the server without a limit. So a separate thread sends the request. It
+        /// libpq waits for the server without a limit. So a separate thread sends the request, and
         /// is abandoned after the connection timeout.
         ///
         /// - Returns: Whether the request was sent in time.
@@ -433,9 +433,7 @@
             return isSent.withLock { $0 }
         }
 
-        /// Runs `body`.
-        ///
-        /// Its statements end with the error that `check` throws, if any.
+        /// Runs `body`, and ends its statements with the error that `check` throws, if any.
         package func ending<Result>(
             when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
         ) throws(StoreError) -> Result {

@@ -7,13 +7,13 @@
     // <https://www.postgresql.org/docs/15/sql-copy.html>.
 
     extension PostgreSQLConnection: SQLBatchInserting, SQLLinkInserting {
-        /// The number of rows from which COPY is faster than INSERT.
+        /// The minimum number of rows for COPY instead of INSERT, which is faster for fewer rows.
         private static let fewestRows = 48
 
         /// Inserts records.
         ///
-        /// Rows may still be in transit on return. The next statement reports their errors at the
-        /// latest.
+        /// Rows may still be in transit on return. Their errors are reported by the next statement
+        /// at the latest.
         package func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError) {
             var count = 0
             for index in 0..<records.count where plan.columns.entities[records.entityNumber(at: index)] != nil {
@@ -116,7 +116,7 @@
 
     /// A COPY from the program into a table.
     final class PostgreSQLCopy {
-        /// The name of the work, for messages.
+        /// The action, for messages.
         static let what = "Loading into"
 
         /// The table and its columns.
@@ -153,7 +153,7 @@
         /// The sources of the columns by entity number; nil for entities that have not occurred
         /// yet.
         private var places: [Places?] = []
-        /// The maximum size of the current row, without values that are escaped.
+        /// The maximum size of the current row, not counting escaped values.
         private var rowByteCount = 0
 
         init() {
@@ -282,7 +282,7 @@
             }
         }
 
-        /// The bytes of a field in the tail of a record.
+        /// Returns the bytes of a field in the tail of a record.
         private func tail(
             _ bytes: UnsafeRawBufferPointer, step: SQLStep, isFirst: Bool, fixed: Int
         ) -> UnsafeRawBufferPointer {

@@ -13,12 +13,11 @@
         /// the socket's buffer.
         private static let mostBytes = 512 << 10
         private static let mostRows = 1024
-        /// The number of rows of a FETCH from which the next FETCH is sent ahead.
+        /// The minimum number of rows in a FETCH after which the next FETCH is sent ahead.
         private static let fewestAhead = 256
-        /// The longest wait for rows after which the next rows are requested ahead.
+        /// The longest wait for rows after which the next rows are still requested ahead.
         ///
-        /// If the caller stops reading early, the connection must still wait for the requested
-        /// rows.
+        /// A caller that stops reading early must still wait for the requested rows.
         private static let quickReadLimit = Duration.milliseconds(20)
 
         private let sql: String

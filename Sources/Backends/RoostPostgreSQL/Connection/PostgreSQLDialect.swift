@@ -15,13 +15,11 @@
         /// Creates the dialect of a profile.
         package init(_ profile: PostgreSQLProfile = .postgresql) { self.profile = profile }
 
-        /// The maximum length of a name: NAMEDATALEN without the final zero.
+        /// The maximum length of a name: NAMEDATALEN without the final zero byte.
         package var maximumIdentifierByteCount: Int { 63 }
-        /// See <https://www.postgresql.org/docs/15/limits.html>.
+        /// The maximum number of columns; see <https://www.postgresql.org/docs/15/limits.html>.
         package var maximumColumnCount: Int { 1600 }
-        /// The maximum number of parameters.
-        ///
-        /// A message counts them in 16 bits.
+        /// The maximum number of parameters, which a message counts in 16 bits.
         package var maximumParameterCount: Int { 65535 }
 
         /// Returns true for system columns, and for names of system tables and of indexes of
@@ -34,21 +32,21 @@
         ///
         /// For UTF-8, the result equals that of `PQescapeIdentifier`, which needs a connection.
         package func quote(_ identifier: String) -> String { "\"" + identifier.replacing("\"", with: "\"\"") + "\"" }
-        /// `$1`.
+        /// Returns a parameter, such as `$1`.
         package func parameter(_ position: Int) -> String { "$\(position)" }
 
-        /// BIGINT.
+        /// The type BIGINT.
         package var integerType: String { "BIGINT" }
         /// TEXT with the collation C, which compares bytes.
         ///
         /// The portable profile needs no collation, because its databases compare bytes.
         package var textType: String { profile == .portable ? "TEXT" : "TEXT COLLATE \"C\"" }
-        /// BYTEA.
+        /// The type BYTEA.
         package var blobType: String { "BYTEA" }
         /// DOUBLE PRECISION, which is stored and sent bit by bit.
         package var floatingType: String { "DOUBLE PRECISION" }
 
-        /// CREATE INDEX with nulls first, or last in a descending index.
+        /// Returns CREATE INDEX with nulls first, or last in a descending index.
         package func createIndex(
             _ name: String, on table: String, columns: [SQLIndexColumn], isUnique: Bool, condition: String?
         ) -> String {
@@ -57,12 +55,12 @@
             return "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(quote(name)) ON \(table) (\(list))\(rows)"
         }
 
-        /// True.
+        /// Always true.
         package var hasPartialIndexes: Bool { true }
-        /// True: DROP INDEX locks the table.
+        /// Always true, because DROP INDEX locks the table.
         package var locksReadersToDropIndexes: Bool { true }
 
-        /// ON CONFLICT DO UPDATE.
+        /// Returns INSERT with ON CONFLICT DO UPDATE.
         package func upsert(into table: String, key: [String], columns: [String]) -> String? {
             let all = key + columns
             let parameters = (1...all.count).map { parameter($0) }.joined(separator: ", ")
@@ -73,17 +71,16 @@
 
         /// The number of writer places.
         static let placeCount = 32
-        /// 32.
+        /// The number of writer places, 32.
         package var writerPlaceCount: Int { Self.placeCount }
 
-        /// True in the portable profile.
+        /// Whether the profile is portable.
         package var makesIndexesWithTables: Bool { profile == .portable }
 
-        /// FOR KEY SHARE, FOR SHARE, FOR NO KEY UPDATE and FOR UPDATE.
+        /// Returns FOR KEY SHARE, FOR SHARE, FOR NO KEY UPDATE or FOR UPDATE.
         ///
-        /// The portable profile uses only FOR UPDATE, for rows that the transaction writes.
-        ///
-        /// Its transactions are `SERIALIZABLE` and need no other row locks.
+        /// The portable profile uses only FOR UPDATE, for rows that the transaction writes. Its
+        /// transactions are `SERIALIZABLE` and need no other row locks.
         ///
         /// See <https://www.postgresql.org/docs/15/explicit-locking.html#LOCKING-ROWS>.
         package func rowLock(_ lock: SQLRowLock) -> String {
@@ -103,14 +100,14 @@
 
         private static let lowBits = "4294967295"
 
-        /// The sum of the low and the high halves, because SUM fails beyond 64 bits.
+        /// Returns the sum of low and high halves, because SUM fails beyond 64 bits.
         package func wrappingSum(_ column: String) -> String {
             let low = "SUM(\(column) & \(Self.lowBits))::bigint"
             return
                 "(((SUM((\(column) >> 32)::integer) + (\(low) >> 32)) << 32) | (\(low) & \(Self.lowBits)))"
         }
 
-        /// ON CONFLICT DO UPDATE.
+        /// Returns INSERT with ON CONFLICT DO UPDATE.
         package func addingInsert(into table: String, key: [String], columns: [String], rowCount: Int) -> String {
             let all = key + columns
             let rows = (0..<rowCount).map { row in
@@ -127,36 +124,36 @@
                 "INSERT INTO \(table) (\(all.joined(separator: ", "))) VALUES \(rows.joined(separator: ", ")) ON CONFLICT (\(key.joined(separator: ", "))) DO UPDATE SET \(settings)"
         }
 
-        /// IS DISTINCT FROM.
+        /// Returns a comparison with IS DISTINCT FROM.
         package func isDistinct(_ left: String, from right: String) -> String { "(\(left) IS DISTINCT FROM \(right))" }
 
-        /// NaN is greater than every number and equal to itself.
+        /// Returns a comparison that excludes NaN, which PostgreSQL orders after all numbers.
         package func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String? {
             "(\(column) \(orEqual ? ">=" : ">") \(parameter) AND \(column) < 'NaN')"
         }
 
-        /// NaN is equal to itself.
+        /// Returns a comparison with NaN, which PostgreSQL treats as equal to itself.
         package func isNoNaN(_ column: String) -> String? { "(\(column) IS DISTINCT FROM 'NaN'::double precision)" }
 
-        /// The order of an index, in which NaN comes after all numbers.
+        /// Returns the order of an index, in which NaN comes after all numbers.
         package func floatingOrder(_ column: String, ascending: Bool) -> [String]? {
             order(column, ascending: ascending)
         }
 
-        /// NULLS FIRST, or NULLS LAST in a descending order.
+        /// Returns NULLS FIRST, or NULLS LAST in a descending order.
         package func order(_ column: String, ascending: Bool) -> [String] {
             [ascending ? "\(column) NULLS FIRST" : "\(column) DESC NULLS LAST"]
         }
 
-        /// SUM as a 64-bit integer instead of a decimal number.
+        /// Returns SUM as a 64-bit integer instead of a decimal number.
         ///
         /// The statement fails if the sum needs more bits.
         package func sum(_ column: String) -> String? { "CAST(SUM(\(column)) AS BIGINT)" }
 
-        /// SUM as text.
+        /// Returns SUM as text.
         package func digitsOfSum(_ column: String) -> String { "SUM(\(column))::text" }
 
-        /// An array in one parameter.
+        /// Returns the values as an array in one parameter.
         package func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)? {
             var text: [UInt8] = [UInt8(ascii: "{")]
             var type: String?
@@ -187,9 +184,9 @@
             }
         }
 
-        /// EXPLAIN (FORMAT JSON); see <https://www.postgresql.org/docs/15/sql-explain.html>.
+        /// Returns the plan of EXPLAIN; see <https://www.postgresql.org/docs/15/sql-explain.html>.
         package func plan(of sql: String, on connection: any SQLConnection) throws(StoreError) -> SQLPlan {
-            // A generic plan, because the parameter values are not known here.
+            // The plan is generic, because the parameter values are not known here.
             guard let connection = connection as? PostgreSQLConnection else { return SQLPlan() }
             return try PostgreSQLPlan.plan(of: sql, on: connection)
         }

@@ -12,18 +12,15 @@
     ///
     /// As in every program with libpq, environment variables provide missing parameters.
     struct PostgreSQLLocation: Sendable {
-        /// The schema if the location names none.
+        /// The default schema.
         static let standardSchema = "roost"
-        /// The maximum length of a schema's name.
-        ///
-        /// Temporary names are longer.
+        /// The maximum length of a schema name, except for temporary names.
         private static let longestSchema = 38
         /// The text between the schema name of a store and the number of a temporary store for it.
         static let temporaryMark = "~roost~"
 
         /// The parameters for libpq.
         let parameters: [(key: String, value: String)]
-        /// The name of the schema.
         let schema: String
         /// The location for messages, without a password.
         let name: String
@@ -108,7 +105,7 @@
 
         /// Returns a schema name for a store that is unpublished or will be removed.
         ///
-        /// The first half of its number is the current time in seconds since 1970.
+        /// The first half of the number in the name is the time in seconds since 1970.
         func temporarySchema() -> String {
             let seconds = UInt64(max(0, Date().timeIntervalSince1970)) & 0xFFFF_FFFF
             return temporaryPrefix + Self.digits(seconds << 32 | .random(in: 0...0xFFFF_FFFF))

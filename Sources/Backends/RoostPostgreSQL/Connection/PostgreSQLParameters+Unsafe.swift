@@ -80,7 +80,6 @@
             }
         }
 
-        /// Sets a parameter to an integer.
         mutating func set(_ number: Int64, as type: Oid, at index: Int) throws(StoreError) {
             switch type {
             case PostgreSQLType.int8: setBigEndian(UInt64(bitPattern: number), at: index)
@@ -94,7 +93,6 @@
             }
         }
 
-        /// Sets a parameter to bytes.
         mutating func setBytes(_ bytes: UnsafeRawBufferPointer, at index: Int) {
             let start = arena.count
             arena.append(contentsOf: bytes)

@@ -67,9 +67,7 @@
         }
     }
 
-    /// The numbers of the types that Roost's columns and statements use.
-    ///
-    /// They are equal on every server.
+    /// The OIDs of the types that Roost uses, which are equal on every server.
     enum PostgreSQLType {
         static let bool: Oid = 16
         static let bytea: Oid = 17

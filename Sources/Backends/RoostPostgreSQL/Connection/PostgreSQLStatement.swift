@@ -7,7 +7,7 @@
     final class PostgreSQLPrepared {
         let name: String
         let parameterTypes: [Oid]
-        /// The number of the last use of this statement, counted over all statements.
+        /// The sequence number of the last use, counted over all statements.
         var lastUse = 0
 
         init(name: String, parameterTypes: [Oid]) { (self.name, self.parameterTypes) = (name, parameterTypes) }
@@ -93,8 +93,7 @@
             return Self.integer(bytes(row, column: column), type: type(column))
         }
 
-        /// Returns the integer in the bytes of a value of a type, or nil for a type that is not an
-        /// integer.
+        /// Returns the integer in the bytes of a value, or nil if `type` is not an integer type.
         static func integer(_ bytes: UnsafeRawBufferPointer, type: Oid) -> Int64? {
             switch type {
             case PostgreSQLType.int8: return bytes.bigEndian(as: Int64.self)

@@ -25,7 +25,8 @@
             var offset = 0
             while true {
                 let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                // The highest bit of a byte is set if it, or a byte before it, is less than 2.
+                // The highest bit of a byte is set if this byte, or a lower byte of the word, is
+                // less than 2.
                 low |= (word &- 0x0202_0202_0202_0202) & ~word
                 bits |= word
                 guard offset < last else { break }

@@ -3,16 +3,14 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// A key that shows whether a commit took place after its answer was lost.
+    /// A key that shows whether a commit took place if the server's answer was lost.
     ///
     /// Each commit inserts a new key in its transaction. If the answer is lost, the store inserts
     /// the same key in a second transaction, which waits for the end of the first transaction. If
     /// the first transaction was committed, the second transaction finds the key. If not, the
     /// inserted key prevents a later commit.
     struct PostgreSQLCommitKey {
-        /// The table of the keys.
         static let table = "_roost_commits"
-        /// The CREATE TABLE statement of the table.
         static let creation =
             "CREATE TABLE \(table) (id UUID NOT NULL PRIMARY KEY, at TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT clock_timestamp(), is_fence BOOLEAN NOT NULL DEFAULT FALSE)"
         /// The DELETE statement for keys that are older than a day.
@@ -110,9 +108,9 @@
             let connection = try PostgreSQLConnection(location, settings: settings)
             defer { connection.close() }
             try connection.query("SET lock_timeout = \(settings.lockTimeout)")
-            // The column `is_fence` shows who inserted the row, because this connection can also be
-            // lost after it inserted the key. A serializable transaction cannot see a row that it
-            // waited for, so the caller repeats it.
+            // The column `is_fence` is false if the commit inserted the row, and true if an earlier
+            // call of this method did. A serializable transaction cannot see a row that it waited
+            // for, so the caller retries.
             try connection.query(fence)
             let result = try connection.query("SELECT is_fence FROM \(Self.table) WHERE \(condition)")
             switch result.text(0, column: 0) {

@@ -76,11 +76,11 @@
             return (connection, SQLWriterPlace(number: Int(clamping: row.place), generationSum: row.generationSum))
         }
 
-        /// Returns true for unique values, keys and links that another writer wrote first, for
+        /// Returns true for conflicts with another writer over unique values, keys or links, for
         /// deadlocks, and for serialization failures.
         func isTransient(_ error: StoreError) -> Bool {
-            // An error with another code may come from resolving a commit. Its underlying error is
-            // that of the last attempt.
+            // Errors with other codes may come from resolving a commit. Their underlying error is
+            // the error of the last attempt.
             guard [.busy, .duplicateObject, .constraintViolation].contains(error.code),
                 let error = error.underlying as? PostgreSQLError
             else { return false }
@@ -112,11 +112,9 @@
         /// causes.
         private static let fenceState = "22012"
 
-        /// The statement that fails at the end of a transaction if another store has taken the
-        /// name.
+        /// The statement that makes a commit fail if another store has taken the schema's name.
         ///
-        /// Without a lock by name, a statement uses the tables that have the names when the
-        /// statement runs.
+        /// Without a lock, the names in a statement may refer to the tables of another store.
         private var fenceSQL: String? {
             guard leaseClock != nil else { return nil }
             return
@@ -186,7 +184,8 @@
 
         /// Begins a transaction.
         ///
-        /// - Returns: The row of its writer place, or the row of any place for other transactions.
+        /// - Returns: The row of the transaction's writer place; for other transactions, any
+        ///   place's row.
         private func begin(
             _ purpose: Purpose, on connection: PostgreSQLConnection
         ) throws(StoreError) -> PostgreSQLIncarnation.Row {
@@ -216,7 +215,7 @@
             let (begin, rowSQL) =
                 switch purpose {
                 case .reading: ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "\(select) LIMIT 1")
-                // If the transaction waited for its place, the UPDATE fails. Without it, the
+                // The UPDATE fails if the transaction waited for its place. Without the UPDATE, the
                 // transaction would continue with an old state.
                 case .writing where isPortable: (write, PostgreSQLIncarnation.update())
                 case .writingBesideOthers where isPortable:
@@ -231,7 +230,7 @@
             let what = "Beginning a transaction on"
             connection.transactionCount += 1
             // The lock prevents the removal or renaming of the store until the transaction ends.
-            // The session lock may have been lost, and another store may have taken the name.
+            // The session's lock may have been lost, and another store may have the name.
             let lock: Bool?
             var row: PostgreSQLIncarnation.Row?
             let isFirst = connection.transactionCount == 1

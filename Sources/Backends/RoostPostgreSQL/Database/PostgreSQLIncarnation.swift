@@ -4,12 +4,11 @@
 
     /// The identity of an opened store.
     ///
-    /// A store that takes its name later has another identity.
+    /// A later store with the same name has another identity.
     ///
     /// The UUID is not sufficient: a conversion or a migration gives the new store the UUID of the
     /// old store.
     struct PostgreSQLIncarnation: Sendable {
-        /// The UUID of the store.
         let uuid: StoreUUID
         /// The OID of the table of tallies, which does not change when the schema is renamed.
         let tableNumber: Int64
@@ -20,12 +19,12 @@
             "sum, tableoid::bigint, (SELECT value FROM _roost_metadata WHERE name = 'formatVersion'), place"
         private static let rows = "FROM _roost_tallies WHERE kind = 'generation' AND number = 0"
 
-        /// The SELECT statement of the rows that begin a transaction: one row for each writer
+        /// The SELECT statement of the rows that a transaction reads first, one for each writer
         /// place.
         static let select = "SELECT \(columns) \(rows)"
-        /// The SELECT statement of these rows with the sum that forms the generation.
+        /// The statement ``select`` with the sum that forms the generation.
         static let selectWithSum = "SELECT \(columns), (\(sum)) \(rows)"
-        /// The SELECT statement of only the sum.
+        /// The SELECT statement of only this sum.
         static let sum = "SELECT \(PostgreSQLDialect().wrappingSum("count")) \(rows)"
 
         /// Returns an UPDATE statement that rewrites the rows of one place, or of all places,
@@ -38,7 +37,7 @@
                 "UPDATE _roost_tallies SET count = count WHERE kind = 'generation' AND number = 0\(condition) RETURNING \(columns)"
         }
 
-        /// The row that begins a transaction.
+        /// The row that a transaction reads first.
         struct Row {
             let mark: Int64
             let tableNumber: Int64

@@ -2,14 +2,12 @@
     internal import Foundation
     internal import RoostCore
 
-    /// A row that marks a store as open, on a server without locks by name.
+    /// A row that marks a store as open, on a server without advisory locks.
     ///
     /// A lease expires unless the program extends it. To remove or rename a store, a program takes
     /// an exclusive lease. Other programs then wait.
     struct PostgreSQLLease: Sendable {
-        /// The table of the leases.
         static let table = "_roost_openings"
-        /// The CREATE TABLE statement of the table.
         static let creation =
             "CREATE TABLE \(table) (id UUID NOT NULL PRIMARY KEY, until TIMESTAMP WITH TIME ZONE NOT NULL, is_alone BOOLEAN NOT NULL)"
         /// The duration of a shared lease, in seconds.
@@ -115,7 +113,7 @@
 
     /// A local clock for the end of a lease.
     ///
-    /// After a program was stopped, the clock shows that another program may have replaced the
+    /// After the program was suspended, the clock shows that another program may have replaced the
     /// store.
     final class PostgreSQLLeaseClock: Sendable {
         /// The time after a renewal in which no other program can find the lease expired.

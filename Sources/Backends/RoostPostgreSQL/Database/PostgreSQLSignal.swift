@@ -5,9 +5,9 @@
 
     /// The NOTIFY signal of a store on a server, shared by all its open instances in a process.
     ///
-    /// The signal is sent after a commit, in a separate transaction. Transactions that notify wait
-    /// for each other until they are durable, and commits must not wait like that. If a
-    /// notification is lost, watchers find the commit with their next check.
+    /// The signal is sent after a commit, in a separate transaction, because transactions that
+    /// notify wait for each other until they are durable. If a notification is lost, watchers find
+    /// the commit with their next check.
     final class PostgreSQLSignal: CommitSignal {
         private struct State {
             /// Whether a notification is being sent.
@@ -38,8 +38,8 @@
             (self.location, self.settings, self.lock) = (location, settings, lock)
             let number = UInt64(bitPattern: PostgreSQLTextHash.value("\(location.name) \(uuid)"))
             id = CommitSignalID(device: .max, inode: number)
-            // A channel needs both: a schema name is unique only in a database, and copies of a
-            // store have the same UUID.
+            // The channel needs the schema and the UUID: a schema name is unique only in a
+            // database, and copies of a store have the same UUID.
             channel =
                 "roost_" + String(UInt64(bitPattern: PostgreSQLTextHash.value("\(location.schema) \(uuid)")), radix: 16)
         }

@@ -71,7 +71,7 @@
             try connection.query("SET lock_timeout = 0")
         }
 
-        /// Returns an SQL expression for the number of a schema's lock.
+        /// Returns an SQL expression for the key of a schema's lock.
         static func key(_ schema: String, connection: PostgreSQLConnection) throws(StoreError) -> String {
             "hashtextextended(\(try connection.literal("roost " + schema)), 0)"
         }
@@ -166,7 +166,6 @@
             }
         }
 
-        /// Releases the lock.
         func release() {
             isReleased.signal()
             guard let connection = connection.withLock({ $0.take() }) else { return }

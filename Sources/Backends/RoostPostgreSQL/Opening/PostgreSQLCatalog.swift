@@ -8,7 +8,7 @@
         static let byteCount =
             "SELECT COALESCE(CAST(SUM(pg_total_relation_size(c.oid)) AS BIGINT), 0) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r'"
 
-        /// The content of a schema.
+        /// The kind of a schema's content.
         enum Kind: Equatable {
             case missing
             /// No tables and no other objects.
@@ -80,7 +80,7 @@
         /// Returns the tables and indexes of a schema as lines: their kinds, and their columns in
         /// order.
         ///
-        /// Two stores with one model have equal lines, whatever the names of their schemas.
+        /// Two stores with the same model have equal lines, whatever the names of their schemas.
         static func description(of schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> [String:
             String]
         {

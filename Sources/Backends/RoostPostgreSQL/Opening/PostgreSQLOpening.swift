@@ -21,7 +21,7 @@
 
         /// Opens the store.
         func open(type: any PersistentStoreType, place: StoreLocation) throws(StoreError) -> SQLStore {
-            // After this, no other session can remove or rename the store.
+            // The lock prevents other sessions from removing or renaming the store.
             let lock = try PostgreSQLStoreLock.acquire(self)
             do throws(StoreError) {
                 let (incarnation, schema) = try lock.withConnection {
@@ -144,7 +144,7 @@
             }
         }
 
-        /// Turns the history on or off, and changes the table in a separate transaction.
+        /// Turns the history on or off, and changes its table in a separate transaction.
         ///
         /// - Parameters:
         ///   - schema: The current schema of the store.

@@ -6,7 +6,7 @@
     /// A store keeps the profile that it was created with. A store with ``portable`` has the table
     /// ``PostgreSQLLease/table``.
     package enum PostgreSQLProfile: String, CaseIterable, Sendable {
-        /// All of PostgreSQL: locks by name, locks of rows, DDL in transactions, NOTIFY, COPY.
+        /// All of PostgreSQL: advisory locks, row locks, DDL in transactions, NOTIFY, COPY.
         case postgresql
         /// The features that distributed databases with PostgreSQL's protocol also have.
         ///

@@ -61,8 +61,8 @@
             }
             let locked = found.filter { $0.value == .postgresql }.map(\.key)
             guard locked.isEmpty, !found.isEmpty else {
-                // One transaction, which sees all commits before its locks. Without a store there
-                // is nothing to lock, so every server is suitable.
+                // All changes are in one transaction, which sees all commits before its locks.
+                // Without a store there is nothing to lock, so every server is suitable.
                 try connection.use(locked.isEmpty ? .portable : .postgresql)
                 names = try connection.transaction { () throws(StoreError) in
                     if !locked.isEmpty { try PostgreSQLStoreLock.takeAlone(schemas, in: connection) }
@@ -149,14 +149,14 @@
             return marked
         }
 
-        /// Replaces a store by another store, which gets its name, in one transaction.
+        /// Replaces a store with another store, which gets its name, in one transaction.
         ///
         /// The old store is renamed before it is removed. If the database ends a transaction with
         /// each change of a schema, a crash leaves the old store under a backup name.
         ///
         /// - Parameters:
         ///   - destination: The location of the replaced store.
-        ///   - source: The store that gets its name.
+        ///   - source: The store that gets the name of the destination.
         ///   - expected: The generation that the replaced store must have, and its new name; nil
         ///     for any generation.
         ///   - overwriting: Whether an existing store may be replaced.

@@ -10,7 +10,6 @@
     enum PostgreSQLSchemaCheck {
         /// The tables that a store may have in addition to those of the SQL engine.
         static let furtherTables = [PostgreSQLCommitKey.table, PostgreSQLLease.table]
-        /// The comment of each table.
         static let tableComment = "A table of a Roost store"
         private static let prefix = "Roost store; do not change its tables. "
 

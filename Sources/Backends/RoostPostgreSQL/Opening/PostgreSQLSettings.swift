@@ -1,7 +1,7 @@
 #if PostgreSQL
     internal import RoostCore
 
-    /// The checked options of the store type `postgresql`.
+    /// The validated options of the store type `postgresql`.
     struct PostgreSQLSettings: Sendable {
         /// The maximum time to wait for a connection.
         var connectTimeout: Duration = .seconds(15)
@@ -12,7 +12,6 @@
         var writerCount = 16
         /// The requested profile; nil for the profile of the store or its server.
         let wantedProfile: PostgreSQLProfile?
-        /// The profile of the store.
         var profile: PostgreSQLProfile
         let timeoutSeconds: Double
         let isReadOnly: Bool
@@ -61,7 +60,7 @@
         /// The maximum time to wait for locks of other programs.
         var timeout: Duration { .seconds(max(0.001, min(timeoutSeconds, 1e9))) }
 
-        /// The maximum time to wait in milliseconds.
+        /// The maximum time to wait for a lock, in milliseconds.
         ///
         /// At least 1, because 0 means no limit for the server.
         var lockTimeout: Int { Int(max(1, min(timeoutSeconds * 1000, 2e9)).rounded(.up)) }

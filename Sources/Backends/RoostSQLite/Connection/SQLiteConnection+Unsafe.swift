@@ -34,7 +34,6 @@ package final class SQLiteConnection: SQLBatchInserting {
     private let unlockedCheck: FileHandleCheck?
     /// The path as the caller gave it.
     package let path: String
-    /// The path of the write-ahead log.
     private let logPath: String
     let handle: OpaquePointer
     private var slots: [SQLiteStatement.Text: SQLiteStatement.Slot] = [:]
@@ -48,8 +47,7 @@ package final class SQLiteConnection: SQLBatchInserting {
     /// The time that a statement waits for a lock of another connection.
     let busyMilliseconds: Int32
     private(set) var isClosed = false
-    /// The identity of the connection's write-ahead log, or nil or it is not known
-    /// yet.
+    /// The identity of the connection's write-ahead log, or nil if it is not known yet.
     private var logIdentity: FileIdentity?
     /// The file that is registered in ``HeldFiles`` until the connection is closed.
     private let identity: FileIdentity?
@@ -66,7 +64,7 @@ package final class SQLiteConnection: SQLBatchInserting {
         case .readOnly: flags |= SQLITE_OPEN_READONLY
         case .unlocked:
             // Without locks, SQLite has no shared memory either. See the locking mode that
-            // `connect` sets.
+            // `SQLiteDatabase.connect` sets.
             flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
             name = "file:" + Hexadecimal.percentEncoded(name) + "?vfs=unix-none"
         case .immutable:
@@ -74,7 +72,7 @@ package final class SQLiteConnection: SQLBatchInserting {
             name = "file:" + Hexadecimal.percentEncoded(name) + "?immutable=1"
         }
         var opened: OpaquePointer?
-        // If the file does not exist, opening it fails, because no connection creates one.
+        // If the file does not exist, opening fails, because connections never create files.
         let identity = try? FileIdentity(at: path)
         if let identity { HeldFiles.shared.enter(identity) }
         let code = sqlite3_open_v2(name, &opened, flags, nil)
@@ -172,7 +170,7 @@ package final class SQLiteConnection: SQLBatchInserting {
         }
     }
 
-    /// Makes the last connection that is closed move the log into the file.
+    /// Lets the connection that is closed last move the log into the file.
     func movesLogWhenClosed() throws(StoreError) { try set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isOn: false) }
 
     /// Returns whether an option is on.
@@ -182,7 +180,6 @@ package final class SQLiteConnection: SQLBatchInserting {
         return result == 1
     }
 
-    /// Returns the value of a limit.
     func limit(_ limit: Int32) -> Int32 { sqlite3_limit(handle, limit, -1) }
 
     // MARK: Statements

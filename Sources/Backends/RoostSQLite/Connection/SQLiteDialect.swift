@@ -36,7 +36,7 @@ package struct SQLiteDialect: SQLDialect {
     /// The type ANY.
     package var anyType: String? { "ANY" }
 
-    /// Creates a STRICT table.
+    /// Returns CREATE TABLE for a STRICT table.
     ///
     /// A table with a compound key is also WITHOUT ROWID.
     package func createTable(_ name: String, columns: [String], primaryKey: [String]) -> String {
@@ -48,7 +48,7 @@ package struct SQLiteDialect: SQLDialect {
     /// Returns a column that is an alias of the rowid.
     package func keyColumn(_ quotedName: String) -> String { "\(quotedName) INTEGER PRIMARY KEY" }
 
-    /// Compares with `IS NOT`.
+    /// Returns a comparison with `IS NOT`.
     package func isDistinct(_ left: String, from right: String) -> String { "\(left) IS NOT \(right)" }
 
     /// Always true, because SQLite compares a 64-bit integer with a double exactly.
@@ -56,12 +56,12 @@ package struct SQLiteDialect: SQLDialect {
 
     /// Returns a comparison that excludes NaN.
     ///
-    /// NaN are stored as texts, and every text is greater than every number.
+    /// NaN values are stored as texts, and every text is greater than every number.
     package func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String? {
         "(\(column) \(orEqual ? ">=" : ">") \(parameter) AND \(column) < '')"
     }
 
-    /// Returns a condition that is false for NaN, which are stored as texts.
+    /// Returns a condition that is false for NaN values, which are stored as texts.
     package func isNoNaN(_ column: String) -> String? { "typeof(\(column)) <> 'text'" }
 
     /// Returns an order in which all texts are equal and greater than all numbers.

@@ -5,7 +5,7 @@ package import RoostCore
 package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The extended result code.
     package let code: Int32
-    /// The system's error that caused this error, or 0 or it is not known.
+    /// The system's error that caused this error, or 0 if it is unknown.
     package let systemCode: Int32
 
     /// Creates an error.
@@ -14,9 +14,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
         self.systemCode = systemCode
     }
 
-    /// SQLite's text for the code and the numbers.
-    ///
-    /// The text never contains data.
+    /// SQLite's text for the code, and the numbers, never data.
     package var description: String {
         let text = sqlite3_errstr(code).map { String(cString: $0) } ?? "unknown"
         return "SQLite \(code)\(systemCode == 0 ? "" : ", system \(systemCode)"): \(text)"
@@ -27,8 +25,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The corresponding code of `StoreError`.
     ///
-    /// One table serves all calls, because SQLite's functions share their codes. Extended codes
-    /// come first if they are more precise.
+    /// All of SQLite's functions share their codes. A more precise extended code takes precedence.
     package var storeCode: StoreError.Code {
         switch code {
         case SQLite.ioNoMemory: return .outOfResources
@@ -70,7 +67,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StoreError {
-    /// Returns an error of SQLite that occurred on the database at `path` during `what`.
+    /// Returns the error for a failure of `what` on the database at `path`.
     static func sqlite(_ error: SQLiteError, what: String, path: String) -> StoreError {
         let code = error.storeCode
         let remedy: String

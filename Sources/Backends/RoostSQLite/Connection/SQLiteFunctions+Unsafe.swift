@@ -19,7 +19,7 @@ enum SQLiteFunctions {
 
     /// The type name of a pointer to a `StringMatcher`.
     ///
-    /// SQLite compares the name's text.
+    /// SQLite compares its characters, not its address.
     private static let matcherType: StaticString = "roost_matcher"
 
     /// Whether this build of SQLite has the JSON functions.
@@ -30,8 +30,8 @@ enum SQLiteFunctions {
     /// Registers the functions with a connection.
     static func register(on connection: SQLiteConnection) throws(StoreError) {
         let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
-        // SAFETY: `functionError` lives as long as the connection, whose statements alone call the
-        // functions.
+        // SAFETY: `functionError` lives as long as the connection, and only the connection's
+        // statements call the functions.
         try connection.check(
             sqlite3_create_function_v2(
                 connection.handle, matches, 2, flags, connection.functionError,
@@ -93,7 +93,7 @@ enum SQLiteFunctions {
         }
     }
 
-    /// Returns bytes as the result of a function.
+    /// Sets the result of a function to bytes.
     private static func give(_ bytes: UnsafeRawBufferPointer, to context: OpaquePointer?) {
         // SQLite copies the bytes. An empty result may have no address, which SQLite would treat as
         // null.
@@ -104,7 +104,7 @@ enum SQLiteFunctions {
 
     /// Returns the bytes of a text, or nil if memory is exhausted.
     ///
-    /// They are valid until the SQL function returns.
+    /// The bytes are valid until the SQL function returns.
     private static func bytes(of text: OpaquePointer) -> UnsafeRawBufferPointer? {
         // Unlike sqlite3_value_text, this call does not copy the text to add a terminating zero.
         let start = sqlite3_value_blob(text)

@@ -2,12 +2,12 @@ internal import CSQLite
 package import RoostCore
 internal import RoostSQL
 
-/// Limits the effects of a statement on a hostile or damaged file, or of a statement with an error.
+/// Limits the effects of hostile or damaged files, and of faulty statements.
 ///
-/// The catalog is compared with the expected catalog when a store is opened. These limits bound the
-/// rest: sizes, depths, the kinds of statements, and the time until the next row.
+/// Opening a store compares its catalog with the expected catalog. These limits bound the rest:
+/// sizes, depths, the kinds of statements, and the time until the next row.
 enum SQLiteGuards {
-    /// Returns the limits of a connection, each with SQLite's number of the limit.
+    /// Returns the limits of a connection, each with SQLite's constant for the limit.
     ///
     /// FORMAT.md describes the limits and their reasons.
     static func limits(maximumValueBytes: Int) -> [(limit: Int32, value: Int32)] {
@@ -34,7 +34,7 @@ enum SQLiteGuards {
 
     /// Returns whether a statement may perform an action.
     ///
-    /// SQLite asks this while it prepares a statement. See
+    /// SQLite calls this while it prepares a statement. See
     /// <https://www.sqlite.org/c3ref/c_alter_table.html> for the actions and the meaning of `first`
     /// and `second`.
     static func allows(
@@ -46,8 +46,8 @@ enum SQLiteGuards {
         case SQLITE_READ: return database == nil || equals(database, constant: "main")
         case SQLITE_FUNCTION: return functions.contains { equals(second, constant: $0) }
         case SQLITE_PRAGMA: return pragmas.contains { equals(first, constant: $0) }
-        // SQLite requests this when it declares `json_each` internally. No statement can change
-        // this table, because connections are defensive.
+        // SQLite requests this update when it declares `json_each` internally. No statement can
+        // change this table, because connections are defensive.
         case SQLITE_UPDATE where equals(first, constant: "sqlite_master"): return true
         case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE, SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX,
             SQLITE_REINDEX:
@@ -74,8 +74,8 @@ enum SQLiteGuards {
 
 /// The time limit of a statement for its next row.
 ///
-/// SQLite calls back after a number of steps of its virtual machine. A statement resets the clock
-/// before each row, so no time is measured while rows arrive quickly.
+/// SQLite calls ``look()`` after a number of steps of its virtual machine. A statement resets the
+/// clock before each row, so no time is measured while rows arrive quickly.
 struct RowClock {
     /// The number of SQLite's steps between two checks of the clock, about a millisecond of work.
     static let stepCount: Int32 = 100_000
@@ -180,7 +180,7 @@ extension SQLiteConnection {
 
     /// Rebuilds the file, or empties it if `SQLITE_DBCONFIG_RESET_DATABASE` was set.
     ///
-    /// Requires ``Authority/everything``. SQLite attaches the temporary file that it writes first.
+    /// Requires ``Authority/everything``. SQLite first writes a temporary file, which it attaches.
     /// No other statement may attach a file.
     func vacuum() throws(StoreError) {
         let limit = sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)

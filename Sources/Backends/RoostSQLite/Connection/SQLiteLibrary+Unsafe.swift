@@ -36,7 +36,7 @@ extension SQLiteStoreType {
     /// Disables SQLite's memory statistics in the whole process, including the connections of other
     /// code.
     ///
-    /// The statistics take two locks for each allocation, about 7 % of looking up one object.
+    /// The statistics take two locks for each allocation, about 7 % of the time of a look-up.
     /// Afterwards ``limitMemory(toByteCount:)`` and SQLite's own functions for memory in use have
     /// no effect. Call this once, at the start of a program, before any other code or thread can
     /// use SQLite. A library should not call it.

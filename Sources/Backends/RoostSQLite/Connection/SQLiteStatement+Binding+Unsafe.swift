@@ -34,9 +34,9 @@ extension SQLiteStatement {
         }
     }
 
-    /// Sets a parameter to the value of a field, in the form of the field's first column.
+    /// Sets a parameter to the value of a field, as the field's first column stores it.
     ///
-    /// The bytes are copied.
+    /// SQLite copies the bytes.
     package func bind(_ field: RecordLayout.Field, of record: RecordReader, at position: Int) throws(StoreError) {
         let step = SQLStep(field)
         try check(
@@ -88,7 +88,8 @@ extension SQLiteStatement {
                     truncatingIfNeeded: UInt32(
                         littleEndian: bytes.loadUnaligned(fromByteOffset: Int(step.byteOffset), as: UInt32.self)))
             }
-            // An index may contain only one of the two columns of a reference.
+            // An index may contain only one of a reference's two columns; the other has a negative
+            // number.
             if bytes[Int(step.nullByte)] & step.nullMask != 0 {
                 code = step.column < 0 ? SQLITE_OK : sqlite3_bind_null(handle, column)
                 if code == SQLITE_OK, step.entityColumn >= 0 {

@@ -6,7 +6,7 @@ package import RoostSQL
 // each row.
 
 extension SQLiteStatement {
-    /// Adds the records of the next rows to a batch until it is full.
+    /// Adds the records of the next rows to a batch until the batch is full.
     package func fill(
         _ batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
     ) throws(StoreError) -> SQLFill {
@@ -34,7 +34,7 @@ extension SQLiteStatement {
         }
     }
 
-    /// Adds the record of the row with a key, if any, and resets the statement.
+    /// Adds the record with a key, if it exists, and resets the statement.
     package func look(
         up key: Int64, into batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
     ) throws(StoreError) -> StoreError? {
@@ -125,14 +125,14 @@ extension SQLiteStatement {
         scratch = larger
     }
 
-    /// Adds the current row, and returns nil on success.
+    /// Adds the current row to the batch, and returns nil on success.
     ///
     /// Each column is read once, as a value. Connections have no mutex, and one thread at a time
     /// uses them. So every `sqlite3_value` function may read these values
     /// (<https://www.sqlite.org/c3ref/value.html>).
     ///
     /// The function is long because it is the body of the hot loop of every scan: a call for each
-    /// column costs more than the work.
+    /// column would cost more than reading the column.
     private func appendRow(
         to batch: inout RecordBatch, handle: OpaquePointer, steps: UnsafeBufferPointer<SQLStep>,
         entity: SQLReadPlan.Entity, fixed: Int, plan: SQLReadPlan, accepting: Bool
@@ -174,8 +174,8 @@ extension SQLiteStatement {
                 guard type == (isText ? SQLITE_TEXT : SQLITE_BLOB) else {
                     return .damaged(steps[index].fieldIndex, isText ? "is not text" : "is not a blob")
                 }
-                // This also applies to text. Unlike sqlite3_value_text, this call does not copy the
-                // value to add a terminating zero.
+                // Texts are read as blobs too, because sqlite3_value_text would copy the value to
+                // add a terminating zero.
                 let start = sqlite3_value_blob(value)
                 let count = Int(sqlite3_value_bytes(value))
                 guard start != nil || count == 0 else { return .failed(SQLITE_NOMEM) }
@@ -242,7 +242,7 @@ extension SQLiteStatement {
 
     /// Returns the bits of a floating-point column.
     ///
-    /// An integer, as other tools write it, is converted.
+    /// Converts an integer, which another tool may have written.
     private func doubleBits(_ value: OpaquePointer?, type: Int32) -> UInt64? {
         switch type {
         case SQLITE_FLOAT: sqlite3_value_double(value).bitPattern
@@ -257,9 +257,7 @@ extension SQLiteStatement {
         return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
     }
 
-    /// Decodes the rarer kinds.
-    ///
-    /// Returns a description of the damage, or nil.
+    /// Decodes a value of a rarer kind; returns a description of the damage, or nil.
     @inline(never)
     private func decode(
         _ handle: OpaquePointer, steps: UnsafeBufferPointer<SQLStep>, index: Int, value: OpaquePointer?,

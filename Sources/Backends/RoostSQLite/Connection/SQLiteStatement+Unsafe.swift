@@ -35,9 +35,7 @@ package final class SQLiteStatement: SQLRecordStatement {
     /// The connection while the statement is in use, or nil while it is idle.
     var connection: SQLiteConnection?
     private(set) var handle: OpaquePointer?
-    /// The buffer in which rows become records.
-    ///
-    /// It grows as needed.
+    /// The growing buffer in which rows become records.
     var scratch: UnsafeMutableRawPointer
     var scratchByteCount: Int
 
@@ -54,7 +52,7 @@ package final class SQLiteStatement: SQLRecordStatement {
 
     /// Frees the statement, which must not be used afterwards.
     func finalize() {
-        // The code repeats the error of the last step, which has already been reported.
+        // The returned code repeats the error of the last step, which was already reported.
         if let handle, connection?.isClosed != true { _ = sqlite3_finalize(handle) }
         handle = nil
     }
@@ -85,7 +83,7 @@ package final class SQLiteStatement: SQLRecordStatement {
     ///
     /// Parameters keep their values.
     package func reset() {
-        // The code repeats the error of the last step, which has already been reported.
+        // The returned code repeats the error of the last step, which was already reported.
         if let handle, connection?.isClosed != true { _ = sqlite3_reset(handle) }
     }
 

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// A rebuild of an open store's file without gaps.
+/// A rebuild of an open store's file that removes unused space.
 ///
 /// VACUUM writes the whole new content as one transaction into the write-ahead log. The store
 /// changes when the transaction commits. Readers continue, and writers wait. The checkpoint
@@ -19,7 +19,7 @@ struct SQLiteCompaction {
     func run(_ isCancelled: @escaping @Sendable () -> Bool) throws(StoreError) -> Bool {
         // A small store may be compacted before SQLite first calls the progress handler.
         guard !isCancelled() else { throw cancelled }
-        // The check is made before the store is read, which proves that this file is open.
+        // The check is created first, because reading then proves that it checks the open file.
         let check = try FileHandleCheck(at: path)
         try requireExact("was not compacted, because it")
         try requireSpace()
@@ -49,7 +49,7 @@ struct SQLiteCompaction {
             try connection.close()
             return isSmall
         } catch {
-            // A connection without a transaction has nothing to lose.
+            // A connection without a transaction has no changes to lose.
             try? connection.close()
             throw error
         }

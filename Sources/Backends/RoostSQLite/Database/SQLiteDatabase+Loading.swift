@@ -48,10 +48,10 @@ extension SQLiteDatabase {
 
     /// Prepares a load for building its indexes, which produces no rows for a long time.
     ///
-    /// It sorts outside the page cache, so a large cache would only cost memory.
+    /// Index building sorts outside the page cache, so a large cache would only cost memory.
     func beginIndexing(_ connection: any SQLConnection) throws(StoreError) {
         (connection as? SQLiteConnection)?.clock.pointee.limit = nil
-        // Only a load has a large cache. Other writers keep theirs.
+        // Only a load has a large cache.
         guard state.withLock({ $0.isLoading }) else { return }
         try connection.execute("PRAGMA cache_size = -2048")
     }
@@ -99,7 +99,7 @@ extension SQLiteDatabase {
         try writer.set(SQLITE_DBCONFIG_RESET_DATABASE, isOn: false)
         try writer.allow(.writing)
         // This field is written in place, so writing it succeeds on a full disk too. If a later
-        // step fails, the file can still be destroyed as a store.
+        // step fails, the file is still recognized and can be destroyed.
         try writer.execute("PRAGMA application_id = \(SQLiteHeader.applicationID)")
         try writer.execute("PRAGMA locking_mode = NORMAL")
         try SQLiteCreation.fill(writer, pageSizeBytes: pageSizeBytes, formatVersion: version, recreate)

@@ -41,7 +41,7 @@ extension SQLiteDatabase {
         }
     }
 
-    /// Returns whether every needed name is free, or becomes free when objects are dropped.
+    /// Returns whether every needed name is free, or will be after the drops.
     private func areFree(_ difference: SQLSchemaDifference, connection: SQLiteConnection) throws(StoreError) -> Bool {
         let dropped = Set((difference.droppedTables + difference.droppedIndexes).map { $0.name.lowercased() })
         let needed = Set((difference.newTables + difference.newIndexes).map { $0.name.lowercased() })

@@ -41,7 +41,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
     let pageSizeBytes: Int
     /// The lock of the store, or nil for a reader if no lock file can be created.
     let lock: StoreLock?
-    /// The lock that shows others that the store was checked, or nil if it cannot be set.
+    /// The lock that shows other users that the store was checked, or nil if it cannot be set.
     private let soundness: SoundnessLock?
     private let check: FileHandleCheck
     /// The check after each reading of a file with several hard links, or nil for any other file.
@@ -152,7 +152,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
             try writer.verifyLog()
             return writer
         } catch {
-            // The connection remains unchanged, so that the next transaction is refused as well.
+            // The writer keeps this connection, so that the next transaction is refused as well.
             giveBack(writer, isSound: rollBackQuietly(writer))
             throw error
         }
@@ -229,11 +229,11 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
 
     /// Moves the write-ahead log into the database if the log has become large.
     ///
-    /// Readers of older states prevent the checkpoint from ending, and writers wait meanwhile. So
-    /// the checkpoint gives up soon and is repeated after as much has been written again. A large
-    /// log that could not be moved justifies a longer wait. Overlapping readers end meanwhile, and
-    /// new readers no longer need the log. The first attempt does not wait longer, because the
-    /// thread of a large commit often still reads the previous state.
+    /// Readers of older states block a checkpoint, and writers wait for it. So it gives up soon,
+    /// and is repeated after the log has grown by as much again. After a failure, a large log
+    /// justifies a longer wait: overlapping readers end, and new readers do not need the log. The
+    /// first attempt does not wait longer, because the thread of a large commit often still reads
+    /// the previous state.
     private func checkpointIfDue(_ writer: SQLiteConnection) {
         let byteCount = writer.logFrameCount * pageSizeBytes
         let due = state.withLock { $0.checkpointByteCount }
@@ -286,7 +286,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
 
     /// Closes a connection that is no longer needed.
     func discard(_ connection: SQLiteConnection) {
-        // A connection without a transaction has nothing to lose. Anything that it cannot free is
+        // A connection without a transaction has no changes to lose. Memory that it cannot free is
         // freed when the process ends.
         try? connection.close()
     }
@@ -353,7 +353,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         _ path: String, settings: SQLiteSettings, access: SQLiteConnection.Access,
         unchanged: FileHandleCheck? = nil
     ) throws(StoreError) -> SQLiteConnection {
-        // Otherwise SQLite would write to the target of a symbolic link, or wait for a pipe.
+        // Prevents SQLite from writing to the target of a symbolic link, or waiting for a pipe.
         try StoreFile.requirePlainCompanions(SQLiteSettling.companions, ofStoreAt: path)
         let connection = try SQLiteConnection(path, access: access, settings: settings, unchanged: unchanged)
         switch access {

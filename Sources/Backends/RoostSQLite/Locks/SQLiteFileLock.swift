@@ -6,7 +6,7 @@ internal import RoostFiles
 ///
 /// Each connection to a database with a log holds a shared lock on 510 bytes while it is open. An
 /// exclusive lock on one of these bytes excludes the connections of all programs. Several users can
-/// hold such exclusive locks, each on another byte.
+/// hold exclusive locks on different bytes.
 final class SQLiteFileLock: Sendable {
     /// The bytes that connections share, `SHARED_FIRST` and `SHARED_SIZE` in SQLite's `os.h`.
     private static let sharedBytes = 0x4000_0002..<0x4000_0002 + 510
@@ -14,7 +14,7 @@ final class SQLiteFileLock: Sendable {
     private let lock: FileRangeLock
     /// Whether the lock prevents all new connections.
     ///
-    /// Otherwise, it only prevents changes without a log.
+    /// If not, it only prevents changes without a log.
     let keepsOthersOut: Bool
 
     private init(_ lock: FileRangeLock, keepsOthersOut: Bool) {
@@ -53,7 +53,7 @@ final class SQLiteFileLock: Sendable {
         }
     }
 
-    /// Returns whether such an exclusive lock excludes connections from the file at `path`.
+    /// Returns whether a lock of ``keepingOthersOut(of:)`` exists for the file at `path`.
     static func isHeld(at path: String) -> Bool {
         // SQLite locks either all of the bytes or none.
         FileRangeLock.exclusiveByteCount(sharedBytes, at: path) == 1

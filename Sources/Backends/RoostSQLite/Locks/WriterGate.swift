@@ -25,7 +25,6 @@ final class WriterGate: @unchecked Sendable {
         return true
     }
 
-    /// Leaves the gate.
     func leave() {
         condition.lock()
         isTaken = false

@@ -5,10 +5,10 @@ internal import RoostSQL
 /// A write-ahead log that a crash left beside its database file, and the state of the file without
 /// the log.
 ///
-/// SQLite applies any log beside a file. If one of the two was replaced, their pages mix. This
-/// happens if a backup was copied over the file, or if a log remained when the file was replaced.
-/// SQLite does not detect this, but the generation and the store's mark reveal it. SQLite also does
-/// not distinguish a damaged log from a log that a power cut has torn. ``WriteAheadLog`` does.
+/// SQLite applies any log beside a file. If the file or the log was replaced, this mixes their
+/// pages, for example after a backup was copied over the file. SQLite does not detect this, but the
+/// generation and the store's mark reveal it. SQLite also does not distinguish a damaged log from a
+/// log that a power cut has torn. ``WriteAheadLog`` does.
 struct LeftoverLog {
     private let path: String
     private let content: WriteAheadLog.Content
@@ -21,7 +21,7 @@ struct LeftoverLog {
 
     /// Reads the log of the store at `path`, or returns nil if the log is missing or empty.
     ///
-    /// No lock is taken, so no other connection may be able to write to the store meanwhile.
+    /// Takes no lock, so the caller must prevent other connections from writing to the store.
     ///
     /// - Throws: Errors of reading the log.
     init?(ofStoreAt path: String, settings: SQLiteSettings) throws(StoreError) {
@@ -56,8 +56,8 @@ struct LeftoverLog {
     /// Throws `corrupted` unless the log belongs to the file.
     ///
     /// A log starts again only when the file contains all of it, and each commit increases the
-    /// generation by at most one. So the generation in the file alone is never greater, and lags by
-    /// at most the number of commits in the log.
+    /// generation by at most one. So the generation without the log is never greater, and is lower
+    /// by at most the number of commits in the log.
     func requireBelonging(to both: SQLiteConnection, uuid: StoreUUID) throws(StoreError) {
         guard let (generation, mark) = try SQLTallies.generationAndMark(both) else { return }
         var isLeading = true
@@ -76,8 +76,7 @@ struct LeftoverLog {
 
     /// Returns messages for people about the log, one sentence each.
     ///
-    /// - Parameter staysBesideFile: Whether the log is not moved into the file because the store is
-    ///   only read.
+    /// - Parameter staysBesideFile: Whether the log stays because the store is only read.
     /// - Returns: The messages.
     func notices(staysBesideFile: Bool) -> [String] {
         var notices: [String] = []

@@ -3,9 +3,7 @@ struct LogChecksum: Equatable {
     private var first: UInt32 = 0
     private var second: UInt32 = 0
 
-    /// Reads the checksum at `offset`, which is big-endian in every log.
-    ///
-    /// It is zero if the bytes end too early.
+    /// Reads the big-endian checksum at `offset`, or zero if the bytes end too early.
     init(_ bytes: [UInt8], at offset: Int) {
         guard offset >= 0, offset <= bytes.count - 8 else { return }
         first = bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
@@ -22,7 +20,7 @@ struct LogChecksum: Equatable {
     /// - Parameters:
     ///   - bytes: The bytes that contain the range.
     ///   - range: The range to add.
-    ///   - isBigEndian: Whether the log's writer read words as big-endian.
+    ///   - isBigEndian: Whether the log's checksums treat words as big-endian.
     mutating func add(_ bytes: [UInt8], range: Range<Int>, isBigEndian: Bool) {
         let range = range.clamped(to: bytes.indices)
         bytes.withUnsafeBytes { bytes in

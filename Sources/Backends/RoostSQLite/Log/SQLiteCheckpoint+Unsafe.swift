@@ -10,7 +10,7 @@ struct CheckpointTimeout {
 
     /// Waits a moment.
     ///
-    /// Returns false after the deadline, and then interrupts the checkpoint.
+    /// After the deadline, interrupts the checkpoint and returns false.
     func wait() -> Bool {
         guard ContinuousClock.now < deadline, !isCancelled() else {
             // Without the interruption, SQLite would continue as PASSIVE while another connection
@@ -33,19 +33,19 @@ extension SQLiteConnection {
     ///
     /// SQLite before 3.51.3 can lose data if a checkpoint runs concurrently with a commit. TRUNCATE
     /// acquires the writer lock itself, so that no other connection commits meanwhile. Without the
-    /// lock, SQLite would continue as PASSIVE, so this method interrupts the checkpoint before it
-    /// moves the first page.
+    /// lock, SQLite would continue as PASSIVE, so this method interrupts the checkpoint before any
+    /// page is moved.
     ///
     /// - Parameters:
     ///   - timeout: The maximum total time to wait for a writer and for readers of older states.
     ///   - isCancelled: A closure that is called while waiting. It ends the wait by returning true.
     ///   - empties: Whether the log is also emptied. If not, the log remains, and readers of the
     ///     newest state do not prevent the checkpoint (FULL).
-    ///   - keepsFile: Whether the file of a log of up to 8 MiB keeps its length. Its frames then no
+    ///   - keepsFile: Whether a log file of up to 8 MiB keeps its length. The frames in it then no
     ///     longer belong to the log.
-    /// - Returns: Whether the checkpoint was complete. If not, nothing was lost. Either all of the
-    ///   log was moved and only emptying it was prevented, or none of it was moved. After a partial
-    ///   move, the file without its log would not be a state of the store.
+    /// - Returns: Whether the checkpoint was complete. If not, either all of the log was moved but
+    ///   not emptied, or nothing was moved. After a partial move, the file without its log would
+    ///   not be a state of the store.
     /// - Throws: Errors of the file system.
     func checkpoint(
         timeout: Duration, isCancelled: @escaping () -> Bool = { false }, empties: Bool = true, keepsFile: Bool = false
@@ -77,7 +77,7 @@ extension SQLiteConnection {
 
     private func moveLog(_ mode: Int32) -> Int32 { sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil) }
 
-    /// Runs a checkpoint like TRUNCATE, which however does not shorten the file of a small log.
+    /// Runs a TRUNCATE checkpoint that does not shorten the file of a small log.
     ///
     /// Flushing a growing file also flushes the file system's journal, and after each truncation
     /// the log would grow again. All connections still see an empty log, because TRUNCATE records

@@ -9,8 +9,8 @@ enum SQLiteSettling {
     /// The suffixes of the files that SQLite creates beside an open database.
     static let companions = ["-wal", "-shm", "-journal"]
 
-    /// Returns whether there is a journal or a log that is not empty, because the last user did not
-    /// close the store.
+    /// Returns whether a nonempty log or journal exists, because the last user did not close the
+    /// store.
     static func needsRecovery(_ path: String) -> Bool {
         ["-wal", "-journal"].contains { (try? StoreFile.byteCount(at: path + $0)).map { $0 > 0 } ?? false }
     }
@@ -34,17 +34,16 @@ enum SQLiteSettling {
         }
     }
 
-    /// Moves the log into the database and removes it if the store has no other user.
+    /// Moves the log into the database and removes the log if the store has no other user.
     ///
     /// The caller must have no open connection. If there are other users, a writer still moves the
-    /// log if their snapshots allow this, since the last user may be a reader. A reader never
-    /// writes to the file. It removes a log only if the log is empty or the file already contains
-    /// all of it.
+    /// log if their snapshots allow this, since the last user may be a reader. Readers never write
+    /// to the file, and remove a log only if it is empty or the file already contains all of it.
     ///
     /// The lock of the closing user becomes exclusive or is released.
     ///
-    /// - Throws: `storeReplaced` if the path refers to another file or to none. The log does not
-    ///   belong to that file, and remains.
+    /// - Throws: `storeReplaced` if the file was replaced or removed. The log does not belong to
+    ///   the new file, and remains.
     static func afterLastUse(
         _ path: String, settings: SQLiteSettings, lock: StoreLock?, check: FileHandleCheck
     ) throws(StoreError) {
@@ -86,7 +85,7 @@ enum SQLiteSettling {
     /// Moves the log into the database if all other users read the store's newest state.
     ///
     /// The caller holds a shared lock of the store. Does nothing while another connection writes,
-    /// because its process will move the log.
+    /// because that connection's process will move the log.
     private static func moveBesideOthers(_ path: String, settings: SQLiteSettings) throws(StoreError) {
         let connection = try SQLiteDatabase.connect(path, settings: settings, access: .readWrite)
         defer { try? connection.close() }
@@ -161,8 +160,8 @@ enum SQLiteSettling {
         defer { if !closed { try? connection.close() } }
         _ = try connection.integer("SELECT 1 FROM sqlite_schema LIMIT 1")
         let isComplete = try connection.checkpoint(timeout: .zero)
-        // Closing the last connection removes the files. The log has been moved and emptied, so
-        // nothing can be lost.
+        // Closing the last connection removes the log and its index. The log was moved and emptied,
+        // so nothing can be lost.
         if isComplete { try connection.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isOn: false) }
         try connection.close()
         closed = true

@@ -1,13 +1,13 @@
 internal import RoostCore
 internal import RoostSQL
 
-/// A table that marks a store with a writer that does not flush the log at each commit
+/// A table that shows that a writer of the store does not flush the log at each commit
 /// (`synchronous=normal`).
 ///
 /// A power cut can then tear any transaction in the log, so a frame with a wrong checksum does not
-/// prove damage. The table has no rows. It is created and flushed before the first such commit. A
-/// later writer drops it if that writer flushes each commit, is the only user of the store and
-/// finds no log.
+/// prove damage. The table has no rows. It is created and flushed before the first unflushed
+/// commit. A later writer drops it if that writer flushes each commit, is the only user of the
+/// store and finds no log.
 enum UnflushedMark {
     static let table = "_roost_unflushed"
     /// The table's declaration in the catalog.

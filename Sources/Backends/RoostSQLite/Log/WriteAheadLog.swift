@@ -10,8 +10,8 @@ internal import RoostFiles
 /// A mismatch can come from a power cut, because a transaction that was never flushed may be on the
 /// disk in part, in any order. A writer that flushes each commit begins the next transaction only
 /// after the flush. So a frame of a later transaction proves that the earlier frames were on the
-/// disk. A mismatch in an earlier frame is then damage. The same holds for the log's header, which
-/// is flushed before the first frame is written.
+/// disk. A mismatch in an earlier frame is then damage. The log's header is also flushed before the
+/// first frame is written.
 struct WriteAheadLog: ~Copyable {
     /// The content of the log after the last commit that SQLite applies.
     enum Ending: Equatable {
@@ -179,8 +179,8 @@ struct WriteAheadLog: ~Copyable {
                 } else if frame.salts == header.salts[...] {
                     content.ending = .unfinished
                 } else if frame.page > 0, frame.checksum == computed {
-                    // The matching checksum proves that the frame belongs to this log. It does not
-                    // cover the salts, but they were written together with it.
+                    // The matching checksum proves that the frame belongs to this log. The checksum
+                    // does not cover the salts, but is written together with them.
                     content.ending = Self.isWrittenAsWhole(offset) ? .damaged(offset) : .unfinished
                 }
                 break
@@ -212,10 +212,9 @@ struct WriteAheadLog: ~Copyable {
     /// checksum.
     ///
     /// The search continues the chain from the checksum that is stored in a frame. A frame that
-    /// continues this chain after the end of a transaction belongs to the next transaction. If the
-    /// frame at the end does not match its own checksum, its header counts only if a disk writes
-    /// the header atomically. Then the header is as new as its checksum, from which the next frame
-    /// continues.
+    /// continues this chain after the end of a transaction belongs to the next transaction. A
+    /// commit mark in a frame that does not match its checksum counts only if the disk writes the
+    /// frame's header atomically, because the mark is then as new as the checksum beside it.
     ///
     /// - Parameters:
     ///   - first: The frame that does not match.
@@ -257,8 +256,7 @@ struct WriteAheadLog: ~Copyable {
 
     // MARK: Against the database
 
-    /// Returns whether the database file already contains all commits of the log, so that it is the
-    /// same without the log.
+    /// Returns whether the database file already contains all commits of the log.
     ///
     /// - Parameter content: The result of ``content()``.
     /// - Returns: Whether the file contains all commits.

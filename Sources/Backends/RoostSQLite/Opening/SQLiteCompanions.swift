@@ -5,7 +5,7 @@ internal import RoostSQL
 /// Checks the files beside a store before SQLite opens them, since SQLite applies and removes them
 /// without asking.
 enum SQLiteCompanions {
-    /// Checks the format of the files at the paths of SQLite's companions of the store at `path`.
+    /// Checks the format of the files at the paths of the store's SQLite companions.
     ///
     /// The check needs no lock, changes nothing, and is fast.
     ///
@@ -47,7 +47,7 @@ enum SQLiteCompanions {
 
     /// Checks that the log beside a store belongs to it, before it is removed with the store.
     ///
-    /// The check passes if the store is damaged even without its log, because the log's store
+    /// The check passes if the store is damaged even without its log, because the owner of the log
     /// cannot be determined.
     ///
     /// - Throws: The errors of ``requireOwnLog(besideStoreAt:settings:)``.
@@ -64,7 +64,7 @@ enum SQLiteCompanions {
 
     /// Returns the store's UUID, and whether the log may contain commits that were not flushed.
     ///
-    /// First checks that reading them does not run any foreign code in the schema.
+    /// First checks that reading runs no foreign code in the schema.
     private static func identity(_ connection: SQLiteConnection) throws(StoreError) -> (StoreUUID, Bool) {
         let version = Int(clamping: try connection.integer("PRAGMA user_version") ?? 0)
         try SQLSchema.requireFormat(version, of: connection.path)
@@ -77,8 +77,8 @@ enum SQLiteCompanions {
 
 /// A rollback journal beside a store, which only a program other than Roost leaves there.
 ///
-/// SQLite writes the pages of a rollback journal back into the database and removes the journal.
-/// The check is whether the journal was begun for a database with the same page size, length and
+/// SQLite writes the pages of a rollback journal back into the database and removes the journal. A
+/// journal belongs to the store if it was begun for a database with the same page size, length and
 /// change counter. See <https://www.sqlite.org/fileformat.html#the_rollback_journal>.
 struct RollbackJournal {
     private static let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]

@@ -20,7 +20,6 @@ struct SQLiteHeader {
 
     /// Whether the database is marked as a Roost store.
     var isStore: Bool { Int32(bitPattern: UInt32(word(68))) == Self.applicationID }
-    /// The version of the store's format.
     var formatVersion: Int { word(60) }
     /// The text encoding: 1 for UTF-8, or 0 for a database to which nothing was ever written.
     var textEncoding: Int { word(56) }
@@ -42,15 +41,15 @@ struct SQLiteHeader {
 
     /// Throws `corrupted` if the end of the file is missing.
     ///
-    /// SQLite would notice this only when reading there. While there is a log, the file may be
-    /// shorter than the store.
+    /// SQLite would notice this only when it reads the missing part. While there is a log, the file
+    /// may be shorter than the store.
     private static func requireWhole(_ path: String) throws(StoreError) {
         for attempt in 1...2 {
             guard let bytes = StoreFile.read(prefix: byteCount, of: path),
                 let expected = SQLiteHeader(bytes)?.fileByteCount,
                 try StoreFile.byteCount(at: path) < expected, !SQLiteSettling.needsRecovery(path)
             else { return }
-            // A checkpoint may have run between the two reads, but not in two attempts in a row.
+            // A checkpoint between the two reads can also cause this, but not twice in a row.
             guard attempt == 2 else { continue }
             throw StoreError(
                 .corrupted, "'\(path)' is shorter than it says: its end is missing. Restore it from a backup.")

@@ -18,8 +18,8 @@ struct SQLiteOpening {
 
     /// Opens the store.
     ///
-    /// If the caller passes a lock of the store, shared or exclusive, the store takes it over as a
-    /// shared lock.
+    /// If the caller passes a lock of the store, shared or exclusive, the store takes it over and
+    /// makes it shared.
     func open(
         type: any PersistentStoreType, location: StoreLocation, lock held: StoreLock? = nil
     ) throws(StoreError) -> SQLStore {
@@ -46,7 +46,7 @@ struct SQLiteOpening {
             do throws(StoreError) {
                 return try openOnAnyDisk(type: type, location: location, lock: lock, check: check, isLinked: isLinked)
             } catch {
-                // If this attempt created an empty log, it is removed. A log with content remains.
+                // An empty log that this attempt created is removed. A log with content remains.
                 if SQLiteSettling.needsRecovery(path) {
                     SQLiteSettling.removeIndex(path)
                 } else {
@@ -68,8 +68,8 @@ struct SQLiteOpening {
 
     /// Opens the store.
     ///
-    /// If the disk has no room for a log's index, a reader opens it without a log, under a lock on
-    /// the file itself.
+    /// If the disk has no room for a log's index, a reader opens the file without a log, under a
+    /// lock on the file itself.
     private func openOnAnyDisk(
         type: any PersistentStoreType, location: StoreLocation, lock: StoreLock?, check: FileHandleCheck, isLinked: Bool
     ) throws(StoreError) -> SQLStore {
@@ -101,8 +101,8 @@ struct SQLiteOpening {
         }
     }
 
-    /// Returns a lock under which the file can be read without a log, or nil if the file has a log
-    /// or is in use with one.
+    /// Returns a lock under which the file can be read without a log, or nil if a log exists or a
+    /// connection uses one.
     private func lockFile() throws(StoreError) -> SQLiteFileLock? {
         guard let fileLock = try SQLiteFileLock.forReading(path), !SQLiteSettling.needsRecovery(path) else {
             return nil
@@ -115,8 +115,8 @@ struct SQLiteOpening {
         isLinked: Bool,
         fileLock: SQLiteFileLock? = nil
     ) throws(StoreError) -> SQLStore {
-        // The first process to open the store checks and recovers it. Others wait for this, and
-        // rely on the result while any of them has the store open.
+        // The first process to open the store checks and recovers it. Others wait for the result,
+        // and rely on it while any of them has the store open.
         let soundness = try joinSound(lock)
         let isRecovering = soundness?.isExamining == true && SQLiteSettling.needsRecovery(path)
         if let soundness, soundness.isExamining, !isRecovering { try soundness.confirm() }
@@ -124,8 +124,8 @@ struct SQLiteOpening {
         if isImmutable { lock?.readFileAlone() }
         let unchanged = isLinked ? check : nil
         let leftover = isRecovering ? try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings: settings) : nil
-        // From now on, a commit counts even if its process was killed before it flushed the log.
-        // Later commits build on it.
+        // Recovery accepts a commit even if its process was killed before it flushed the log. Later
+        // commits build on it, so it must be durable.
         if leftover != nil { try StoreFile.syncFile(at: path + "-wal") }
         let connection: SQLiteConnection
         let (uuid, isUnflushed): (StoreUUID, Bool)
@@ -169,11 +169,12 @@ struct SQLiteOpening {
             description: PersistentStoreDescription(location, options: options))
     }
 
-    /// Returns whether SQLite must not create files beside the store or look for changes of the
-    /// file.
+    /// Returns whether SQLite opens the file as immutable.
+    ///
+    /// SQLite then creates no files beside the store and does not look for changes.
     private func isImmutable(isLocked: Bool, isLinked: Bool, isFileLocked: Bool) -> Bool {
         if isFileLocked { return true }
-        // The locks that belong to one hard link do not exclude a writer that uses another.
+        // The locks that belong to one hard link do not exclude a writer that uses another link.
         if isLinked { return !SQLiteSettling.needsRecovery(path) }
         // If no file can be created in the directory, SQLite must not try. An existing lock file
         // does not show whether files can be created.
@@ -241,8 +242,8 @@ struct SQLiteOpening {
 
     /// Turns the history on or off, or limits it, according to the options.
     ///
-    /// To turn it on or off, the store must not be open elsewhere, because the change would not be
-    /// noticed there.
+    /// Turning the history on or off requires that the store is not open elsewhere, because other
+    /// programs would not notice the change.
     private func applyHistoryOptions(
         _ schema: SQLSchema, connection: SQLiteConnection, lock: StoreLock?
     ) throws(StoreError) -> SQLSchema {
@@ -271,8 +272,8 @@ struct SQLiteOpening {
         }
         if isSwitched {
             try connection.allow(.writing)
-            // The file's header contains the version, so no program opens the store without reading
-            // it.
+            // The checkpoint moves the new version into the file's header, which every program
+            // reads first.
             _ = try connection.checkpoint(timeout: .seconds(1), keepsFile: true)
         }
         return new
@@ -292,8 +293,8 @@ struct SQLiteOpening {
 
     /// Reads the identity and the model, and compares the schema with the model.
     ///
-    /// First checks that reading runs no foreign code in the schema. The last result is whether the
-    /// log may contain commits that were not flushed.
+    /// First checks that reading runs no foreign code in the schema. The last element is whether
+    /// the log may contain commits that were not flushed.
     private func inspect(_ connection: SQLiteConnection) throws(StoreError) -> (StoreUUID, SQLSchema, Bool) {
         let check = try SQLiteSchemaCheck(connection)
         let version = Int(clamping: try connection.integer("PRAGMA user_version") ?? 0)

@@ -5,9 +5,9 @@ internal import RoostSQL
 ///
 /// The comparison ensures that no foreign statement runs when Roost reads or writes.
 ///
-/// Triggers, views and virtual tables are refused. So are Roost's own tables and indexes if their
-/// text differs, which covers generated columns, checks and collations. Other tables are accepted,
-/// and so are plain indexes that were added to Roost's tables.
+/// Triggers, views and virtual tables are refused. Roost's own tables and indexes are refused if
+/// their text differs, for example in generated columns, checks or collations. Other tables are
+/// accepted, and so are plain indexes that were added to Roost's tables.
 struct SQLiteSchemaCheck {
     private struct Entry {
         let type: String

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The options of the store type `sqlite`, read and checked.
+/// The validated options of the store type `sqlite`.
 struct SQLiteSettings: Sendable {
     /// The flushes that a commit waits for.
     enum Synchronous: String, CaseIterable, Sendable {
@@ -10,7 +10,7 @@ struct SQLiteSettings: Sendable {
         case full
         /// Like `full`, and the directory is flushed when a rollback journal is removed.
         ///
-        /// For these stores it equals `full`.
+        /// Stores have no rollback journal, so this equals `full`.
         case extra
         /// The log is flushed only at checkpoints.
         ///

@@ -1,8 +1,8 @@
 public import RoostCore
 
 extension KeyValueStore {
-    /// Examines the storage's structure, the bytes of each record, the match between entries and
-    /// records, and the recorded tally.
+    /// Examines the storage's structure, the bytes of each record, the entries of the records, and
+    /// the recorded tally.
     ///
     /// - Complexity: O(*n* log *n*) in records, links and entries; constant memory.
     public func examineIntegrity() throws(StoreError) -> [StoreFinding] {
@@ -29,7 +29,7 @@ final class StoreCheck {
     private(set) var findings: [StoreFinding] = []
     private var counts: [String: Int] = [:]
     private var tally: StoreTally
-    /// The number of entries in each space that the records require.
+    /// The number of entries that the records require in each space.
     private var expected: [KeySpace: Int] = [:]
     private var highestKeys: [Int: Int64] = [:]
 
@@ -108,8 +108,7 @@ final class StoreCheck {
 
     /// Finds entries that belong to no record.
     ///
-    /// All entries of the records were looked up before, so equal counts prove that no others
-    /// exist.
+    /// Every required entry was looked up before, so equal counts prove that no others exist.
     private func checkEntries(_ space: KeySpace) throws(StoreError) {
         let cursor = try reader.cursor(in: space)
         var count = 0
@@ -127,7 +126,7 @@ final class StoreCheck {
         }
     }
 
-    /// Whether an entry belongs to the record that it refers to.
+    /// Returns whether an entry belongs to the record that it refers to.
     private func isBacked(_ key: StorageKey, value: [UInt8], space: KeySpace) throws(StoreError) -> Bool {
         let named =
             switch space {

@@ -4,8 +4,8 @@ internal import RoostCore
 ///
 /// ``ConflictDetection`` compares versions and requirements with the store during the write.
 ///
-/// The first kind of problem throws an error with all its cases, in this order: versions, keys,
-/// unique values, ends of links. The transaction is then rolled back.
+/// Problems are checked in this order: versions, keys, unique values, ends of links. The first kind
+/// that occurs throws an error with all its cases, and the transaction is rolled back.
 struct ChangeApplication {
     private let change: PreparedChange
     private let plan: StorePlan
@@ -17,11 +17,11 @@ struct ChangeApplication {
     private var conflicts = ChangeConflicts()
     /// Remaining objects that refer to deleted objects, if the change set denies such deletes.
     private var denials = DeleteDenials()
-    /// The entries of one object to remove.
+    /// The entries to remove for the current object.
     private var gone = EntryArena()
     /// The entries to write after all removals.
     ///
-    /// One object may take the value of another object.
+    /// An object may take a value that another object loses.
     private var pending = EntryArena()
     /// The unique values to write after all removals.
     private var claims = UniquenessClaims()
@@ -121,7 +121,7 @@ struct ChangeApplication {
         }
     }
 
-    /// Collects the entries of one object to remove and to write.
+    /// Collects the entries to remove and to write for one updated object.
     private mutating func exchangeEntries(_ old: RecordReader, _ new: RecordReader) {
         let (oldEntries, newEntries) = (RecordEntries.all(of: old, plan: plan), RecordEntries.all(of: new, plan: plan))
         for entry in oldEntries where !newEntries.contains(entry) { gone.append(entry.key, .none, in: entry.space) }
@@ -236,15 +236,15 @@ struct ChangeApplication {
         }
     }
 
-    /// Records the other end of a deleted object's link, if that object remains and refers to the
+    /// Records the other end of a deleted object's link, if that end remains and refers to the
     /// deleted object.
     private mutating func deny(
         _ item: PreparedChange.Item, link: Link, number: Int, space: KeySpace
     ) throws(StoreError) {
         let owner = model.relationships[number]
         let isSource = space == .links
-        // The source refers by the relationship itself, the target by the inverse relationship, if
-        // any.
+        // A source refers to the deleted object through the relationship itself, a target through
+        // the inverse, if any.
         guard let back = isSource ? owner.inverse : number else { return }
         let (entity, key) = isSource ? (owner.destination, link.target) : (owner.source, link.source)
         let place = ObjectPlace(root: model.entities[entity].root, key: key)

@@ -2,10 +2,9 @@ internal import RoostCore
 
 /// Compares the requirements of a change set with a store: the optimistic detection of conflicts.
 ///
-/// A change has the version of each object that its caller read.
-///
-/// An object is a conflict if it has another version or does not exist. In the SQL engine,
-/// SQLCommit+ConflictDetection.swift does this.
+/// A change has the version of each object as its caller read it. An object that has another
+/// version or does not exist is a conflict. The SQL engine's counterpart is in
+/// SQLCommit+ConflictDetection.swift.
 struct ConflictDetection {
     let change: PreparedChange
     let reader: any KeyValueReader
@@ -18,7 +17,7 @@ struct ConflictDetection {
     ///   - stored: The record in the store, or nil.
     ///   - item: The object.
     ///   - version: The version that the change is based on.
-    ///   - rank: The place of the object in the change set; see ``ChangeConflicts``.
+    ///   - rank: The position of the object in the change set; see ``ChangeConflicts``.
     ///   - conflicts: Receives the conflict.
     /// - Returns: The record at the given version; nil after a conflict.
     @inline(__always)
@@ -44,7 +43,8 @@ struct ConflictDetection {
         return conflicts
     }
 
-    /// Throws `conflict` if a place was taken after the last place that the caller read.
+    /// Throws `conflict` if an ordered relationship has a place after the last one that the caller
+    /// read.
     func requireLastPlaces() throws(StoreError) {
         for last in change.lastPlaces {
             var spaces: [(space: KeySpace, number: Int)] = []

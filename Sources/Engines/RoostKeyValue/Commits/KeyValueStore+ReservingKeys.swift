@@ -21,8 +21,9 @@ struct KeyBlock: Sendable {
 }
 
 extension KeyValueStore {
-    /// Reserves keys for new objects in the hierarchy of `entity`, which no other caller in any
-    /// process gets.
+    /// Reserves keys for new objects in the hierarchy of `entity`.
+    ///
+    /// No other caller in any process gets these keys.
     ///
     /// The store records blocks of 64 to 4096 keys as used and takes keys from memory, so most
     /// calls write nothing. ``close()`` returns the rest of a block. A crash leaves a gap.
@@ -89,7 +90,7 @@ extension KeyValueStore {
 
     /// Returns unused keys to the store, unless more keys were reserved since.
     ///
-    /// Unused keys are only gaps, so an error has no consequence.
+    /// Keys that are not returned are only gaps, so errors are ignored.
     func returnKeys(_ blocks: [Int: KeyBlock]) {
         let unused = blocks.filter { $0.value.remaining > 0 }.sorted { $0.key < $1.key }
         guard !isReadOnly, !unused.isEmpty else { return }

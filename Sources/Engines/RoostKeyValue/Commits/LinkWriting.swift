@@ -30,7 +30,7 @@ extension KeyValueWriter {
         return true
     }
 
-    /// Writes a normalized link between two objects that have none.
+    /// Writes a normalized link between two objects that have no link.
     func insertLink(_ link: Link, relationship: Int, tally: inout StoreTally) throws(StoreError) {
         let (key, inverseKey) = LinkKeys.keys(link, relationship: relationship)
         try put(key, number: link.inverseOrder, in: .links)

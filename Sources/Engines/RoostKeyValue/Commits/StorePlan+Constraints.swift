@@ -8,10 +8,10 @@ extension StorePlan {
             existing: existing)
     }
 
-    /// Returns the keys of the stored objects with the given unique values; more than one key only
-    /// in a damaged store.
+    /// Returns the keys of the stored objects with the given unique values.
     ///
-    /// If the key has shortened values, the method compares the records.
+    /// More than one object has them only in a damaged store. If the storage key is shortened, the
+    /// records are compared.
     func holders(
         constraint: Int, values: [UInt8], reader: any KeyValueReader
     ) throws(StoreError) -> [Int64] {
@@ -44,8 +44,7 @@ extension StorePlan {
         return found
     }
 
-    /// Returns the object of a key that contains whole unique values; nil if the key does not
-    /// exist.
+    /// Returns the object of a key that is not shortened, or nil if the key does not exist.
     func holder(_ key: UnsafeRawBufferPointer, reader: any KeyValueReader) throws(StoreError) -> Int64? {
         var holder: Int64?
         try reader.withValue(of: key, in: .unique) { (value) throws(StoreError) in

@@ -2,9 +2,8 @@ internal import RoostCore
 
 /// Unique values that a change gives to objects.
 ///
-/// They are compared with the store during the write.
-///
-/// In the SQL engine, SQLCommit+Uniqueness.swift does this.
+/// They are compared with the store during the write. The SQL engine's counterpart is in
+/// SQLCommit+Uniqueness.swift.
 struct UniquenessClaims {
     /// An object that has unique values.
     private struct Claim {

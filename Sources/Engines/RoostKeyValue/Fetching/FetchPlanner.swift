@@ -12,7 +12,7 @@ struct FetchPlanner {
     let includesSubentities: Bool
     /// The snapshot, for object counts, which are read only if a choice depends on them.
     private let snapshot: KeyValueSnapshot
-    /// The number of relationships between the requested entity and the entity of this request.
+    /// The number of relationships between the entity of the outermost request and this entity.
     private let hopCount: Int
 
     /// The number of relationships after which the planner tries no further relationship.
@@ -35,9 +35,9 @@ struct FetchPlanner {
 
     /// Returns the best plan for a request.
     ///
-    /// Without conditions, an index is used only to sort for a limit. With conditions that no index
-    /// covers, the fetch might read the index to its end. That takes much longer than reading all
-    /// objects.
+    /// Without conditions, an index is used only to sort a request with a limit. With conditions
+    /// that no index covers, the fetch might read the whole index, which takes much longer than
+    /// reading all objects.
     func planned(_ checked: CheckedFetchRequest) throws(StoreError) -> PlannedFetch {
         let request = checked.request
         let conjuncts = request.predicate?.conjuncts ?? []
@@ -116,15 +116,15 @@ struct FetchPlanner {
         AccessChoice(access: .nothing, rank: AccessRank(kind: .nothing), decided: [position], isCountable: true)
     }
 
-    /// Whether the request includes all objects of an entity and its subentities.
+    /// Returns whether the request includes all objects of an entity and its subentities.
     private func isWhole(_ number: Int) -> Bool {
         number == entity.number && (includesSubentities || !entity.hasSubentities)
     }
 
     // MARK: OR
 
-    /// Returns an access to the objects for which at least one member is true: the union of the
-    /// members' accesses.
+    /// Returns an access to the objects for which at least one member of an OR is true: the union
+    /// of the members' accesses.
     ///
     /// If several members have conditions on objects of the same relationship, one request finds
     /// these objects.
@@ -176,8 +176,7 @@ struct FetchPlanner {
         }
     }
 
-    /// Returns the object's own property that a comparison compares unmodified; nil for other
-    /// comparisons.
+    /// Returns the object's own property whose unmodified value a comparison compares, or nil.
     private func field(_ comparison: FetchRequest.Comparison) -> RecordLayout.Field? {
         guard comparison.modifier == .direct, comparison.comparesBytes, case .keyPath(let path) = comparison.left else {
             return nil
@@ -185,7 +184,7 @@ struct FetchPlanner {
         return entity.layout.field(path.count == 1 ? path[0] : path.joined(separator: "."))
     }
 
-    /// Whether an index or a constraint contains the property.
+    /// Returns whether an index or a constraint contains the property.
     private func isIndexed(_ field: RecordLayout.Field) -> Bool {
         let plan = plan.entities[entity.number]
         return plan.indexes.contains { $0.fields.contains { $0.index == field.index } }
@@ -314,7 +313,7 @@ struct FetchPlanner {
         return index.declaration.name
     }
 
-    /// The entity that declares an index or a constraint.
+    /// Returns the entity that declares an index or a constraint.
     private func owner(of values: StorePlan.Values, space: KeySpace) -> Int {
         let index = space == .indexes ? entity.fetchIndexes.first { $0.number == values.number }?.entity : nil
         return index ?? entity.uniquenessConstraints.first { $0.number == values.number }?.entity ?? -1
@@ -325,7 +324,7 @@ struct FetchPlanner {
     /// Returns an access to the objects whose related objects match a condition.
     ///
     /// A separate request finds the related objects. If that request has to read all of them, this
-    /// access is used only if there are not many more of them.
+    /// access is used only if there are at most about 32 of them for each object.
     private func sources(_ related: RelatedCondition) throws(StoreError) -> AccessChoice? {
         guard hopCount < Self.maximumHopCount else { return nil }
         let relationship = related.relationship

@@ -3,10 +3,8 @@ internal import RoostCore
 
 /// A comparison of a field with constants, as ranges of the field's index encoding.
 ///
-/// The ranges are in the encoding's ascending order and include its first byte; see
-/// ``IndexKeyEncoding``.
-///
-/// They contain exactly the values for which the comparison is true.
+/// The ranges contain exactly the values for which the comparison is true. They are in the
+/// encoding's ascending order and include its first byte; see ``IndexKeyEncoding``.
 struct FieldCondition: Sendable {
     /// The selectivity of a condition; the cases expected to leave the fewest values come first.
     enum Strength: Int, Comparable, Sendable {
@@ -23,7 +21,7 @@ struct FieldCondition: Sendable {
     /// Whether the condition excludes null.
     var excludesNull: Bool { ranges.allSatisfy { $0.start.bytes.first == 1 } }
 
-    /// Creates the condition of a comparison; nil if an index cannot answer the comparison exactly.
+    /// Creates the condition of a comparison; nil if an index cannot decide the comparison exactly.
     ///
     /// - Parameters:
     ///   - field: The left side.
@@ -227,10 +225,9 @@ private struct EncodedConstant {
         self.init(KeyRange(prefix: bytes))
     }
 
-    /// Returns self if it is exact.
+    /// Returns self if it is exact, otherwise the position after self.
     ///
-    /// Otherwise the constant is between two values and self is the lower value: returns the
-    /// position after self.
+    /// An inexact constant is between two values, and self is the lower value.
     private func orBehind(isExact: Bool) -> Self { isExact ? self : Self(KeyRange(range.end, end: range.end)) }
 
     // MARK: Among floating-point numbers

@@ -3,8 +3,8 @@ internal import RoostCore
 /// A mapping from the order of an index's entries to a request's order.
 ///
 /// Entries are ordered by the index's properties, then by key. For a request, the entries form
-/// groups: the entries of a group have equal values in all properties that the request sorts by.
-/// They must be returned in key order.
+/// groups with equal values in all properties that the request sorts by. The entries of a group
+/// must be returned in key order.
 struct IndexOrder: Sendable {
     /// Whether the index is read from its end.
     let isReversed: Bool
@@ -21,8 +21,8 @@ struct IndexOrder: Sendable {
     /// direction or all the opposite direction. Properties with one value in all entries may
     /// precede them.
     init?(_ request: FetchRequest, entries: IndexEntries) {
-        // An entry of a unique value does not end with the object's key, and objects with a null
-        // have no entry. The order of the entries is that of values compared without options.
+        // Entries of unique values do not end with the object's key, and omit objects with a null.
+        // Index entries are in the order of values compared without options.
         guard entries.space == .indexes, request.sortDescriptors.allSatisfy(\.options.isEmpty) else { return nil }
         let values = entries.values
         let constant = Set(values.fields.prefix(entries.equalCount).map(\.name))
@@ -38,7 +38,7 @@ struct IndexOrder: Sendable {
         isWhole = count == values.fields.count
         // If the request sorts by no property of the index, the entries must be in key order.
         guard isReversed != nil || (isWhole && entries.ranges.count <= 1) else { return nil }
-        // A group is read as a whole, so a group must not contain two ranges.
+        // A group is read as a whole, so a group must not span two ranges.
         guard entries.ranges.count <= 1 || count >= entries.listCount else { return nil }
         self.isReversed = isReversed ?? false
         groupCount = count

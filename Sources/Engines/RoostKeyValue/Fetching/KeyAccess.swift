@@ -46,10 +46,10 @@ struct IndexEntries: Sendable {
 /// - a prefix
 /// - a range
 /// - a range without an end
-/// - objects whose related objects are found by reading all of them
+/// - related objects that are found only by reading all of them
 ///
-/// An access through a relationship has the rank of the access to the related objects, but at best
-/// that of several values. OR has the rank of its worst member.
+/// An access through a relationship has the rank of the access to the related objects, but never a
+/// lower rank than several values. OR has the rank of its worst member.
 struct AccessRank: Comparable, Sendable {
     enum Kind: Int, Sendable { case nothing, keys, unique, equality, several, prefix, range, halfRange, scanOfOthers }
 

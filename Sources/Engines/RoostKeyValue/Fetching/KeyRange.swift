@@ -49,7 +49,7 @@ struct KeyRange: Hashable, Sendable {
                 true
             )
         }
-        // The removed bytes could only make the range smaller.
+        // Without the removed bytes, the range can only be larger.
         let lower =
             first.count > limit
             ? KeyCut.before(Array(first.prefix(limit))) : KeyCut(bytes: first, isBehind: start.isBehind)
@@ -60,7 +60,7 @@ struct KeyRange: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    /// The lowest bytes after all bytes that begin with these; or nil, as for FF FF.
+    /// The lowest bytes after all bytes that begin with these, or nil, for example for FF FF.
     var successor: [UInt8]? {
         guard let last = lastIndex(where: { $0 != 0xFF }) else { return nil }
         var bytes = Array(self[...last])

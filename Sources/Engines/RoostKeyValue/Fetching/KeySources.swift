@@ -3,7 +3,7 @@ internal import RoostQuery
 
 /// A source of object keys in batches.
 protocol KeySource: AnyObject {
-    /// Replaces `keys` by the next keys; returns false at the end and in all later calls.
+    /// Replaces `keys` with the next keys; returns false at the end and in all later calls.
     func next(into keys: inout [Int64]) throws(StoreError) -> Bool
 }
 

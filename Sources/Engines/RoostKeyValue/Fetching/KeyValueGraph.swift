@@ -34,7 +34,8 @@ final class KeyValueGraph: ObjectGraph {
             guard relationship.isReflexive else {
                 return try append(isFlipped ? .inverseLinks : .links, number: owner, key: key, keys: &keys)
             }
-            // Each pair is stored once, so both ends must be merged.
+            // A relationship that is its own inverse stores each pair once, so both ends are
+            // merged.
             let id = ObjectID(snapshot.model.entities[relationship.source].name, key: key)
             let cursor = try snapshot.links(of: relationship.name, from: id)
             var batch = LinkBatch(relationship: relationship.number)

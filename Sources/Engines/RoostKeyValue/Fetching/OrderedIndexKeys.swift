@@ -13,8 +13,7 @@ final class OrderedIndexKeys: KeySource {
     private let cursor: any KeyValueCursor
     /// The number of bytes of a key before its values.
     private let numberByteCount: Int
-    /// The number of bytes of a key, from its start, that never contain the hash of a shortened
-    /// key.
+    /// The length of a key's beginning that never contains the hash of a shortened key.
     private let valuesByteCount: Int
     /// The ranges that have not been started, the next range last.
     private var ranges: [KeyRange]
@@ -61,7 +60,7 @@ final class OrderedIndexKeys: KeySource {
         return !keys.isEmpty
     }
 
-    /// Does one step; returns false at the end.
+    /// Performs one step; returns false at the end.
     private func advance(_ keys: inout [Int64]) throws(StoreError) -> Bool {
         switch place {
         case .betweenRanges:
@@ -156,8 +155,7 @@ final class OrderedIndexKeys: KeySource {
         return key
     }
 
-    /// Returns the keys in the order of their records, if the entries do not contain enough of the
-    /// values.
+    /// Returns the keys sorted by their records, for entries without the whole values.
     private func sorted(_ members: [Int64]) throws(StoreError) -> [Int64] {
         let members = members.inOrder()
         let visitor = KeyedRecordVisitor(snapshot, entity: entity, source: ListedKeys { members })

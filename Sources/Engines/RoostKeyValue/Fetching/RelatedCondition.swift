@@ -14,8 +14,8 @@ struct RelatedCondition {
     /// related objects.
     let isExact: Bool
 
-    /// Creates the condition of a comparison; nil if the comparison has another form or can be true
-    /// without a related object.
+    /// Creates the condition of a comparison; nil for other forms of comparisons, and if the
+    /// comparison can be true without a related object.
     init?(
         _ comparison: FetchRequest.Comparison, position: Int, entity: ManagedObjectModel.Entity,
         model: ManagedObjectModel
@@ -158,7 +158,7 @@ extension FetchRequest.Predicate {
 }
 
 extension FetchRequest.Expression {
-    /// Returns the expression relative to a variable's object; nil as for predicates.
+    /// Returns the expression relative to a variable's object, or nil, as for predicates.
     fileprivate func seen(from variable: String) -> Self? {
         switch self {
         case .constant: return self

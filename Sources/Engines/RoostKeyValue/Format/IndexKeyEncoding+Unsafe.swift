@@ -52,19 +52,16 @@ enum IndexKeyEncoding {
         }
     }
 
-    /// Appends an integer.
     static func append(_ value: Int64, to bytes: inout [UInt8]) {
         append(bigEndian: UInt64(bitPattern: value) ^ 1 << 63, to: &bytes)
     }
 
-    /// Appends a floating-point number.
     static func append(_ value: Double, to bytes: inout [UInt8]) {
         let canonical = value.isNaN ? Double.nan : (value == 0 ? 0.0 : value)
         let bits = canonical.bitPattern
         append(bigEndian: canonical.sign == .minus ? ~bits : bits ^ 1 << 63, to: &bytes)
     }
 
-    /// Appends a decimal.
     static func append(_ value: DecimalNumber, to bytes: inout [UInt8]) {
         guard !value.isNaN else { return bytes.append(3) }
         guard value.mantissa != 0 else { return bytes.append(1) }
@@ -83,7 +80,6 @@ enum IndexKeyEncoding {
         append(bigEndian: UInt64(bitPattern: key), to: &bytes)
     }
 
-    /// Appends an object ID.
     static func append(root: Int, key: Int64, to bytes: inout [UInt8]) {
         append(bigEndian: UInt16(truncatingIfNeeded: root), to: &bytes)
         append(bigEndian: UInt64(bitPattern: key), to: &bytes)
@@ -155,7 +151,7 @@ enum IndexKeyEncoding {
 
     /// Creates the key of a unique value: `[constraint][values]`.
     ///
-    /// If that has `limit` bytes or more, the key is shortened to exactly `limit` bytes,
+    /// A key that would have `limit` bytes or more is shortened to exactly `limit` bytes,
     /// `[constraint][beginning][XXH3-128][object]`. Returns whether the key contains the whole
     /// values.
     static func makeUniqueKey(

@@ -39,7 +39,7 @@ enum MetaSpace {
 
     // MARK: Numbers and tallies
 
-    /// Returns the highest used or reserved key in the hierarchy `root`; or 0.
+    /// Returns the highest used or reserved key in the hierarchy `root`, or 0.
     static func readLastKey(root: Int, reader: any KeyValueReader) throws(StoreError) -> Int64 {
         let key = lastKey(root: root)
         var last: Int64 = 0
@@ -58,7 +58,9 @@ enum MetaSpace {
     }
 
     /// Reads the tally: generation, entity count, relationship count, then the count and sum of
-    /// each; all in eight bytes, little-endian.
+    /// each.
+    ///
+    /// Each number has eight bytes, little-endian.
     static func readTally(_ model: ManagedObjectModel, reader: any KeyValueReader) throws(StoreError) -> StoreTally {
         var result = StoreTally(model: model)
         let (entities, relationships) = (result.entities.count, result.relationships.count)
@@ -145,7 +147,6 @@ enum MetaSpace {
         try writeFormat(keyLimit: Int(word >> 32), features: features, writer: writer)
     }
 
-    /// Returns the identity of the store.
     static func readUUID(_ reader: any KeyValueReader) throws(StoreError) -> StoreUUID {
         guard let identity = StoreUUID(String(decoding: try require(uuid, reader: reader), as: UTF8.self)) else {
             throw damaged(uuid, reason: "it is not a UUID")
@@ -174,7 +175,6 @@ enum MetaSpace {
             userMetadata: try readUserMetadata(reader))
     }
 
-    /// Returns the user's metadata.
     static func readUserMetadata(_ reader: any KeyValueReader) throws(StoreError) -> [String: MetadataValue] {
         try MetadataDocument.decode(try require(userMetadata, reader: reader))
     }

@@ -18,13 +18,11 @@ struct StorageKey: Sendable, Hashable {
         append(number: number)
     }
 
-    /// Creates the key of a record.
     init(record key: Int64, root: Int) {
         self.init()
         append(ShortKey(record: key, root: root))
     }
 
-    /// Creates a key with the given bytes.
     init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
     var count: Int { bytes.count }
@@ -32,16 +30,16 @@ struct StorageKey: Sendable, Hashable {
     /// The number at the start, or nil.
     var number: Int? { bytes.withUnsafeBytes { $0.keyNumber } }
 
-    /// Replaces the key by the number of a hierarchy, relationship, constraint or index.
+    /// Replaces the key with the number of a hierarchy, relationship, constraint or index.
     mutating func start(number: Int) {
         bytes.removeAll(keepingCapacity: true)
         append(number: number)
     }
 
-    /// Replaces the key by the key of a record.
+    /// Replaces the key with the key of a record.
     mutating func start(record key: Int64, root: Int) { start(ShortKey(record: key, root: root)) }
 
-    /// Replaces the key by a short key.
+    /// Replaces the key with a short key.
     mutating func start(_ parts: ShortKey) {
         bytes.removeAll(keepingCapacity: true)
         append(parts)
@@ -72,7 +70,7 @@ struct StorageKey: Sendable, Hashable {
 
     /// Appends the key of an object to the end of a key whose other parts may have any length.
     ///
-    /// It always has eight bytes.
+    /// The appended key always has eight bytes.
     mutating func append(lastKey key: Int64) { append(UInt64(bitPattern: key)) }
 
     mutating func append(_ word: UInt64) {
@@ -86,7 +84,6 @@ struct StorageKey: Sendable, Hashable {
         if count < bytes.count { bytes.removeLast(bytes.count - count) }
     }
 
-    /// Runs `body` with the key's bytes.
     func withBytes<Result>(
         _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -94,7 +91,7 @@ struct StorageKey: Sendable, Hashable {
     }
 }
 
-/// A key of a record, a reference or a link under construction, which needs no heap memory.
+/// A key of a record, reference or link that is built without heap memory.
 ///
 /// Its methods define the encoding of the parts of all keys.
 struct ShortKey: Sendable {
@@ -104,7 +101,6 @@ struct ShortKey: Sendable {
 
     init() {}
 
-    /// Creates the key of a record.
     init(record key: Int64, root: Int) {
         append(number: root)
         append(key: key)
@@ -167,7 +163,6 @@ struct ShortKey: Sendable {
         count += byteCount
     }
 
-    /// Runs `body` with the key's bytes.
     func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -180,14 +175,14 @@ struct ShortKey: Sendable {
 
 /// Splits a key into its parts, from its beginning.
 ///
-/// A part is nil if the bytes at the position are not in the form that ``StorageKey`` writes: each
-/// key has only one encoding.
+/// A part is nil if its bytes are not exactly as ``StorageKey`` writes them, because each key has
+/// only one encoding.
 struct KeyParts {
     /// The first byte of a number that has two more bytes.
     static let wideNumber = 255
     /// The first byte of a negative place, which has eight more bytes.
     static let negativePlace: UInt8 = 0
-    /// The first byte of a positive place, minus its length.
+    /// The first byte of a positive place, without the added number of bytes.
     static let positivePlace: UInt8 = 0x80
 
     private let bytes: UnsafeRawBufferPointer
@@ -258,7 +253,7 @@ struct KeyParts {
 /// Reads the most common form of record keys of one hierarchy, without splitting them into parts.
 struct RecordKeyReader {
     /// The first byte of the hierarchy's keys; 256, which equals no byte, if the hierarchy's number
-    /// has more bytes.
+    /// has three bytes.
     private let first: Int
 
     init(root: Int) { first = root < KeyParts.wideNumber ? root : 256 }
@@ -316,7 +311,7 @@ extension UnsafeRawBufferPointer {
         bigEndian64(at: offset).map { UInt64(bitPattern: $0).byteSwapped }
     }
 
-    /// Whether the bytes precede `other` in the order of keys.
+    /// Returns whether the bytes precede `other` in the order of keys.
     func precedes(_ other: [UInt8]) -> Bool {
         other.span.bytes.withUnsafeBytes { other in
             let common = Swift.min(count, other.count)
@@ -328,7 +323,7 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// Whether the bytes begin with `prefix`.
+    /// Returns whether the bytes begin with `prefix`.
     func begins(with prefix: [UInt8]) -> Bool {
         guard count >= prefix.count else { return false }
         return prefix.span.bytes.withUnsafeBytes { prefix in

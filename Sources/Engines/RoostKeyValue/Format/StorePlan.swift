@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The entries that the engine writes for objects of each entity in addition to their records.
 ///
-/// Computed once, when a store is opened.
+/// It is computed once, when a store is opened.
 struct StorePlan: Sendable {
     /// A to-one relationship.
     struct Reference: Sendable {
@@ -19,13 +19,13 @@ struct StorePlan: Sendable {
         let isAscending: [Bool]
     }
 
-    /// One entity.
+    /// The plan of one entity.
     struct Entity: Sendable {
         let root: Int
         let references: [Reference]
         let constraints: [Values]
         let indexes: [Values]
-        /// Compares all fields that occur in entries.
+        /// The comparison of all fields that occur in entries.
         let entryFields: RecordAgreement
         /// The owning link relationships whose source, or target, can be an object of this entity.
         let linksAsSource: [Int]
@@ -37,9 +37,8 @@ struct StorePlan: Sendable {
     let constraints: [ManagedObjectModel.UniquenessConstraint]
     /// The maximum length of a key.
     ///
-    /// A key of exactly this length is shortened.
-    ///
-    /// The store contains the limit, so that all programs use the same one.
+    /// Only shortened keys have exactly this length. The store contains the limit, so that all
+    /// programs use the same limit.
     let keyLimit: Int
 
     /// Creates the plan for stores of `model`.
@@ -107,7 +106,6 @@ struct StorePlan: Sendable {
 
 /// The entries of a record in the spaces `references`, `unique` and `indexes`.
 enum RecordEntries {
-    /// One entry.
     struct Entry: Sendable, Hashable {
         let space: KeySpace
         let key: StorageKey
@@ -116,15 +114,14 @@ enum RecordEntries {
         func hash(into hasher: inout Hasher) { hasher.combine(key) }
     }
 
-    /// Returns all entries of `record`.
     static func all(of record: RecordReader, plan: StorePlan) -> [Entry] {
         var (entries, values, key) = ([Entry](), [UInt8](), StorageKey())
         visit(record, plan: plan, values: &values, key: &key) { entries.append(Entry(space: $0, key: $1)) }
         return entries
     }
 
-    /// Whether two records of one object have the same values in all fields that occur in entries,
-    /// so that their entries are equal.
+    /// Returns whether two records of one object have the same values in all fields that occur in
+    /// entries, so that their entries are equal.
     ///
     /// If false, the entries may still be equal.
     static func agree(_ left: RecordReader, right: RecordReader, plan: StorePlan) -> Bool {

@@ -4,7 +4,6 @@ package import RoostCore
 ///
 /// Their keys come after all other keys of the space, so that new entries are appended.
 package struct KeyValueHistory: HistoryEntryWriter {
-    /// The key of the settings.
     static let settings = StorageKey("history".utf8)
     /// The prefix of the keys of transactions.
     private static let prefix = StorageKey("~history/".utf8)
@@ -14,7 +13,7 @@ package struct KeyValueHistory: HistoryEntryWriter {
 
     private let reader: any KeyValueReader
 
-    /// Creates a view of the history that a reader or a writer shows.
+    /// Creates a view of the history in the state that a reader or a writer shows.
     package init(_ reader: any KeyValueReader) { self.reader = reader }
 
     private func writer() throws(StoreError) -> any KeyValueWriter {
@@ -123,7 +122,7 @@ extension KeyValueStore: HistoryKeepingStore {
     private func endHistory() throws(StoreError) {
         try removeHistory(.everything)
         try write { (writer) throws(StoreError) in
-            // Another program may have committed meanwhile.
+            // Another program may have added transactions meanwhile.
             while try KeyValueHistory(writer).removeHistory(before: HistoryPlace(.max), limit: .max) > 0 {}
             try KeyValueHistory(writer).setHistorySettings(nil)
             try MetaSpace.setFeatures([], writer: writer)

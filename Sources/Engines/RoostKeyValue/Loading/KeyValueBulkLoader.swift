@@ -7,8 +7,9 @@ extension KeyValueStore {
     /// Snapshots of this program show no content until the end. Any other store is loaded in one
     /// long transaction.
     ///
-    /// Memory: about 16 MiB, or all entries if the store is in memory. In one long transaction, the
-    /// storage also holds changed pages in memory (LMDB: up to 512 MiB, then in its file).
+    /// The load needs about 16 MiB of memory, or holds all entries if the store is in memory. In
+    /// one long transaction, the storage also holds changed pages in memory (LMDB: up to 512 MiB,
+    /// then in its file).
     public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         try requireWritable()
         var lastKeys: [Int: Int64] = [:]
@@ -188,7 +189,7 @@ final class KeyValueBulkLoader: BulkLoader {
         }
     }
 
-    /// Stores the highest record of a hierarchy.
+    /// Raises the highest key of a hierarchy and the highest place.
     private func note(_ place: ObjectPlace) {
         guard place.root >= 0 else { return }
         if (lastPlace.root, lastPlace.key) < (place.root, place.key) { lastPlace = place }
@@ -324,7 +325,7 @@ final class KeyValueBulkLoader: BulkLoader {
         return write
     }
 
-    /// Adds a number of written bytes, and commits a part if there are enough.
+    /// Counts written bytes, and commits a part if there are enough.
     private func written(_ byteCount: Int) throws(StoreError) {
         writtenByteCount += byteCount
         guard commitsInParts, writtenByteCount >= Self.partByteCount, let write else { return }

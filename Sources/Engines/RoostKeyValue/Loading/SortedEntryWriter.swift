@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// Writes the sorted links, references, unique values and index entries of a bulk load.
 ///
-/// Each part of the load passes the value on to the next part.
+/// A load in parts passes this value from part to part.
 struct SortedEntryWriter: Sendable {
     /// The maximum number of pairs that an error lists.
     private static let maximumViolationCount = 1000
@@ -66,8 +66,8 @@ struct SortedEntryWriter: Sendable {
 
     /// Refuses a pair that was already loaded.
     ///
-    /// If both ends have a place, the keys of two such links can differ. Only this check finds
-    /// them.
+    /// If both ends are ordered, two links of the same pair can have different keys. Only this
+    /// check finds them.
     private mutating func requireNewPair(_ key: UnsafeRawBufferPointer) throws(StoreError) {
         if key.count == previousPair.count, key.begins(with: previousPair.bytes) {
             var parts = KeyParts(key, at: 1)
@@ -89,8 +89,8 @@ struct SortedEntryWriter: Sendable {
 
     // MARK: Unique values
 
-    /// Whether a value belongs to an object that was stored before the load or, if the key is
-    /// shortened, to any other object.
+    /// Returns whether a value belongs to an object that was stored before the load or, if the key
+    /// is shortened, to any other object.
     private mutating func isTaken(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, writer: any KeyValueWriter
     ) throws(StoreError) -> Bool {
@@ -153,11 +153,9 @@ struct SortedEntryWriter: Sendable {
 
 /// Pairs of objects that links connect.
 ///
-/// They are sorted before a load's entries, in a space of their own, and are not stored.
+/// They are sorted before a load's entries, in a separate group, and are not stored.
 enum SortedPairs {
-    /// The position of the pairs' space.
-    ///
-    /// It is that of `meta`, which has no sorted entries.
+    /// The position of the pairs' space: that of `meta`, which has no sorted entries.
     static let position = UInt8(truncatingIfNeeded: KeySpace.meta.position)
 }
 

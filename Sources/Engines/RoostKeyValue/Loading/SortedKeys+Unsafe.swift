@@ -1,7 +1,6 @@
 internal import RoostCore
 
 extension ExternalSorter {
-    /// Adds an entry of a space.
     func append(_ key: StorageKey, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
         try key.withBytes { (key) throws(StoreError) in try append(key, value, in: space.group) }
     }
@@ -18,7 +17,6 @@ extension ExternalSorter {
 }
 
 extension EntryArena {
-    /// Adds an entry of a space.
     mutating func append(_ key: StorageKey, _ value: UnsafeRawBufferPointer, in space: KeySpace) {
         key.bytes.withUnsafeBytes { append($0, value, in: space.group) }
     }
@@ -41,7 +39,7 @@ extension KeySpace {
 
     private static let byPosition = allCases.sorted { $0.position < $1.position }
 
-    /// Creates the space at a position; or nil.
+    /// Creates the space at a position, or nil.
     init?(position: Int) {
         guard Self.byPosition.indices.contains(position) else { return nil }
         self = Self.byPosition[position]
@@ -49,6 +47,5 @@ extension KeySpace {
 }
 
 extension UnsafeRawBufferPointer {
-    /// An empty buffer.
     static var none: Self { Self(start: nil, count: 0) }
 }

@@ -1,7 +1,8 @@
 package import RoostCore
 
-/// Finds out whether two objects of a load have the same unique values, in bounded memory and
-/// without a store.
+/// Determines whether two objects of a load have the same unique values.
+///
+/// The check needs bounded memory and no store.
 ///
 /// Values are compared by their 128-bit hashes. If two hashes are equal, the store itself must
 /// decide.
@@ -31,7 +32,7 @@ package final class UniqueValueCheck {
         }
     }
 
-    /// Whether two hashes are equal.
+    /// Returns whether two hashes are equal.
     ///
     /// No record can be added afterwards.
     ///

@@ -9,7 +9,7 @@ final class LinkStream {
     private let cursor: any KeyValueCursor
     private let space: KeySpace
     private var prefix: StorageKey
-    /// Whether links from an object to itself are skipped, because another stream has them.
+    /// Whether links from an object to itself are skipped, because another stream returns them.
     private let skipsSelf: Bool
     private var start: StorageKey?
     /// The current link; nil at the end and before the start.
@@ -37,7 +37,7 @@ final class LinkStream {
         self.start = start
     }
 
-    /// Moves to the position before the first entry with another prefix.
+    /// Moves before the first entry with the given prefix.
     func restart(prefix: StorageKey) {
         self.prefix = prefix
         start = prefix
@@ -62,7 +62,7 @@ final class LinkStream {
         } while skipsSelf && current.map { $0.source == $0.target } ?? false
     }
 
-    /// Returns the link of an entry, read from the end by which its space is ordered.
+    /// Returns the link of an entry, with the end by which its space is ordered as the source.
     static func link(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace
     ) throws(StoreError) -> Link {
@@ -224,7 +224,7 @@ final class GroupedLinkCursor: FillingLinkCursor {
         }
     }
 
-    /// Adds links of two spaces; those of each object are merged by place and key.
+    /// Adds links of two spaces, merged for each object by place and key.
     private func fillMerging(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
         while true {
             if let stream = streams.leading, let link = stream.current {

@@ -54,7 +54,7 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
                 return false
             }
             position = .atShown
-            // Local copies, so that they are not read for each record.
+            // These copies avoid reading the properties for each record.
             let (model, wanted, root) = (snapshot.model, wanted, entity.root)
             let (verifier, keys) = (snapshot.verifier(root: root), RecordKeyReader(root: root))
             var isPastEnd = false
@@ -138,15 +138,15 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
     ///
     /// Returns false at the end.
     private func visitNext(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
-        // Local copies, so that they are not read for each record.
+        // These copies avoid reading the properties for each record.
         let (ids, reader) = (ids, snapshot.reader)
         var next = index
         defer { index = next }
         do throws(StoreError) {
             var shouldContinue = true
             while shouldContinue, next < ids.count {
-                // Most successive IDs have the same entity, so the entity is looked up once for
-                // them.
+                // Most successive IDs have the same entity, so the entity is looked up once for all
+                // of them.
                 let name = ids[next].entity
                 let entity = try snapshot.entity(name)
                 let (number, root) = (entity.number, entity.root)
@@ -251,7 +251,7 @@ final class KeyedRecordVisitor: RecordVisitor {
 
     /// Calls `body` with the records of the current keys, until `body` returns false.
     private func show(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
-        // Local copies, so that they are not read for each record.
+        // These copies avoid reading the properties for each record.
         let (keys, entity, reader, verifier) = (keys, entity, snapshot.reader, snapshot.verifier(root: entity.root))
         var (next, shouldContinue) = (index, true)
         defer { index = next }

@@ -152,7 +152,7 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         }
     }
 
-    /// Whether an object with this ID exists and can have the relationship.
+    /// Returns whether an object with this ID exists and can have the relationship.
     func exists(_ id: ObjectID, relationship: ManagedObjectModel.Relationship) throws(StoreError) -> Bool {
         let entity = try entity(id.entity)
         guard let number = try reader.entityNumber(of: id.key, root: entity.root, model: model) else { return false }

@@ -16,7 +16,6 @@ extension KeyValueReader {
         return found
     }
 
-    /// Whether a record exists.
     func contains(_ key: ShortKey) throws(StoreError) -> Bool {
         var found = false
         try key.withBytes { (key) throws(StoreError) in
@@ -25,7 +24,6 @@ extension KeyValueReader {
         return found
     }
 
-    /// Whether a key exists.
     func contains(_ key: StorageKey, in space: KeySpace) throws(StoreError) -> Bool {
         var found = false
         try withValue(of: key, in: space) { (value) throws(StoreError) in found = value != nil }
@@ -63,7 +61,7 @@ extension KeyValueReader {
         return number
     }
 
-    /// Calls `body` for each entry whose key begins with `prefix`, until it returns false.
+    /// Calls `body` for each entry whose key begins with `prefix`, until `body` returns false.
     func forEach(
         prefix: StorageKey, in space: KeySpace,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Bool
@@ -77,12 +75,10 @@ extension KeyValueReader {
 }
 
 extension KeyValueWriter {
-    /// Sets the value of a key.
     func put(_ key: StorageKey, _ value: [UInt8], in space: KeySpace) throws(StoreError) {
         try value.span.bytes.withUnsafeBytes { (value) throws(StoreError) in try put(key, value, in: space) }
     }
 
-    /// Sets the value of a key.
     func put(_ key: StorageKey, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
         try key.withBytes { (key) throws(StoreError) in try put(key, value, in: space) }
     }
@@ -118,7 +114,7 @@ extension KeyValueWriter {
 extension KeyValueCursor {
     /// Moves to the last key before `key`, or to the last key of all if `key` is nil.
     ///
-    /// Returns false, at the end, if no key precedes `key`.
+    /// If no key precedes `key`, moves to the end and returns false.
     func seek(before key: [UInt8]?) throws(StoreError) -> Bool {
         guard let key else { return try seek(before: UnsafeRawBufferPointer?.none) }
         return try key.span.bytes.withUnsafeBytes { (key) throws(StoreError) in try seek(before: key) }
@@ -126,14 +122,14 @@ extension KeyValueCursor {
 
     /// Moves to the first key that is not before `key`.
     ///
-    /// Returns false, at the end, if all keys precede `key`.
+    /// If all keys precede `key`, moves to the end and returns false.
     func seek(to key: [UInt8]) throws(StoreError) -> Bool {
         try key.span.bytes.withUnsafeBytes { (key) throws(StoreError) in try seek(to: key) }
     }
 
     /// Moves to the first key that is not before `key`.
     ///
-    /// Returns false, at the end, if all keys precede `key`.
+    /// If all keys precede `key`, moves to the end and returns false.
     func seek(to key: StorageKey) throws(StoreError) -> Bool {
         try key.withBytes { (key) throws(StoreError) in try seek(to: key) }
     }

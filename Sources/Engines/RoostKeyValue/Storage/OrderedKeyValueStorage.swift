@@ -35,7 +35,7 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     ///
     /// Never waits for a writer, and does not show later commits. Any number of views may be open
     /// at once.
-    /// - Throws: `closed` after ``close()``; `storeReplaced` if the name now refers to another
+    /// - Throws: `closed` after ``close()``; `storeReplaced` if the path now refers to another
     ///   file.
     func read() throws(StoreError) -> any KeyValueReader
 
@@ -75,17 +75,17 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
 
     /// Releases the storage's resources.
     ///
-    /// Open readers keep the resources that they need until they are closed. So does a running
-    /// write transaction, which can still be committed. The engine calls this once, also if opening
-    /// the store fails.
+    /// Open readers keep the resources that they need until they are closed. A running write
+    /// transaction also keeps its resources, and can still be committed. The engine calls this
+    /// once, also if opening the store fails.
     func close() throws(StoreError)
 }
 
 extension OrderedKeyValueStorage {
-    /// False: the storage's medium can change bytes.
+    /// The default, false: the storage's medium can change bytes.
     public var holdsCheckedMemory: Bool { false }
 
-    /// The version of the engine's format for stores without required features, 2.
+    /// The default, the version of the engine's format for stores without required features: 2.
     public var formatVersion: Int { MetaSpace.formatVersion }
 
     /// Returns the version in the metadata for a version of the engine's format.
@@ -168,19 +168,20 @@ public protocol KeyValueReader: AnyObject {
 
 /// A position in a space.
 ///
-/// Its bytes are valid until the cursor moves, its view ends or, in a write transaction, the next
-/// write. A storage whose bytes have no fixed address can copy them into ``PinnedBytes``. After a
-/// write, the engine calls ``seek(to:)`` before any other method of the cursor. After the end of
-/// its view, ``seek(to:)``, ``seek(before:)`` and ``next()`` throw `closed`.
+/// Its bytes are valid until the cursor moves, its view ends or, in a write transaction, something
+/// is written. A storage whose bytes have no fixed address can copy them into ``PinnedBytes``.
+/// After a write, the engine calls ``seek(to:)`` before any other method of the cursor. After the
+/// end of its view, ``seek(to:)``, ``seek(before:)`` and ``next()`` throw `closed`.
 public protocol KeyValueCursor: AnyObject {
     /// Moves to the first key that is not before `key`.
     ///
-    /// Returns false, at the end, if all keys precede `key`. A later call may find a key again. An
-    /// empty key precedes all others.
+    /// If all keys precede `key`, moves to the end and returns false. Later calls may find keys
+    /// again. An empty key precedes all others.
     func seek(to key: UnsafeRawBufferPointer) throws(StoreError) -> Bool
     /// Moves to the last key before `key`, or to the last key of all if `key` is nil.
     ///
-    /// Returns false, at the end, if no key precedes `key`. A later call may find a key again.
+    /// If no key precedes `key`, moves to the end and returns false. Later calls may find keys
+    /// again.
     func seek(before key: UnsafeRawBufferPointer?) throws(StoreError) -> Bool
     /// Moves to the next key.
     ///
@@ -232,7 +233,7 @@ public protocol KeyValueWriter: KeyValueReader {
     /// Sets the value of a key that does not exist.
     ///
     /// Returns false without a change if the key exists. Implement this method if your storage can
-    /// do both in one search.
+    /// look up and write in one search.
     func insert(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace
     ) throws(StoreError) -> Bool

@@ -15,7 +15,7 @@ public final class PinnedBytes {
 
     deinit { buffer.deallocate() }
 
-    /// Replaces the bytes by a copy of `source`, in the same memory if it is large enough.
+    /// Replaces the bytes with a copy of `source`, in the same memory if it is large enough.
     public func set(_ source: [UInt8]) {
         if source.count > buffer.count {
             buffer.deallocate()

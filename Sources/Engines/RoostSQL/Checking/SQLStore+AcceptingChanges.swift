@@ -9,8 +9,8 @@ extension SQLStore: ChangeAcceptingStore {
         return try externalChanges(snapshot).changes
     }
 
-    /// Signs the rows that another program changed, as updates of their objects, and records the
-    /// current content.
+    /// Writes new checksums for rows that another program changed, as updates of their objects, and
+    /// records the current content.
     package func acceptExternalChanges(_ expected: ExternalChanges) throws(StoreError) -> Generation {
         try requireWritable()
         return try reportingAll { () throws(StoreError) in
@@ -19,9 +19,7 @@ extension SQLStore: ChangeAcceptingStore {
         }
     }
 
-    /// Accepts changes.
-    ///
-    /// Returns the generations before and after that.
+    /// Accepts changes, and returns the generations before and after.
     private func accept(_ expected: ExternalChanges) throws(StoreError) -> (previous: Generation, now: Generation) {
         // Damage to the file is not a change by another program, even if all values can be read.
         if let finding = try database.integrityFindings().first {
@@ -139,7 +137,7 @@ extension SQLStore: ChangeAcceptingStore {
         }
     }
 
-    /// The maximum number of rows that are signed between two parts of a walk.
+    /// The maximum number of rows that are rewritten between two parts of a walk.
     private static var signedTogether: Int { 4096 }
 
     /// Rewrites the changed rows of a table, each as an update of its object.

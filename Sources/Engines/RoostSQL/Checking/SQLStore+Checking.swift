@@ -3,8 +3,7 @@ public import RoostCore
 extension SQLStore {
     /// Returns the database's notices about its files.
     ///
-    /// In a store that accepts changes by other programs, it also returns those changes. The store
-    /// omits no content.
+    /// In a store that accepts changes by other programs, it also returns those changes.
     public func contentNotices() throws(StoreError) -> [String] {
         try requireOpen()
         guard acceptsChanges else { return database.notices }

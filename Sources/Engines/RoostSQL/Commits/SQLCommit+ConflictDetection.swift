@@ -8,7 +8,7 @@ struct SQLRowHead {
     ///
     /// The tallies count this hash.
     let contentHash: UInt64
-    /// Whether the indexed columns of a row have the values of the record that will replace it.
+    /// Whether the indexed columns have the same values as the record that will be written.
     var keepsIndexedColumns = false
 }
 
@@ -39,7 +39,8 @@ extension SQLCommit {
         for owner in owners.sorted(by: <) { _ = try head(owner, locking: .change) }
     }
 
-    /// Throws `conflict` if a place was taken after the last place that the caller read.
+    /// Throws `conflict` if an ordered relationship has a place after the last one that the caller
+    /// read.
     func requireLastPlaces() throws(StoreError) {
         for last in change.lastPlaces {
             let (relationship, place) = (last.relationship, last.expected.place)
@@ -113,7 +114,7 @@ extension SQLCommit {
         return end
     }
 
-    /// Whether a batch contains the object of an item at the given version.
+    /// Returns whether a batch contains the object of an item at the given version.
     private static func holds(_ found: RecordBatch, item: PreparedChange.Item, version: UInt32) -> Bool {
         !found.isEmpty && found.entityNumber(at: 0) == item.entity && found.version(at: 0) == version
     }

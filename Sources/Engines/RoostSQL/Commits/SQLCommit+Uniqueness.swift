@@ -74,7 +74,7 @@ extension SQLCommit {
         return claims
     }
 
-    /// Removes unique values from updated objects that another updated object will get.
+    /// Removes from updated objects the unique values that other updated objects will get.
     func releaseUniqueValues() throws(StoreError) {
         for constraint in schema.constraints where constraintsToRelease.contains(constraint.constraint.number) {
             let declaring = model.entities[constraint.constraint.entity]

@@ -53,13 +53,13 @@ extension SQLCommit {
         try connection.run("DELETE FROM \(table.quotedName) WHERE \(end) = \(p)", .integer(item.place.key))
     }
 
-    /// Records the other end of a deleted object's link, if that object remains and refers to the
+    /// Records the other end of a deleted object's link, if that end remains and refers to the
     /// deleted object.
     private mutating func deny(
         _ item: PreparedChange.Item, link: Link, of owner: ManagedObjectModel.Relationship, isSource: Bool
     ) throws(StoreError) {
-        // The source refers by the relationship itself, the target by the inverse relationship, if
-        // any.
+        // A source refers to the deleted object through the relationship itself, a target through
+        // the inverse, if any.
         guard let back = isSource ? owner.inverse : owner.number else { return }
         let (entity, key) = isSource ? (owner.destination, link.target) : (owner.source, link.source)
         let place = ObjectPlace(root: model.entities[entity].root, key: key)
@@ -72,7 +72,7 @@ extension SQLCommit {
         denials.append(item, relationship: relationship, remaining: remaining, in: change)
     }
 
-    /// Finds the to-one references to deleted objects, with the indexes of their columns.
+    /// Finds the to-one references to deleted objects, through the indexes of their columns.
     ///
     /// Call this after all other changes are written.
     mutating func findReferences() throws(StoreError) {

@@ -1,7 +1,6 @@
 internal import RoostCore
 
-/// A commit in progress: it does all checks that do not depend on the written rows first, then
-/// writes.
+/// A commit in progress, which makes all checks that do not depend on written rows, then writes.
 struct SQLCommit {
     let store: SQLStore
     let change: PreparedChange

@@ -10,7 +10,7 @@ package enum SQLTallies {
 
     /// Returns the generation and the store's mark; nil if they are missing.
     ///
-    /// In a database with one writer place, each commit writes both, and thus their page.
+    /// In a database with one writer place, each commit rewrites both.
     package static func generationAndMark(
         _ connection: any SQLConnection
     ) throws(StoreError) -> (generation: Int64, mark: Int64)? {
@@ -230,7 +230,7 @@ package enum SQLTallies {
         return try apply(StoreTally(model: store.model), known: &nothing, connection: connection, store: store).now
     }
 
-    /// Replaces the rows of the generation by one row for each writer place of a schema.
+    /// Replaces the rows of the generation with one row for each writer place of a schema.
     static func setPlaces(
         of schema: SQLSchema, generation: Generation, mark: Int64, on connection: any SQLConnection
     ) throws(StoreError) {
@@ -245,7 +245,6 @@ package enum SQLTallies {
         }
     }
 
-    /// Inserts a row.
     static func insert(
         _ kind: SQLTallyKind, number: Int, at place: Int = 0, tally: Tally = Tally(), of schema: SQLSchema,
         on connection: any SQLConnection
@@ -264,7 +263,6 @@ package enum SQLTallies {
         }
     }
 
-    /// Reads one stored row.
     private static func row(
         _ kind: SQLTallyKind, number: Int, connection: any SQLConnection, store: SQLStore
     ) throws(StoreError) -> Tally {

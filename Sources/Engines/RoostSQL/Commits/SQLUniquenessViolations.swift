@@ -43,7 +43,7 @@ struct SQLViolations {
         return Self.error(violations, original: original)
     }
 
-    /// Returns the error for tables for which a unique index cannot be created, with the pairs of
+    /// Returns the error for tables whose unique index cannot be created, with the pairs of
     /// objects.
     func errorInTables(_ original: StoreError) throws(StoreError) -> StoreError {
         Self.error(try violations(of: schema.constraints), original: original)
@@ -55,7 +55,7 @@ struct SQLViolations {
         guard violations.isEmpty else { throw .constraintViolations(violations) }
     }
 
-    /// Reads the values of constraints in their order.
+    /// Finds violations by reading the values of each constraint in order.
     private func violations(of constraints: [SQLSchema.Constraint]) throws(StoreError) -> [ConstraintViolation] {
         var violations: [ConstraintViolation] = []
         for constraint in constraints {

@@ -7,8 +7,8 @@ internal import RoostQuery
 public protocol SQLConnection: SQLConnectionAbilities {
     /// Prepares a statement.
     ///
-    /// Return it with ``SQLConnectionAbilities/recycle(_:)``. The text has numbered parameters in
-    /// the form of ``SQLDialect/parameter(_:)``. A parameter may occur several times.
+    /// Return the statement with ``SQLConnectionAbilities/recycle(_:)``. The text has numbered
+    /// parameters in the form of ``SQLDialect/parameter(_:)``. A parameter may occur several times.
     func statement(_ sql: String) throws(StoreError) -> any SQLStatement
 
     /// The number of rows that the last INSERT, UPDATE or DELETE changed.
@@ -24,9 +24,8 @@ public protocol SQLConnection: SQLConnectionAbilities {
 public protocol SQLConnectionAbilities: AnyObject {
     /// Resets a statement and clears its values.
     ///
-    /// May keep the statement for the next use of its text.
-    ///
-    /// The default keeps no statements.
+    /// An implementation may cache the statement for the next use of its text. The default does
+    /// not.
     func recycle(_ statement: any SQLStatement)
 
     /// Prepares a SELECT that may have many rows.
@@ -39,20 +38,15 @@ public protocol SQLConnectionAbilities: AnyObject {
     /// Runs a statement without parameters and ignores its rows.
     func execute(_ sql: String) throws(StoreError)
 
-    /// Runs `body`.
+    /// Runs `body`, and ends its statements with the error that `check` throws, if any.
     ///
-    /// Its statements end with the error that `check` throws, if any.
-    ///
-    /// `check` is called from time to time while the statements run, on this thread.
-    ///
-    /// The default never calls `check`. It suits databases whose statements cannot be stopped.
+    /// `check` is called from time to time while the statements run, on this thread. The default
+    /// never calls `check`. It suits databases whose statements cannot be stopped.
     func ending<Result>(
         when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result
 
-    /// Runs `body`.
-    ///
-    /// After an error of `body`, the transaction can still be read.
+    /// Runs `body` so that the transaction can still be read after an error.
     ///
     /// The default only runs `body`. A database whose transaction ends with the first error must
     /// set a savepoint first and roll back to it.
@@ -83,9 +77,7 @@ extension SQLConnection {
 }
 
 extension SQLConnection {
-    /// Runs `body`.
-    ///
-    /// If the task is cancelled, the statements of `body` soon end with `cancelled`.
+    /// Runs `body`, and ends its statements with `cancelled` soon after the task is cancelled.
     package func endingWithTask<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         try ending(when: FetchCancellation.check, body)
     }

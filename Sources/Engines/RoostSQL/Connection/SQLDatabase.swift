@@ -79,8 +79,8 @@ public protocol SQLUnjournaledLoading: AnyObject, Sendable {
 package protocol SQLRebuilding: SQLDatabase {
     /// Returns the writing connection in a transaction that may drop tables.
     ///
-    /// No other process has the store open, or can open it, until the caller closes it after the
-    /// transaction. Readers that begin now see the old content.
+    /// No other process has the store open, or can open it, until the caller closes the store after
+    /// the transaction. Readers that begin now see the old content.
     /// - Returns: The connection; nil if an object that is not Roost's has a required name.
     /// - Throws: `busy` if the store is open elsewhere, or another writer is active, for longer
     ///   than the timeout.

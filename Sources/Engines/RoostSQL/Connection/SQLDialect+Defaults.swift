@@ -3,22 +3,21 @@ public import RoostCore
 // The defaults in standard SQL. They return nil if standard SQL has no expression.
 
 extension SQLDialect {
-    /// False.
+    /// Returns false.
     public func isReserved(_ name: String) -> Bool { false }
     /// Returns nil.
     public var anyType: String? { nil }
 
-    /// CREATE TABLE with a primary key.
+    /// Returns CREATE TABLE with a primary key.
     public func createTable(_ name: String, columns: [String], primaryKey: [String]) -> String {
         let key = primaryKey.isEmpty ? [] : ["PRIMARY KEY (\(primaryKey.joined(separator: ", ")))"]
         return "CREATE TABLE \(quote(name)) (\n  \((columns + key).joined(separator: ",\n  "))\n)"
     }
 
-    /// NOT NULL PRIMARY KEY.
+    /// Returns a column with NOT NULL PRIMARY KEY.
     public func keyColumn(_ quotedName: String) -> String { "\(quotedName) \(integerType) NOT NULL PRIMARY KEY" }
 
-    /// CREATE INDEX, with DESC after descending columns, and a WHERE clause if there is a
-    /// condition.
+    /// Returns CREATE INDEX, with DESC after descending columns, and WHERE if there is a condition.
     public func createIndex(
         _ name: String, on table: String, columns: [SQLIndexColumn], isUnique: Bool, condition: String?
     ) -> String {
@@ -27,26 +26,26 @@ extension SQLDialect {
         return "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(quote(name)) ON \(table) (\(list))\(rows)"
     }
 
-    /// DROP INDEX.
+    /// Returns DROP INDEX.
     public func dropIndex(_ name: String) -> String { "DROP INDEX \(quote(name))" }
-    /// False.
+    /// The default, false.
     public var hasPartialIndexes: Bool { false }
-    /// False.
+    /// The default, false.
     public var locksReadersToDropIndexes: Bool { false }
-    /// False.
+    /// The default, false.
     public var rewritesIndexesOfSetColumns: Bool { false }
 
-    /// INSERT INTO.
+    /// Returns INSERT INTO.
     public func insertMany(into table: String) -> String { "INSERT INTO \(table)" }
     /// Returns nil.
     public func upsert(into table: String, key: [String], columns: [String]) -> String? { nil }
 
-    /// The condition that two values differ, or that exactly one of them is null.
+    /// Returns the condition that two values differ, or that exactly one of them is null.
     public func isDistinct(_ left: String, from right: String) -> String {
         "COALESCE(\(left) <> \(right), NOT (\(left) IS NULL AND \(right) IS NULL))"
     }
 
-    /// False.
+    /// The default, false.
     public var comparesNumbersExactly: Bool { false }
     /// Returns nil; the engine checks records.
     public func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String? { nil }
@@ -58,7 +57,7 @@ extension SQLDialect {
     public func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)? { nil }
     /// Returns nil; the engine checks records.
     public func matches(_ text: String, with parameter: String) -> String? { nil }
-    /// The column itself.
+    /// Returns the column itself.
     public func withoutIndex(_ column: String) -> String { column }
 
     /// Sorts by whether the value is null, then by the value.
@@ -74,7 +73,7 @@ extension SQLDialect {
     /// Returns nil; the engine sorts records.
     public func sortKey(_ text: String, options: FetchRequest.Comparison.Options) -> String? { nil }
 
-    /// LIMIT and OFFSET, which most databases have.
+    /// Returns LIMIT and OFFSET, which most databases have.
     public func limit(_ count: String, offset: String?) -> String {
         "LIMIT \(count)" + (offset.map { " OFFSET \($0)" } ?? "")
     }

@@ -42,13 +42,13 @@ public protocol SQLDialect: SQLDialectAbilities {
 public protocol SQLDialectAbilities: Sendable {
     // MARK: Tables
 
-    /// Whether a table or index must not have the given name.
+    /// Returns whether a table or index must not have the given name.
     func isReserved(_ name: String) -> Bool
     /// The type of a column for texts and integers; nil if a column can have only one type.
     var anyType: String? { get }
     /// Returns CREATE TABLE.
     ///
-    /// If the catalog is compared, the database must later show the same text there.
+    /// If the catalog is compared with the schema, the catalog must show this text unchanged.
     ///
     /// - Parameters:
     ///   - name: The name, not quoted.
@@ -97,7 +97,7 @@ public protocol SQLDialectAbilities: Sendable {
     func insertMany(into table: String) -> String
     /// Returns an INSERT that replaces the other columns if the key exists.
     ///
-    /// If it is nil, the engine runs an UPDATE, then an INSERT if no row had the key.
+    /// If the result is nil, the engine runs an UPDATE, then an INSERT if no row had the key.
     func upsert(into table: String, key: [String], columns: [String]) -> String?
 
     // MARK: Conditions
@@ -119,8 +119,8 @@ public protocol SQLDialectAbilities: Sendable {
     func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)?
     /// Returns the condition that a text matches the matcher in a parameter; null for null.
     ///
-    /// It is nil if the database cannot call the program. The engine then checks the condition on
-    /// records.
+    /// Returns nil if the database cannot call functions of the program. The engine then checks the
+    /// condition on records.
     func matches(_ text: String, with parameter: String) -> String?
     /// Returns a column's value in a form for which the database uses no index.
     func withoutIndex(_ column: String) -> String
@@ -136,7 +136,7 @@ public protocol SQLDialectAbilities: Sendable {
     /// Returns a SELECT of a NaN for which ``order(_:ascending:)`` and
     /// ``floatingOrder(_:ascending:)`` differ.
     ///
-    /// It is nil if the two orders always differ.
+    /// Returns nil if the two orders always differ.
     func findIrregularNaN(_ column: String, in table: String) -> String?
     /// Returns the bytes by which a text is sorted with options; nil as in ``matches(_:with:)``.
     func sortKey(_ text: String, options: FetchRequest.Comparison.Options) -> String?

@@ -3,9 +3,9 @@ package import RoostCore
 // Interfaces for concurrent commits, which wait for each other only if they share rows or if no
 // place is free.
 //
-// A database has several *writer places*. Each place has its own rows of counters
-// (tallies). A commit takes a free place and updates only its counters, so all commits never write
-// the same row. A transaction that needs exclusive access, such as a load, takes all places.
+// A database has several *writer places*. Each place has its own rows of counters (tallies). A
+// commit takes a free place and updates only its counters, so no row is written by all commits. A
+// transaction that needs exclusive access, such as a load, takes all places.
 
 /// A dialect of a database in which several transactions can write at once.
 package protocol SQLParallelDialect: SQLDialect {
@@ -48,11 +48,11 @@ package protocol SQLParallelDialect: SQLDialect {
 
 /// A lock on a row.
 package enum SQLRowLock: Sendable {
-    /// Prevents others from removing the row.
+    /// Prevents other transactions from removing the row.
     ///
     /// Used to refer to an object.
     case existence
-    /// Prevents others from changing and removing the row.
+    /// Prevents other transactions from changing and removing the row.
     ///
     /// Used to rely on an object's version.
     case version
@@ -70,7 +70,7 @@ package enum SQLRowLock: Sendable {
 package protocol SQLParallelDatabase: SQLDatabase {
     /// Returns a connection in a transaction during which other transactions may write.
     ///
-    /// Each statement sees all commits before its start. End the transaction like that of
+    /// Each statement sees all commits before its start. End the transaction as after
     /// ``SQLDatabase/beginWriting()``.
     ///
     /// - Returns: The connection, and the writer place of the transaction.

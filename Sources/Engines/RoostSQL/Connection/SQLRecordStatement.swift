@@ -159,8 +159,8 @@ extension SQLStatement {
 extension SQLConnection {
     /// Inserts the records of a batch that belong to the plan's table; see ``SQLBatchInserting``.
     ///
-    /// On other connections, binds record after record and runs an INSERT statement when all its
-    /// rows are set.
+    /// A connection without this ability binds record after record, and runs an INSERT statement
+    /// when all its rows are set.
     func insertRecords(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError) {
         if let fast = self as? any SQLBatchInserting {
             return try fast.insert(records, plan: plan, version: version)

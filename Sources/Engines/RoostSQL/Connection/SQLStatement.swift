@@ -7,7 +7,7 @@ public protocol SQLStatement: SQLStatementAbilities {
     /// Sets a parameter; copies text and bytes.
     func bind(_ value: SQLValue, at position: Int) throws(StoreError)
 
-    /// Moves to the next row; false at the end.
+    /// Moves to the next row; returns false at the end.
     func step() throws(StoreError) -> Bool
 
     /// Makes the statement ready to run again.
@@ -23,7 +23,7 @@ public protocol SQLStatement: SQLStatementAbilities {
 
 /// The optional abilities of a statement; each member has a default.
 public protocol SQLStatementAbilities: AnyObject {
-    /// Sets a parameter to the value that a field has in its first column.
+    /// Sets a parameter to the value of a field, as the field's first column stores it.
     ///
     /// Copies the bytes.
     func bind(_ field: RecordLayout.Field, of record: RecordReader, at position: Int) throws(StoreError)

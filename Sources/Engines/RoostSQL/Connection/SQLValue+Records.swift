@@ -4,7 +4,7 @@ internal import RoostCore
 // Conversion between rows and records, value by value, for all databases.
 
 extension SQLValue {
-    /// Creates the value that a field has in its first column.
+    /// Creates the value of a field, as the field's first column stores it.
     init(_ field: RecordLayout.Field, of record: RecordReader) {
         guard !record.isNull(field) else {
             self = .null
@@ -24,9 +24,8 @@ extension SQLValue {
 
     /// Returns the number with the bits of a float.
     ///
-    /// A NaN keeps all its bits.
-    ///
-    /// A conversion by the processor may turn a signaling NaN into a quiet NaN.
+    /// Keeps all bits of a NaN. A conversion by the processor may turn a signaling NaN into a quiet
+    /// NaN.
     package static func widened(_ bits: UInt32) -> Double {
         let number = Float(bitPattern: bits)
         guard number.isNaN else { return Double(number) }

@@ -111,7 +111,7 @@ struct SQLFetchStatement {
         return ("SELECT COUNT(*) FROM (SELECT 1 FROM \(table) AS t0\(conditions) \(limit)) AS matches", counting.values)
     }
 
-    /// SELECT of the records.
+    /// The SELECT statement of the records.
     var recordsSQL: String { plan.qualifiedSQL + found }
 
     /// Returns a SELECT of the keys, and of the entity numbers if requested.

@@ -51,8 +51,8 @@ extension SQLPredicateTranslator {
         return terms
     }
 
-    /// Returns the column of one of the object's own fields, and its table, if the column leads an
-    /// index.
+    /// Returns the column of one of the object's own fields, and its table, if the column is the
+    /// first column of an index.
     private func indexedColumn(_ names: [String]) -> (column: String, table: SQLTable)? {
         let number = object.entity.number
         let table = schema.table(of: number)

@@ -95,7 +95,6 @@ struct SQLHistory: HistoryEntryWriter {
 }
 
 extension SQLStore: HistoryKeepingStore {
-    /// Returns the entries of the history on a connection.
     func history(_ connection: any SQLConnection) -> SQLHistory {
         SQLHistory(connection: connection, schema: schema, storeName: database.name)
     }

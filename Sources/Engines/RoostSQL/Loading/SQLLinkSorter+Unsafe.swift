@@ -2,13 +2,13 @@ internal import RoostCore
 
 /// A sorter that returns the links of a load in the order of their tables.
 ///
-/// A table of links is sorted by source and target. Successive links in the order of the other end
-/// belong to different pages. A table larger than the page cache would be written repeatedly. So a
-/// link that follows all earlier links is returned at once, and the others wait in a sorter until
-/// the end. A sorted batch needs only a check; any other batch is sorted first.
+/// A table of links is sorted by source and target. Links that arrive in the order of the other end
+/// belong to different pages, so a table larger than the page cache would be written repeatedly. A
+/// link that follows all earlier links is therefore returned at once, and the others wait in a
+/// sorter until the end. A sorted batch needs only a check; any other batch is sorted first.
 ///
-/// Memory: about 16 MiB after the first link waits. Disk: 33 or 49 bytes for each waiting link, in
-/// an unnamed file. Use it from one thread.
+/// The sorter needs about 16 MiB of memory after the first link waits, and 33 or 49 bytes of disk
+/// for each waiting link, in an unnamed file. Use it from one thread.
 final class SQLLinkSorter {
     private typealias Ends = (source: Int64, target: Int64)
 
@@ -29,9 +29,9 @@ final class SQLLinkSorter {
         sorter = ExternalSorter(memoryByteCount: memoryByteCount, directories: directories)
     }
 
-    /// Keeps the links that can be inserted now, in order, in the batch.
+    /// Sorts a batch, and removes the links that cannot be inserted yet.
     ///
-    /// Removes the others from the batch until the end.
+    /// The removed links wait until ``drain(_:)``.
     ///
     /// - Parameter batch: Normalized links of a relationship of the model.
     /// - Throws: `noSpace` and `ioFailure` of the temporary file.

@@ -9,7 +9,7 @@ extension SQLStore {
         return try SQLBulkLoader(self, options: options)
     }
 
-    /// Whether the store has no objects and no links.
+    /// Returns whether the store has no objects and no links.
     func isEmpty(_ connection: any SQLConnection) throws(StoreError) -> Bool {
         for table in schema.objectTables {
             if try connection.integer("SELECT 1 FROM \(table.quotedName) \(schema.dialect.limit("1", offset: nil))")
@@ -34,7 +34,6 @@ extension SQLStore {
 /// In an empty store, it creates the indexes last.
 final class SQLBulkLoader: BulkLoader {
     private enum Mode {
-        /// One transaction.
         case transaction
         /// Without a journal.
         ///

@@ -4,9 +4,9 @@ internal import RoostQuery
 /// The state of a scan of all rows of an entity in key order, which can continue after an
 /// unreadable row.
 struct SQLScan {
-    /// SELECT of the records whose keys are above parameter 1.
+    /// The SELECT statement of the records whose keys are above parameter 1.
     let restSQL: String
-    /// SELECT of the lowest key above parameter 1.
+    /// The SELECT statement of the lowest key above parameter 1.
     let nextKeySQL: String
     /// The key of the last record that was read.
     var lastKey: Int64
@@ -203,7 +203,7 @@ final class SQLGroupedLinkCursor: FillingLinkCursor {
     private let ids: [ObjectID]
     /// The index of the next object to start.
     private var index = 0
-    /// The statement, and the entity of the objects that it is for.
+    /// The statement for objects of `entity`.
     private var lease: SQLLease?
     private var entity: EntityName?
     /// Whether objects of that entity can have the relationship.

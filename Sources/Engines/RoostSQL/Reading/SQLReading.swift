@@ -11,7 +11,7 @@ final class SQLReading: Sendable {
     struct Plan {
         /// The plan for converting rows to records.
         let rows: SQLReadPlan
-        /// The SELECT statement for the row with a key, if it is of the entity or a subentity.
+        /// The SELECT statement for the row with a key, if the row is of the entity or a subentity.
         let lookupSQL: String
         /// The SELECT statements of a scan of the entity and its subentities in key order.
         ///

@@ -125,7 +125,9 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         return sql
     }
 
-    /// Returns a statement for a cursor, which returns it with ``end(_:)``.
+    /// Returns a statement for a cursor.
+    ///
+    /// The cursor returns the statement with ``end(_:)``.
     ///
     /// - Parameters:
     ///   - sql: A SELECT.

@@ -9,7 +9,7 @@ struct SQLIndexDrafts {
     }
 
     private(set) var items: [SQLSchema.Item] = []
-    /// The quoted columns that lead an index, by table.
+    /// The quoted columns that are the first column of an index, by table.
     private(set) var leadingColumns: [Set<String>]
     /// The quoted columns that occur in an index, by table.
     private(set) var allColumns: [Set<String>]

@@ -53,7 +53,6 @@ public enum SQLMetadata {
         }
     }
 
-    /// The name of the row with the user's metadata.
     private static let userRow = "user"
 
     /// Returns the settings of the history, or nil.
@@ -76,7 +75,7 @@ public enum SQLMetadata {
         try set("history", value: .text(String(decoding: bytes, as: UTF8.self)), connection: connection, schema: schema)
     }
 
-    /// Replaces the rows that describe a database by those of an empty database with another
+    /// Replaces the rows that describe a database with the rows of an empty database with another
     /// schema.
     ///
     /// The generation and the mark do not change.
@@ -89,7 +88,7 @@ public enum SQLMetadata {
             "model", value: .text(String(decoding: schema.model.document(), as: UTF8.self)), connection: connection,
             schema: schema)
         try insertRows(of: schema, on: connection)
-        // The old history refers to entities and properties by the numbers of the old model.
+        // The old history uses the numbers of the old model, so a new history begins.
         let history = SQLHistory(connection: connection, schema: schema, storeName: "")
         guard let tally = try SQLTallies.generationAndMark(connection) else { return }
         try HistoryMaintenance.beginAnew(
@@ -214,7 +213,6 @@ public enum SQLMetadata {
             [.text(name), stored] + (hasChecksum ? [.integer(checksum(name, value: value))] : []), on: connection)
     }
 
-    /// Returns the checksum of a row.
     private static func checksum(_ name: String, value: SQLValue) -> Int64 {
         let text =
             switch value {

@@ -1,4 +1,4 @@
-/// Provides unique names, which differ not only in the case of ASCII letters.
+/// Provides unique names, which differ in more than the case of ASCII letters.
 ///
 /// They depend only on the model.
 struct SQLNames {

@@ -87,7 +87,7 @@ public final class SQLSchema: Sendable {
     let tallyInserts: [String]
     /// The statements that read and write the last key of a root entity.
     let lastKeySQL: (select: String, set: SQLUpsert)
-    /// The property columns that lead an index, by table.
+    /// The property columns that are the first column of an index, by table.
     let indexedColumns: [Set<String>]
 
     /// Whether the store records its changes, which is the only feature.

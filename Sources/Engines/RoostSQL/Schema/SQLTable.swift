@@ -75,7 +75,7 @@ final class SQLTable: Sendable {
         return order.map { all[$0] }
     }
 
-    /// Whether all fields of all entities have the same column names in another table.
+    /// Returns whether all fields of all entities have the same column names in another table.
     func holdsFields(like other: SQLTable) -> Bool {
         func names(_ table: SQLTable) -> [[String?]?] {
             table.fields.map { places in
@@ -169,7 +169,7 @@ package final class SQLReadPlan: Sendable {
     package let columnList: String
     /// The rule by which `_checksum` is computed.
     package let checksum: SQLChecksum
-    /// `SELECT` of ``columnList`` `FROM` the table.
+    /// The SELECT statement of ``columnList`` from the table.
     ///
     /// Conditions can follow.
     let selectSQL: String
@@ -330,15 +330,15 @@ package final class SQLWritePlan: Sendable {
     package let rowsPerInsert: Int
     /// The table and its columns, `table (a, b)`, in the order of the parameters.
     package let target: String
-    /// INSERT of one row; parameters in the order of the columns.
+    /// The INSERT statement of one row, with parameters in the order of the columns.
     package let insertOneSQL: String
-    /// INSERT of ``rowsPerInsert`` rows; parameters row by row.
+    /// The INSERT statement of ``rowsPerInsert`` rows, with parameters row by row.
     package let insertManySQL: String
-    /// UPDATE of one row; parameters as in an INSERT.
+    /// The UPDATE statement of one row, with parameters as in an INSERT.
     ///
     /// The first parameter, the key, selects the row.
     package let updateSQL: String
-    /// SELECT that checks whether a row with a key exists.
+    /// The SELECT statement that checks whether a row with a key exists.
     let existsSQL: String
 
     init(
@@ -357,7 +357,7 @@ package final class SQLWritePlan: Sendable {
     }
 
     /// Returns an INSERT with the columns in the order of the table, because a database may copy
-    /// all values of a row in another order.
+    /// all values that are in another order.
     private static func insertSQL(
         _ table: String, columns: [String], order: [Int], rows: Int, dialect: any SQLDialect
     ) -> String {
@@ -369,19 +369,20 @@ package final class SQLWritePlan: Sendable {
     }
 }
 
-/// A SELECT before a change, and an UPDATE for rows whose indexed columns do not change.
+/// The SELECT that precedes a change, and the UPDATE of rows whose indexed columns do not change.
 ///
 /// Some databases rewrite a column's index entries even if the column is set to its current value.
 package final class SQLUpdatePlan: Sendable {
-    /// SELECT of version, entity and checksum of one row, by key.
+    /// The SELECT statement of version, entity and checksum of one row, by key.
     let headSQL: String
     /// The fields in indexed columns, by entity number; nil for other hierarchies, and if updates
     /// set all columns.
     let indexed: [RecordAgreement?]
     /// The columns of the other fields in ``updateSQL``.
     package let columns: SQLRowColumns
-    /// UPDATE of the columns without an index in one row; parameters as in an INSERT, but the
-    /// entity must be that of the row.
+    /// The UPDATE statement of the columns without an index in one row.
+    ///
+    /// Its parameters are those of an INSERT, but the entity must be that of the row.
     package let updateSQL: String
 
     /// - Parameters:

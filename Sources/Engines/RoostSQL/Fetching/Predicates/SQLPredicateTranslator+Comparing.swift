@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostQuery
 
-/// An SQL expression with the values of a field of some kind.
+/// An SQL expression, and the kind of field whose values it has.
 struct SQLTerm {
     var sql: String
     var kind: RecordLayout.Field.Kind
@@ -10,7 +10,7 @@ struct SQLTerm {
     var entitySQL: String?
     /// The number of the root entity of a reference's hierarchy; nil if it can be any hierarchy.
     var root: Int?
-    /// Whether the expression is a column that leads an index.
+    /// Whether the expression is the first column of an index.
     var isIndexed = false
 }
 
@@ -238,8 +238,8 @@ extension SQLPredicateTranslator {
         {
             return isIn(term, operands: operands)
         }
-        // Lists that cannot be one IN become one comparison for each member: for example lists with
-        // expressions or decimals.
+        // A list that cannot be one IN becomes one comparison for each member, for example a list
+        // with expressions or decimals.
         guard members.count <= Self.valuesPerList else { return nil }
         var terms: [String] = []
         for member in members {
@@ -393,7 +393,7 @@ extension RecordLayout.Field.Kind {
     var isFloating: Bool { self == .double || self == .float || self == .date }
     var isReference: Bool { self == .reference || self == .polymorphicReference }
 
-    /// Whether columns of the two kinds compare in SQL as their values do in the engine.
+    /// Returns whether columns of the two kinds compare in SQL as their values do in the engine.
     fileprivate func comparesPlainly(with other: Self) -> Bool {
         switch (family, other.family) {
         case (nil, _), (_, nil): false

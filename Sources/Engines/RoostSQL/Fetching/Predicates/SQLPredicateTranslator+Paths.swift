@@ -11,10 +11,8 @@ struct SQLCollection {
     var origin: SQLOrigin
     /// SELECTs for the beginning of the path.
     ///
-    /// Each returns the objects from which the next SELECT starts.
-    ///
-    /// A path in a single SELECT has a row for each route along the path. Between two SELECTs, each
-    /// object occurs only once.
+    /// Each returns the objects from which the next SELECT starts, each object once. A single
+    /// SELECT would have a row for each route along the path.
     var stages: [SQLStage] = []
     /// Whether an object may occur in several rows.
     var repeats = false
@@ -52,7 +50,7 @@ struct SQLOrigin {
 extension SQLPredicateTranslator {
     // MARK: Values
 
-    /// Returns the value of an expression with one value; nil if SQL cannot express it.
+    /// Translates an expression with a single value; returns nil if SQL cannot express it.
     mutating func operand(_ expression: FetchRequest.Expression, nesting: Int) -> SQLOperand? {
         switch expression {
         case .constant(let value): return .constant(value)
@@ -486,8 +484,8 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// Returns the operator in a path that starts at a collection, and the path before it; nil
-    /// without an operator.
+    /// Returns a path from a collection without its operator, and the operator; nil without an
+    /// operator.
     private func isAggregate(_ names: [String]) -> ([String], FetchRequest.CollectionOperator)? {
         guard let index = names.firstIndex(where: { $0.hasPrefix("@") }),
             let found = FetchRequest.CollectionOperator(rawValue: names[index])
@@ -516,7 +514,7 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// Whether MIN and MAX of a column are the minimum and maximum of its values.
+    /// Returns whether MIN and MAX of a column are the minimum and maximum of its values.
     private func hasExtremes(_ element: SQLTerm) -> Bool {
         // Without a condition for NaN, the position of NaN in the database's order is unknown.
         element.kind.hasExtremes && (!element.kind.isFloating || dialect.isNoNaN(element.sql) != nil)

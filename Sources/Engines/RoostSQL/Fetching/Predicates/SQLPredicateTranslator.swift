@@ -50,9 +50,9 @@ struct SQLPredicateTranslator {
 
     var dialect: any SQLDialect { schema.dialect }
 
-    /// Adds the conditions for the conjuncts of a predicate that SQL can evaluate.
+    /// Translates the conjuncts of a predicate that SQL can evaluate.
     ///
-    /// The other conjuncts are the rest.
+    /// The result also has the other conjuncts.
     mutating func conditions(_ predicate: FetchRequest.Predicate?) -> SQLConditions {
         let conjuncts = predicate?.conjuncts ?? []
         // Databases check conditions in the order of the statement, so the cheapest conditions come
@@ -94,7 +94,7 @@ struct SQLPredicateTranslator {
 
     /// The search in an index of the object's own table that finds the rows of a condition.
     private enum Search {
-        /// A range of an index that the given column leads.
+        /// A range of an index whose first column is given.
         case range(String, SQLRange.Ends)
         /// A look-up of given values or given objects.
         case lookup
@@ -120,7 +120,7 @@ struct SQLPredicateTranslator {
         }
     }
 
-    /// Whether a predicate compares a numeric field of the object with a constant.
+    /// Returns whether a predicate compares a numeric field of the object with a constant.
     private func comparesNumbers(_ predicate: FetchRequest.Predicate) -> Bool {
         guard case .comparison(let comparison) = predicate, comparison.operator != .isIn,
             case .keyPath(let path) = comparison.left,
@@ -161,7 +161,7 @@ struct SQLPredicateTranslator {
     ) -> String? {
         guard !members.isEmpty else { return empty }
         var terms: [String] = []
-        // The chains of chains below use up to four levels. 16^4 terms are more than the maximum
+        // ``chain(_:word:)`` nests up to four levels, because 16^4 terms are more than the maximum
         // number of parameters of a statement.
         for member in members {
             guard let term = condition(member, nesting: nesting + 5), values.count <= dialect.maximumParameterCount
