@@ -38,8 +38,7 @@ extension ConversionOptions {
             } catch {
                 guard error.code == .busy else { throw error }
                 if type.capabilities.contains(.file), timeout.secondsLeft > 0 {
-                    // A store that is open in other processes has a lock file. Without one, a
-                    // request cannot reach them.
+                    // This fails without a lock file. Then no other process has the store open.
                     if let request {
                         request.renew()
                     } else {
