@@ -217,7 +217,7 @@ extension MappingPlan {
         let becomesReflexive = relationship.isReflexive && old.contains { !$0.isReflexive }
         if isNarrower || leavesOut || becomesReflexive || old.count < origins.count {
             countedRelationships.append(relationship.number)
-            // Pairs then count at both ends, so they are counted after the migration.
+            // Pairs of such a relationship count at both ends, so they are counted afterwards.
             guard !relationship.isReflexive else { return }
             for (maker, origin) in origins {
                 guard let origin else { continue }
