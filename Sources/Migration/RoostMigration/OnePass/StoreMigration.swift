@@ -281,7 +281,7 @@ extension MigrationPlan {
 extension MigrationReport {
     /// Puts counted losses before all other losses.
     ///
-    /// IDs were counted again during the lookup.
+    /// Lost IDs are in both: counted before the migration, and by it.
     fileprivate mutating func add(_ losses: [MigrationLoss]) {
         lossCounts = losses
         self.losses = losses.map(\.description) + self.losses
