@@ -16,7 +16,7 @@ struct BatchInsertion {
     private let store: any PersistentStore
     private let rules: ModelRules
     private let model: ManagedObjectModel
-    /// The rules of records, with the time spent on their patterns.
+    /// The rules of records, with the time spent on regular expressions.
     private var recordRules: RecordRules
     private var failures = FailureList()
     /// The missing objects to which rows refer.
