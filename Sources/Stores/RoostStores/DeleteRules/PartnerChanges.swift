@@ -28,7 +28,7 @@ struct PartnerChanges {
 
     var isEmpty: Bool { claims.isEmpty && releases.isEmpty }
 
-    /// Returns the inverse of a to-one relationship, or nil if there is no to-one inverse.
+    /// Returns the inverse of a to-one relationship, or nil unless the inverse is to-one.
     private func inverse(_ relationship: ManagedObjectModel.Relationship) -> ManagedObjectModel.Relationship? {
         guard let inverse = relationship.inverse.map({ model.relationships[$0] }), !inverse.isToMany else { return nil }
         return inverse
