@@ -120,9 +120,9 @@ extension MappingInference {
 
     /// Returns whether the inverse provides the pairs of a relationship that changes from to-many
     /// to to-one.
+    ///
     /// The inverse must be to-one and come from the old relationship's inverse. It then has all
     /// pairs. The migration fails if two objects refer to the same object.
-    /// pairs. The migration checks whether two objects refer to the same object.
     private mutating func isGivenByInverse(
         _ relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
     ) -> Bool {

@@ -25,7 +25,7 @@ struct VersionMatching<Element> {
         var canShare = true
     }
 
-    /// The index of each new element's old element, or nil if there is none.
+    /// The index of each new element's old element, or nil.
     private(set) var origins: [Int?]
     /// The indexes of the old elements that a new element's renaming identifier refers to, if there
     /// are several.

@@ -130,7 +130,7 @@ extension MigrationPlan {
 }
 
 extension MigrationPlan {
-    /// Increases the required space to two stores of which only `part`, from 0 to 1, is written.
+    /// Increases the required space to two stores that are partly written: `part` is from 0 to 1.
     mutating func needsTwice(_ part: Double) {
         bytesNeeded = Int(exactly: (2 * Double(bytesNeeded) * part).rounded(.up)) ?? .max
     }

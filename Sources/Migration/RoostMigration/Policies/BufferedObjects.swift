@@ -2,6 +2,7 @@ internal import RoostCore
 
 /// The destination objects in memory: new objects, and objects of the store that were read or
 /// changed.
+///
 /// This is a class, so that one part can be read while another is changed. Use it on one thread
 /// only.
 final class BufferedObjects {

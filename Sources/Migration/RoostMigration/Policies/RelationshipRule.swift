@@ -205,7 +205,7 @@ struct RelationshipRule {
             isNewlyRequired: false)
     }
 
-    /// Returns the position in the ordered inverse, or the key if there is no position.
+    /// Returns the position in the ordered inverse, or the key if the position is null or missing.
     private func place(of record: RecordReader) -> Int64 {
         fromOrder.flatMap { record.isNull($0) ? nil : record.integer($0) } ?? record.key
     }

@@ -174,7 +174,7 @@ final class CodedProperty {
         return Self.keys(field?.name ?? name)
     }
 
-    /// Returns the keys in a path, which points separate.
+    /// Returns the keys of a dotted path.
     static func keys(_ path: String) -> [PropertyKey] {
         path.split(separator: ".").map { PropertyKey(stringValue: String($0)) }
     }

@@ -38,7 +38,8 @@ extension ConversionOptions {
             } catch {
                 guard error.code == .busy else { throw error }
                 if type.capabilities.contains(.file), timeout.secondsLeft > 0 {
-                    // This fails without a lock file. Then no other process has the store open.
+                    // Without a request, later openings may delay the replacement, which is
+                    // retried.
                     if let request {
                         request.renew()
                     } else {
