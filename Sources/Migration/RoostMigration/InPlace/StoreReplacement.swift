@@ -6,7 +6,7 @@ package import RoostFiles
 ///
 /// The caller holds the store's ``DestinationClaim`` and its exclusive lock from before the first
 /// read until ``run(_:)`` returns. So no other program can commit between the read and the
-/// replacement, and no commit is lost with the old file. The lock excludes every open, also by the
+/// replacement, and no commit is lost with the old file. The lock prevents every open, even by the
 /// caller. The caller therefore reads the old file at a second path with its own lock, which is
 /// possible because a closed store is one file. A backup is also a hard link to the old file, made
 /// durable before the new file replaces it. At any time, the store's path refers to the old file or
